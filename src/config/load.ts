@@ -1,24 +1,24 @@
 import { access } from "node:fs/promises";
 import { resolve } from "node:path";
 
-import type { z } from "zod";
+import { z } from "zod";
 
 import { FlatlineError } from "../base/errors.ts";
 import { isLoopbackHost } from "../base/loopback-host.ts";
+import { checkKey, secret } from "../base/schema/secret-rules.ts";
 import { listenProblem, parseListen } from "../base/schema/values.ts";
 import { redact, type Secret } from "../base/secret.ts";
-import { readWith, type SchemaProblem } from "../contract/issues.ts";
+import { readWith } from "../contract/issues.ts";
 import { checkRelations } from "./check/relations.ts";
 import { findWarnings } from "./check/warnings.ts";
+import type { WrittenConfig } from "./check/written.ts";
 import type { Config } from "./config.ts";
-import { known, refused, type Accepted } from "./document/accepted.ts";
 import { readDocument, type ConfigDocument } from "./document/document.ts";
 import { maxConfigBytes, readInputFile } from "./document/files.ts";
 import { type Environment, readCoreScalar } from "./document/interpolation.ts";
-import { formatProblem, sortProblems, type Problem, type YamlPath, valueAt } from "./document/problems.ts";
+import { formatPath, formatProblem, sortProblems, type Problem, type YamlPath, valueAt } from "./document/problems.ts";
 import { hiddenTextsOf, listenOf, resolveConfig, type ResolveInput } from "./resolve/resolve.ts";
-import { readSecrets } from "./resolve/secrets.ts";
-import { defaultStorePath, type RootInput, rootSchema } from "./schema/schema.ts";
+import { defaultStorePath, rootSchema, serverShape } from "./schema/schema.ts";
 
 export interface LoadOptions {
   /** The path as the user gave it, relative to `cwd`; messages show it like that. */
@@ -29,7 +29,8 @@ export interface LoadOptions {
 
 /**
  * Reads, checks and resolves the configuration and the secrets of the files that it names (CONTRACT 4).
- * @throws invalid_config: the message has one line a problem, `FILE:LINE:COL: path: message`, all of them in one go.
+ * @throws invalid_config: the message has one line a problem, `FILE:LINE:COL: path: message`, all of a kind in one go:
+ * first syntax, then types and keys, then what refers to something else
  */
 export async function loadConfig(options: LoadOptions): Promise<Config> {
   const { data, ...read } = await readChecked(options);
@@ -51,36 +52,79 @@ export interface CheckedConfig {
  * @throws invalid_config, as loadConfig does
  */
 export async function checkConfig(options: LoadOptions & { readonly isWithoutFiles: boolean }): Promise<CheckedConfig> {
-  const { data, accepted, document, ...read } = await readChecked(options);
-  const written = known(accepted) ?? {};
-  const count = (key: "organizations" | "discover" | "receivers"): number => known(written[key])?.length ?? 0;
-  const warnings = findWarnings(written).map(({ path, message, part }) => document.problemAt(path, message, part));
+  const { data, written, document, environmentListen } = await readChecked(options);
+  const { organizations = [], discover = [], receivers = [] } = written;
+  const warnings = findWarnings(written)
+    .filter(({ path }) => document.isKnown(path))
+    .map(({ path, message, part }) => document.problemAt(path, message, part));
   const hidden = hiddenTextsOf(document.fileValues);
   return {
-    config: data === null || options.isWithoutFiles ? null : resolveConfig({ data, document, ...read }),
-    counts: { organizations: count("organizations"), discover: count("discover"), receivers: count("receivers") },
+    config: data === null || options.isWithoutFiles ? null : resolveConfig({ data, document, environmentListen }),
+    counts: { organizations: organizations.length, discover: discover.length, receivers: receivers.length },
     warnings: sortProblems(warnings).map((one) => redact(formatProblem(one, "warning: "), hidden)),
   };
 }
 
-type Checked = Omit<ResolveInput, "data"> & Pick<Validation, "data" | "accepted">;
+interface Checked extends Omit<ResolveInput, "data"> {
+  readonly written: WrittenConfig;
+  /** null: what a file would have to say is not known. */
+  readonly data: ResolveInput["data"] | null;
+}
 
-/** Reads a configuration that has no problem; `data` is null where a file that would have to be read was not. */
+/** Reads a configuration that has no problem. */
 async function readChecked(options: LoadOptions & { readonly isWithoutFiles?: boolean }): Promise<Checked> {
   const document = await readMain(options);
-  const { data, accepted, problems: invalid } = validateDocument(document);
-  const config = known(accepted) ?? {};
-  const problems = [...document.problems, ...invalid];
-  // Without receivers and source, what the rest refers to cannot be judged.
-  if (accepted !== refused) problems.push(...(await checkRelations(config, document)));
-  const writtenListen = known(config.server)?.listen;
-  const environment = readEnvironmentListen(options.env, writtenListen, document);
-  problems.push(...environment.problems);
-  const listenHost = listenOf(known(writtenListen), environment.listen).replace(/:\d+$/, "");
-  const secrets = readSecrets(config, document, { isExposed: !isLoopbackHost(listenHost) });
-  problems.push(...secrets.problems);
-  if (problems.length > 0) throw invalidConfig(problems, document);
-  return { data, accepted, document, secrets, environmentListen: environment.listen };
+  const { value, data, problems } = readValue(rootSchema, document);
+  const listen = valueAt(value, ["server", "listen"]);
+  const environment = readEnvironmentListen(options.env, listen, document);
+  refuse([...document.problems, ...problems, ...environment.problems], document);
+  // Each key of it is right, or has a placeholder.
+  const written = value as WrittenConfig;
+  const environmentListen = environment.listen;
+  const host = listenOf(written.server?.listen, environmentListen).replace(/:\d+$/, "");
+  const place = { lineOf: (path: YamlPath) => document.lineOf(path), isExposed: !isLoopbackHost(host) };
+  const found = (await checkRelations(written, place)).filter(({ path }) => document.isKnown(path));
+  refuse(
+    found.map(({ path, message, part }) => document.problemAt(path, message, part)),
+    document,
+  );
+  return { written, data, document, environmentListen };
+}
+
+/** Reads a value of the document; where a number or boolean is wanted, an unquoted `${…}` alone is read as YAML would. */
+function readValue<Read>(
+  schema: z.ZodType<Read>,
+  document: ConfigDocument,
+  at: YamlPath = [],
+): { readonly value: unknown; readonly data: Read | null; readonly problems: readonly Problem[] } {
+  if (!document.isReadable) return { value: undefined, data: null, problems: [] };
+  let value = valueAt(document.value, at);
+  let read = readWith(schema, value);
+  if (read.kind === "problems") {
+    for (const { path, isAboutType } of read.problems) {
+      const text = isAboutType ? document.wholeReferenceAt([...at, ...path]) : null;
+      const scalar = text === null ? null : readCoreScalar(text);
+      if (scalar !== null) value = withValue(value, path, scalar);
+    }
+    read = readWith(schema, value);
+  }
+  if (read.kind === "data") return { value, data: read.data, problems: [] };
+  const problems = read.problems.filter(({ path }) => document.isKnown([...at, ...path]));
+  return {
+    value,
+    data: null,
+    problems: problems.map(({ path, message, isAboutKey }) =>
+      document.problemAt([...at, ...path], message, isAboutKey ? "key" : "value"),
+    ),
+  };
+}
+
+/** Returns the data with another value at a path, which is there. */
+function withValue(data: unknown, [step, ...rest]: YamlPath, value: unknown): unknown {
+  if (step === undefined) return value;
+  const copy = (Array.isArray(data) ? [...data] : { ...(data as object) }) as Record<string | number, unknown>;
+  copy[step] = withValue(copy[step], rest, value);
+  return copy;
 }
 
 /** The keys of the configuration that a command needs to ask the running daemon. */
@@ -105,40 +149,44 @@ export async function loadClientConfig(
   needs: readonly ("listen" | "token")[],
 ): Promise<ClientConfig> {
   const document = await readMain(options);
-  const { accepted, problems: invalid } = validateDocument(document);
-  const written = known(accepted) ?? {};
-  const server = known(written.server) ?? {};
-  const storage = known(written.storage) ?? {};
-  const needsToken = needs.includes("token");
-  const secrets = readSecrets(needsToken ? { server } : {}, document, { isExposed: false });
-  const environment = readEnvironmentListen(options.env, server.listen, document);
-  const [one] = secrets.of(["server"], "token");
-  // A command may need any right.
-  const mights = (known(server.tokens) ?? []).map((token) => known(known(token)?.may)?.length ?? 0);
-  const most = Math.max(0, mights.indexOf(Math.max(...mights)));
-  const problems = [...document.problems, ...invalid, ...secrets.problems, ...environment.problems];
-  const problemsAt = (...paths: readonly string[]): Problem[] => problems.filter(({ path }) => paths.includes(path));
-  const found = problemsAt("yaml", "server");
-  if (needs.includes("listen")) found.push(...problemsAt("server.listen"));
-  if (needsToken) found.push(...problemsAt("server.token"));
-  if (needsToken && one === undefined && found.length === 0) {
-    const path = `server.tokens[${most}]`;
-    found.push(...problemsAt("server.tokens", path, `${path}.token`));
+  const problems = document.problems.filter(({ path }) => path === "yaml");
+  const read = <Read>(schema: z.ZodType<Read>, ...path: YamlPath): Read | null => {
+    const { data, problems: found } = readValue(schema, document, path);
+    const name = formatPath(path);
+    problems.push(...document.problems.filter((one) => one.path === name), ...found);
+    return data;
+  };
+  read(z.looseObject({ server: z.looseObject({}).optional() }));
+  const written = valueAt(document.value, ["server", "listen"]);
+  const environment = readEnvironmentListen(options.env, written, document);
+  if (needs.includes("listen")) problems.push(...environment.problems);
+  const listen = needs.includes("listen") ? read(serverShape.listen, "server", "listen") : null;
+  let token = needs.includes("token") ? (read(serverShape.token, "server", "token") ?? null) : null;
+  if (needs.includes("token") && token === null && problems.length === 0) {
+    const rights = z.array(z.looseObject({ may: z.array(z.unknown()).catch([]) })).catch([]);
+    const mights = (read(rights.optional(), "server", "tokens") ?? []).map(({ may }) => may.length);
+    // A command may need any right.
+    const most = mights.indexOf(Math.max(...mights));
+    if (most >= 0) token = read(secret(checkKey), "server", "tokens", most, "token");
   }
-  if (found.length > 0) throw invalidConfig(found, document);
+  refuse(problems, document);
+  const path = valueAt(document.value, ["storage", "path"]) ?? defaultStorePath;
+  const isFile = valueAt(document.value, ["storage", "url"]) === undefined && typeof path === "string";
   return {
     file: document.absolutePath,
-    listen: listenOf(known(server.listen), environment.listen),
-    token: one ?? secrets.of(["server", "tokens", most], "token")[0] ?? null,
-    storePath: storage.url === undefined ? resolve(options.cwd, known(storage.path) ?? defaultStorePath) : null,
+    listen: listenOf(listen ?? undefined, environment.listen),
+    token,
+    storePath: isFile ? resolve(options.cwd, path) : null,
   };
 }
 
-function invalidConfig(problems: readonly Problem[], { fileValues }: ConfigDocument): FlatlineError {
+/** @throws invalid_config when there are problems */
+function refuse(problems: readonly Problem[], { fileValues }: ConfigDocument): void {
+  if (problems.length === 0) return;
   const hidden = hiddenTextsOf(fileValues);
   const sorted = sortProblems(problems.map((one) => ({ ...one, message: redact(one.message, hidden) })));
   const count = sorted.length === 1 ? "a problem" : `${sorted.length} problems`;
-  return new FlatlineError(
+  throw new FlatlineError(
     "invalid_config",
     [`the configuration has ${count}`, ...sorted.map((one) => formatProblem(one))].join("\n"),
   );
@@ -210,53 +258,4 @@ export function noConfigFile(instead: string): FlatlineError {
     "invalid_config",
     `no configuration file: neither ./${localFile} nor ${systemFile} exists; name one with -c FILE or $FLATLINE_CONFIG${instead}`,
   );
-}
-
-interface Validation {
-  /** Null when there are problems. */
-  readonly data: RootInput | null;
-  readonly accepted: Accepted<z.input<typeof rootSchema>>;
-  readonly problems: readonly Problem[];
-}
-
-/**
- * Checks a document against the schema and says everything that is wrong in flatline's words, each with its place. In
- * `document.value` what is wrong becomes `refused`; where a number or boolean is wanted and an unquoted `${…}` stands alone,
- * its text is read as YAML would.
- */
-function validateDocument(document: ConfigDocument): Validation {
-  if (!document.isReadable) return { data: null, accepted: refused, problems: [] };
-  let read = readWith(rootSchema, document.value);
-  if (read.kind === "problems" && rereadReferences(read.problems, document))
-    read = readWith(rootSchema, document.value);
-  const accepted = document.value as Validation["accepted"];
-  if (read.kind === "data") return { data: read.data, accepted, problems: [] };
-  const problems = read.problems.filter(({ path }) => valueAt(document.value, path) !== refused);
-  for (const { unread } of problems) if (unread.length > 0) setAt(document, unread, refused);
-  return {
-    data: null,
-    accepted: problems.some(({ unread }) => unread.length === 0) ? refused : accepted,
-    problems: problems.map(({ path, message, isAboutKey }) =>
-      document.problemAt(path, message, isAboutKey ? "key" : "value"),
-    ),
-  };
-}
-
-function rereadReferences(problems: readonly SchemaProblem[], document: ConfigDocument): boolean {
-  let hasChanged = false;
-  for (const { path, isAboutType } of problems) {
-    const text = isAboutType ? document.wholeReferenceAt(path) : null;
-    const value = text === null ? null : readCoreScalar(text);
-    if (value === null) continue;
-    setAt(document, path, value);
-    hasChanged = true;
-  }
-  return hasChanged;
-}
-
-/** Sets what is at `path`; not where the object that should have it was refused itself. */
-function setAt(document: ConfigDocument, path: YamlPath, value: unknown): void {
-  const parent = valueAt(document.value, path.slice(0, -1));
-  if (typeof parent === "object" && parent !== null)
-    (parent as Record<string | number, unknown>)[path.at(-1) ?? ""] = value;
 }

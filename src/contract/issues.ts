@@ -7,9 +7,7 @@ export interface SchemaProblem {
   readonly path: readonly (string | number)[];
   /** Follows the name of the field at `path`: "must be a number, not a string". */
   readonly message: string;
-  /** The path that was not read because of the problem: the value at `path`, or the object whose type `path` should name. */
-  readonly unread: readonly (string | number)[];
-  /** True if the key is unknown; its value was not checked. */
+  /** True if the key is wrong and not its value. */
   readonly isAboutKey: boolean;
   /** True if the value has a wrong type, or is not one of the choices. */
   readonly isAboutType: boolean;
@@ -87,7 +85,6 @@ function problemsOf(issue: z.core.$ZodIssue, prefix: SchemaProblem["path"]): Sch
     const messages = issue.message.split("\n");
     return issue.keys.map((key, index) => ({
       path: [...path, key],
-      unread: [...path, key],
       message: messages[index] ?? unknownKey,
       isAboutKey: true,
       isAboutType: false,
@@ -102,12 +99,11 @@ function problemsOf(issue: z.core.$ZodIssue, prefix: SchemaProblem["path"]): Sch
   // A problem with the name of a record's value.
   if (issue.code === "invalid_key") {
     const message = issue.issues[0]?.message ?? issue.message;
-    return [{ path, unread: path, message, isAboutKey: true, isAboutType: false }];
+    return [{ path, message, isAboutKey: true, isAboutType: false }];
   }
   const isAboutType = ["invalid_type", "invalid_value", "invalid_union"].includes(issue.code);
-  const isOfUnknownType = issue.code === "invalid_union" && "discriminator" in issue;
-  const unread = isOfUnknownType ? path.slice(0, -1) : path;
-  return [{ path, message: issue.message, unread, isAboutKey: false, isAboutType }];
+  const isAboutKey = issue.code === "custom" && issue.params?.["part"] === "key";
+  return [{ path, message: issue.message, isAboutKey, isAboutType }];
 }
 
 const unknownKey = "unknown key";

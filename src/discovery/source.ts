@@ -3,7 +3,7 @@ import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import { HttpFailure, sendRequest } from "../base/http.ts";
 import { redact } from "../base/secret.ts";
 import { secondMs, type Clock } from "../base/time.ts";
-import { lookBackMs } from "../config/check/baseline.ts";
+import { lookBackMs } from "../config/check/relations.ts";
 import type { DiscoverConfig } from "../config/config.ts";
 import { readRegularFile } from "../config/document/files.ts";
 import type { ListedOrganization } from "../contract/listed-organization.ts";

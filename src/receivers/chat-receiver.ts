@@ -1,10 +1,9 @@
 import type { Notification } from "../alerting/notify/notification.ts";
 import type { Receiver } from "../alerting/deliver/receiver.ts";
-import { requiredUrl } from "../base/schema/secret-rules.ts";
 import type { Secret } from "../base/secret.ts";
 import { actLinks, linkSecrets } from "./act-links.ts";
 import { deliverRequest } from "./delivery.ts";
-import { urlShape, type ReceiverDeps, type ReceiverInput, type ReceiverKind, type ReceiverSecrets } from "./kind.ts";
+import { urlShape, type ReceiverDeps, type ReceiverInput, type ReceiverKind } from "./kind.ts";
 import type { MessageLink } from "./wording/message.ts";
 
 /** How one kind of chat is spoken to. */
@@ -26,11 +25,8 @@ export function chatKind<Type extends string>(type: Type, summary: string, wordi
   return {
     summary,
     shape: urlShape,
-    secrets: [requiredUrl],
     hasLinks: true,
-    resolve({ name }: ReceiverInput<typeof urlShape>, secrets: ReceiverSecrets): ChatOptions<Type> {
-      return { type, name, url: secrets.one("url") };
-    },
+    resolve: ({ name, url }: ReceiverInput<typeof urlShape>): ChatOptions<Type> => ({ type, name, url }),
     describe: ({ url }: ChatOptions) => ({ url }),
     create: (options: ChatOptions, deps: ReceiverDeps) => createChatReceiver(options, wording, deps),
   } as const satisfies ReceiverKind;

@@ -1,10 +1,10 @@
-import { z } from "zod";
+import type { z } from "zod";
 
 import type { IncidentMessages, Receiver } from "../alerting/deliver/receiver.ts";
 import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import type { Logger } from "../base/logger.ts";
-import type { SecretRule } from "../base/schema/secret-rules.ts";
-import type { Secret } from "../base/secret.ts";
+import { secret } from "../base/schema/secret-rules.ts";
+import { checkHttpUrl, type KeyProblem } from "../base/schema/values.ts";
 import type { SignLink } from "./act-links.ts";
 
 /** Dependencies of every receiver. */
@@ -19,24 +19,8 @@ export interface ReceiverDeps {
   readonly logger: Logger;
 }
 
-/** The secrets of one receiver, read and checked. */
-export interface ReceiverSecrets {
-  /** Returns the values of a key, in order; none if it is absent. */
-  all(key: string): readonly Secret[];
-  /** Returns the value of a required key. */
-  one(key: string): Secret;
-  headers(): Readonly<Record<string, Secret>>;
-}
-
-/** A receiver as it is written: any value may be absent or refused. */
+/** A receiver as it is written: any value may be absent. */
 export type WrittenReceiver = Readonly<Record<string, unknown>>;
-
-/** A problem of one key of a receiver. */
-export interface KeyProblem {
-  readonly key: string;
-  readonly message: string;
-  readonly part?: "key";
-}
 
 /** The keys of a type, after parsing, and the name. */
 export type ReceiverInput<Shape extends z.core.$ZodLooseShape> = z.output<z.ZodObject<Shape>> & Named;
@@ -50,9 +34,6 @@ export interface ReceiverKind {
   readonly summary: string;
   /** The keys of this type; all receivers have the others. */
   readonly shape: z.core.$ZodLooseShape;
-  readonly secrets: readonly SecretRule[];
-  /** Whether it has `headers`. */
-  readonly hasHeaders?: true;
   /** Whether people read its messages and follow their links. */
   readonly hasLinks?: true;
   /** Returns why it cannot send a label of this name; null if it can. */
@@ -63,10 +44,12 @@ export interface ReceiverKind {
   readonly takesAcknowledgements?: true;
   /** It knows alerts only, and no acts. */
   readonly isWithoutActs?: true;
-  /** Returns the problems between several of its keys. */
+  /** Returns the problems between its keys, each of which is right. */
+  readonly rules?: (values: WrittenReceiver) => readonly KeyProblem[];
+  /** Returns what is wrong and takes longer to find. */
   check?(written: WrittenReceiver): Promise<readonly KeyProblem[]>;
   /** Returns its options from its parsed keys. */
-  resolve(input: Named, secrets: ReceiverSecrets): Named;
+  resolve(input: Named): Named;
   /** Returns its options for `config show`. */
   describe(options: Named): object;
   create(options: Named, deps: ReceiverDeps): Receiver;
@@ -74,5 +57,5 @@ export interface ReceiverKind {
 
 /** The keys of a receiver that posts to one address. */
 export const urlShape = {
-  url: z.string().optional().describe("Where it is posted to. A secret."),
+  url: secret(checkHttpUrl).describe("Where it is posted to. A secret."),
 };

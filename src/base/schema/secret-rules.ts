@@ -1,17 +1,69 @@
-import { checkHttpUrl, headerNamePattern } from "./values.ts";
+import { z } from "zod";
 
-/** What is expected of a secret. */
-export interface SecretRule {
-  readonly key: string;
-  /** What is wrong with a value; null when nothing is. Never shows it. */
-  readonly check: (value: string) => string | null;
-  readonly isRequired?: boolean;
-  /** An empty one is as if it were absent. */
-  readonly mayBeEmpty?: boolean;
+import { Secret } from "../secret.ts";
+import { headerNamePattern } from "./values.ts";
+
+/** Says what is wrong with a secret, null when nothing is, and never shows it. */
+type Check = (value: string) => string | null;
+
+/** Returns a text that is read as a secret. Its rule looks at what is read only: a secret is written as `***`. */
+export function secret(check: Check, text = z.string()) {
+  return z.codec(text, z.custom<Secret>(), {
+    decode: (value, context) => {
+      const problem = value === "" ? "must not be empty" : check(value);
+      if (problem !== null) context.issues.push({ code: "custom", input: value, message: problem, continue: true });
+      return new Secret(value);
+    },
+    encode: String,
+  });
 }
 
-/** The address of a service of HTTP that has to be there. */
-export const requiredUrl: SecretRule = { key: "url", check: checkHttpUrl, isRequired: true };
+/** Returns a secret that may be absent; a key without a value is as wrong as an empty one. */
+export function optionalSecret(check: Check) {
+  const text = z.string({ error: ({ input }) => (input === undefined ? "must not be empty" : undefined) });
+  return secret(check, text).exactOptional() as unknown as z.ZodOptional<ReturnType<typeof secret>>;
+}
+
+/** Returns a secret that may be absent or empty: then there is none. */
+export function secretOrNone(check: Check) {
+  return z
+    .codec(z.string(), z.custom<Secret | null>(), {
+      decode: (value, context) => {
+        const problem = value === "" ? null : check(value);
+        if (problem !== null) context.issues.push({ code: "custom", input: value, message: problem, continue: true });
+        return value === "" ? null : new Secret(value);
+      },
+      encode: String,
+    })
+    .optional();
+}
+
+/** Returns a secret, or a list of at most so many, which are read as a list. */
+export function secrets(check: Check, most: number) {
+  const one = secret(check);
+  const many = z.array(one).min(1).max(most);
+  return z.codec(z.union([one, many]), z.custom<readonly Secret[]>(), {
+    decode: (value) => (Array.isArray(value) ? value : [value]),
+    encode: (value) => (value.length === 1 ? value[0] : undefined) ?? [...value],
+  });
+}
+
+/** Returns headers of the operator's making, whose values are secrets; their names are read in small letters. */
+export function secretHeaders() {
+  const texts = z.record(z.string(), z.string()).superRefine((headers, context) => {
+    for (const [name, value] of Object.entries(headers)) {
+      const problem = checkHeader(name, value);
+      if (problem !== null) context.addIssue({ code: "custom", path: [name], message: problem });
+    }
+  });
+  return z
+    .codec(texts, z.custom<Readonly<Record<string, Secret>>>(), {
+      decode: (headers) =>
+        Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), new Secret(value)])),
+      encode: (headers) => Object.fromEntries(Object.keys(headers).map((name) => [name, "***"])),
+    })
+    .optional();
+}
 
 const printable = /^[\u0021-\u007e]+$/;
 
@@ -51,8 +103,7 @@ const ownHeaders = [
   "webhook-timestamp",
 ];
 
-/** Returns the fault of an operator's header; null if there is none. Never shows the value. */
-export function checkHeaders(name: string, value: string): string | null {
+function checkHeader(name: string, value: string): string | null {
   if (!headerNamePattern.test(name)) return "is no name of a header";
   if (name.toLowerCase() === "content-type") return "is set by contentType";
   if (ownHeaders.includes(name.toLowerCase())) return "is a header that flatline sets itself";

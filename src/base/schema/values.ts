@@ -34,6 +34,19 @@ export function strictObject<Shape extends z.core.$ZodLooseShape>(
   });
 }
 
+/** A problem of one key of an object; null: of the object. It is shown at the key where `part` says so, else at the value. */
+export interface KeyProblem {
+  readonly key: string | null;
+  readonly message: string;
+  readonly part?: "key";
+}
+
+/** Adds problems of an object's keys to what a schema found. */
+export function addProblems(context: z.RefinementCtx, problems: readonly KeyProblem[]): void {
+  for (const { key, message, part } of problems)
+    context.addIssue({ code: "custom", message, path: key === null ? [] : [key], params: { part } });
+}
+
 function describeUnknownKey(key: string, known: readonly string[], where: string): string {
   if (key === "<<") return "merge keys are not part of YAML 1.2";
   return `unknown key${where}${suggest(key, known)}`;

@@ -1,112 +1,75 @@
+import { formatDuration, parseDuration } from "../../base/durations.ts";
+import { layered } from "../../base/layers.ts";
+import { suggest } from "../../base/suggestions.ts";
+import { matchesText } from "../../base/text-pattern.ts";
+import { dayMs, hourMs } from "../../base/time.ts";
+import { checkSettings } from "../../checks/checks.ts";
+import { healthcheckName } from "../../contract/platform-healthcheck.ts";
+import { checkNames, type CheckName } from "../../contract/report.ts";
 import { oneTokenName } from "../../contract/rights.ts";
 import type { ReceiverKind } from "../../receivers/kind.ts";
 import { receiverKind, receiverTypes } from "../../receivers/receivers.ts";
-import { checkSettings } from "../../checks/checks.ts";
-import { checkNames, type CheckName } from "../../contract/report.ts";
-import { healthcheckName } from "../../contract/platform-healthcheck.ts";
-import { suggest } from "../../base/suggestions.ts";
-import { matchesText } from "../../base/text-pattern.ts";
-import { known, refused } from "../document/accepted.ts";
-import type { ConfigDocument } from "../document/document.ts";
-import type { Problem } from "../document/problems.ts";
-import { parseInstant } from "../../base/schema/values.ts";
-import { mostHealthchecks } from "../schema/organization.ts";
-import { checkBaselines, checkCounting, checkEventRetention } from "./baseline.ts";
-import { checkTableSource } from "./table-source.ts";
+import type { BaselineKind } from "../../spike/median.ts";
+import type { SpikeThresholds } from "../../spike/thresholds.ts";
+import { builtinSettings, mostHealthchecks } from "../schema/organization.ts";
 import {
-  kindOf,
+  keysOf,
+  kindOfSource,
   partsOf,
   settingsOf,
-  writtenKind,
-  tokensOf,
   type Finding,
   type Part,
   type WrittenConfig,
-  type WrittenDiscover,
   type WrittenReceiver,
   type WrittenSettings,
   type WrittenSilence,
 } from "./written.ts";
 
-/**
- * Checks what spans several keys of the configuration: duplicates, names of receivers, what goes together and what does not.
- * Looks at what the schema has accepted, so that all problems are reported in one go and none twice.
- */
-export async function checkRelations(config: WrittenConfig, document: ConfigDocument): Promise<Problem[]> {
+/** What a check of relations knows beside the configuration. */
+interface Place {
+  /** Returns `FILE:LINE` of the value at a path. */
+  readonly lineOf: (path: Part<unknown>["path"]) => string;
+  /** Whether others than this machine can try tokens. */
+  readonly isExposed: boolean;
+}
+
+/** Returns what is wrong between several keys of a configuration of which each key is right (CONTRACT 4). */
+export async function checkRelations(config: WrittenConfig, place: Place): Promise<Finding[]> {
   const receivers = partsOf(config.receivers, ["receivers"]);
-  const discover = partsOf(config.discover, ["discover"]);
   const checks = [
     ...checkNames,
     ...settingsOf(config)
       .flatMap(pathsOf)
       .map(({ value }) => healthcheckName(value)),
   ];
-  const findings = [
-    ...checkPresence(config),
-    ...checkDuplicates("organization", slugsOf(config), document),
-    ...checkDuplicates("receiver", namesOf(receivers), document),
-    ...checkDuplicates("discovery source", namesOf(discover), document),
-    ...discover.flatMap(checkDiscover),
-    ...checkTokens(config, document),
-    ...checkReceiverNames(config, document),
+  return [
+    ...checkDuplicates("organization", slugsOf(config), place),
+    ...checkDuplicates("receiver", keysOf(receivers, "name"), place),
+    ...checkDuplicates("discovery source", keysOf(partsOf(config.discover, ["discover"]), "name"), place),
+    ...checkTokens(config, place),
+    ...checkReceiverNames(config, place),
     ...checkApiKeys(config),
-    ...checkLabels(config, receivers),
+    ...checkLabels(config),
     ...checkEventRetention(config),
     ...checkBaselines(config),
     ...checkCounting(config),
-    ...checkTableSource(config),
+    ...checkFirstEvents(config),
     ...checkChecks(config),
-    ...checkHealthchecks(config, document),
+    ...checkHealthchecks(config, place),
     ...checkStorage(config),
     ...checkSecondOpinion(config),
-    ...partsOf(config.silences, ["silences"]).flatMap((silence) => checkSilence(silence, checks)),
+    ...partsOf(config.silences, ["silences"]).flatMap((silence) => checkMatch(silence, checks)),
     ...(await Promise.all(receivers.map((receiver) => checkReceiver(receiver, checks)))).flat(),
   ];
-  return findings.map(({ path, message, part }) => document.problemAt(path, message, part));
-}
-
-function checkPresence({ organizations, discover }: WrittenConfig): Finding[] {
-  if (organizations !== undefined || discover !== undefined) return [];
-  const message = "is required: a list of slugs or objects, or discover for sources of one";
-  return [{ path: ["organizations"], message }];
 }
 
 function slugsOf(config: WrittenConfig): Part<string>[] {
-  return partsOf(config.organizations, ["organizations"]).flatMap((organization) => {
-    const { path, value } = organization;
-    return typeof value === "string" ? [{ path, value }] : textOf([...path, "slug"], value.slug);
-  });
-}
-
-function namesOf(parts: readonly Part<WrittenReceiver | WrittenDiscover>[]): Part<string>[] {
-  return parts.flatMap(({ path, value }) => textOf([...path, "name"], value.name));
-}
-
-/** The audit log names the token: no two tokens have the same name. Only events are bounded by organizations. */
-function checkTokens(config: WrittenConfig, document: ConfigDocument): Finding[] {
-  const names = tokensOf(config).flatMap(({ path, value }) => textOf([...path, "name"], value.name));
-  const taken = names.filter(({ value }) => value === oneTokenName);
-  const message = `is the name of the token of server.token: choose another one`;
-  const bounded = tokensOf(config).filter(
-    ({ value }) => value.slugs !== undefined && known(value.may)?.some((right) => known(right) !== "ingest"),
+  return partsOf(config.organizations, ["organizations"]).map(({ path, value }) =>
+    typeof value === "string" ? { path, value } : { path: [...path, "slug"], value: value.slug },
   );
-  return [
-    ...checkDuplicates("token", names, document),
-    ...taken.map(({ path }) => ({ path, message })),
-    ...bounded.map(({ path }) => ({
-      path: [...path, "slugs"],
-      message: "goes with a token that may only ingest: the other rights are of all organizations",
-      part: "key" as const,
-    })),
-  ];
 }
 
-function textOf(path: Part<string>["path"], text: string | typeof refused | undefined): Part<string>[] {
-  const value = known(text);
-  return value === undefined ? [] : [{ path, value }];
-}
-
-function checkDuplicates(noun: string, names: readonly Part<string>[], document: ConfigDocument): Finding[] {
+function checkDuplicates(noun: string, names: readonly Part<string>[], { lineOf }: Place): Finding[] {
   const first = new Map<string, Part<string>>();
   return names.flatMap((name) => {
     const earlier = first.get(name.value);
@@ -114,96 +77,164 @@ function checkDuplicates(noun: string, names: readonly Part<string>[], document:
       first.set(name.value, name);
       return [];
     }
-    const message = `the ${noun} ${JSON.stringify(name.value)} is already at ${document.lineOf(earlier.path)}`;
-    return [{ path: name.path, message }];
+    return [
+      {
+        path: name.path,
+        message: `the ${noun} ${JSON.stringify(name.value)} is already at ${lineOf(earlier.path)}`,
+      },
+    ];
   });
 }
 
-function checkReceiverNames(config: WrittenConfig, document: ConfigDocument): Finding[] {
-  const receivers = known(config.receivers);
-  const names = namesOf(partsOf(receivers, ["receivers"])).map(({ value }) => value);
-  // A refused receiver has a name too, which is not known.
-  const isComplete = config.receivers !== refused && names.length === (receivers ?? []).length;
+const leastTokenBytes = 16;
+
+/** No two tokens are the same or have the same name, which the audit says; who is elsewhere cannot guess one. */
+function checkTokens({ server }: WrittenConfig, place: Place): Finding[] {
+  const tokens = partsOf(server?.tokens, ["server", "tokens"]);
+  const names = keysOf(tokens, "name");
+  const taken = names.filter(({ value }) => value === oneTokenName);
+  const bounded = tokens.filter(
+    ({ value }) => value.slugs !== undefined && value.may.some((right) => right !== "ingest"),
+  );
+  const one: Part<{ readonly token?: string | undefined }> = { path: ["server"], value: server ?? {} };
+  const values = keysOf([one, ...tokens], "token").filter(({ value }) => value !== "");
+  const repeated = values.filter(({ value }, index) => values.findIndex((one) => one.value === value) < index);
+  const short = values.filter(({ value }) => place.isExposed && Buffer.byteLength(value) < leastTokenBytes);
+  return [
+    ...checkDuplicates("token", names, place),
+    ...at(taken, "is the name of the token of server.token: choose another one"),
+    ...bounded.map(({ path }): Finding => ({
+      path: [...path, "slugs"],
+      message: "goes with a token that may only ingest: the other rights are of all organizations",
+      part: "key",
+    })),
+    ...at(repeated, "is the same as an earlier one: they could not be distinguished"),
+    ...at(
+      short,
+      `must have at least ${leastTokenBytes} bytes where server.listen is not this machine's alone (127.0.0.1): openssl rand -hex 16 makes one`,
+    ),
+  ];
+}
+
+function at(parts: readonly Part<unknown>[], message: string): Finding[] {
+  return parts.map(({ path }) => ({ path, message }));
+}
+
+function checkReceiverNames(config: WrittenConfig, place: Place): Finding[] {
+  const names = (config.receivers ?? []).map(({ name }) => name);
   return settingsOf(config).flatMap(({ path, value }) => {
-    const list = partsOf(value.receivers, [...path, "receivers"]).flatMap((routed) =>
+    const list = partsOf(value.receivers, [...path, "receivers"]).map((routed) =>
       typeof routed.value === "string"
-        ? [{ path: routed.path, value: routed.value }]
-        : textOf([...routed.path, "name"], routed.value.name),
+        ? { path: routed.path, value: routed.value }
+        : { path: [...routed.path, "name"], value: routed.value.name },
     );
-    const strangers = list.filter((name) => isComplete && !names.includes(name.value));
+    const strangers = list.filter((name) => !names.includes(name.value));
     return [
       ...strangers.map((name) => ({
         path: name.path,
         message: `no receiver has the name ${JSON.stringify(name.value)}${suggest(name.value, names)}`,
       })),
-      ...checkDuplicates("receiver", list, document),
+      ...checkDuplicates("receiver", list, place),
     ];
   });
 }
 
 function checkApiKeys(config: WrittenConfig): Finding[] {
-  const source = known(config.source);
-  if (
-    source === undefined ||
-    writtenKind(config)?.isLocal !== false ||
-    ("apiKey" in source && source.apiKey !== undefined)
-  )
-    return [];
-  const message = "needs an apiKey, as source has none";
+  const { source } = config;
+  if (kindOfSource(config).isLocal || ("apiKey" in source && source.apiKey !== undefined)) return [];
   const organizations = partsOf(config.organizations, ["organizations"]).filter(
     ({ value }) => typeof value === "string" || value.apiKey === undefined,
   );
-  const discover = partsOf(config.discover, ["discover"]).map(({ path }) => ({
-    path,
-    message: "needs source.apiKey: what it lists has no key of its own",
-  }));
-  return [...organizations.map(({ path }) => ({ path, message })), ...discover];
+  return [
+    ...at(organizations, "needs an apiKey, as source has none"),
+    ...at(partsOf(config.discover, ["discover"]), "needs source.apiKey: what it lists has no key of its own"),
+  ];
 }
 
-/** A source is a URL or a file. */
-function checkDiscover({ path, value }: Part<WrittenDiscover>): Finding[] {
-  if (value.file === undefined)
-    return value.url !== undefined ? [] : [{ path, message: "needs url or file: where the list of organizations is" }];
-  const foreign = (["url", "headers"] as const).filter((key) => value[key] !== undefined);
-  return foreign.map((key) => ({ path: [...path, key], message: "does not go with file", part: "key" }));
-}
-
-/** A second opinion is about names of stored events, and its verifier is a service or a file. */
+/** Names of stored events are what a second opinion is about. */
 function checkSecondOpinion(config: WrittenConfig): Finding[] {
-  const opinion = known(config.secondOpinion);
-  if (opinion === undefined) return [];
-  const path = ["secondOpinion"];
-  if (writtenKind(config)?.holdsEvents === false)
-    return [{ path, message: "needs stored events with the names of assets: source.type: embedded", part: "key" }];
-  const verifier = known(opinion.verifier);
-  if (verifier === undefined) return [];
-  if (verifier.file === undefined)
-    return verifier.url !== undefined
-      ? []
-      : [{ path: [...path, "verifier"], message: "needs url or file: who looks at the assets", part: "key" }];
-  const foreign = (["url", "secret"] as const).filter((key) => verifier[key] !== undefined);
-  return foreign.map((key) => ({
-    path: [...path, "verifier", key],
-    message: "does not go with file",
-    part: "key",
-  }));
+  if (config.secondOpinion === undefined || kindOfSource(config).holdsEvents) return [];
+  const message = "needs stored events with the names of assets: source.type: embedded";
+  return [{ path: ["secondOpinion"], message, part: "key" }];
 }
 
 /** A file, or a PostgreSQL. */
-function checkStorage(config: WrittenConfig): Finding[] {
-  const storage = known(config.storage) ?? {};
-  const isPostgres = storage.url !== undefined;
-  if (isPostgres && storage.path !== undefined)
+function checkStorage({ storage = {} }: WrittenConfig): Finding[] {
+  if (storage.url !== undefined && storage.path !== undefined)
     return [{ path: ["storage", "path"], message: "does not go with url", part: "key" }];
-  if (!isPostgres && storage.poolSize !== undefined)
+  if (storage.url === undefined && storage.poolSize !== undefined)
     return [{ path: ["storage", "poolSize"], message: "goes with url only", part: "key" }];
   return [];
 }
 
+/** `storage.eventRetention` that forgets what an evaluation looks back on. */
+function checkEventRetention(config: WrittenConfig): Finding[] {
+  const retentionMs = parseDuration(config.storage?.eventRetention ?? "0s") ?? 0;
+  const { defaults = {} } = config;
+  const spansMs = settingsOf(config).map(({ value }) =>
+    lookBackMs(
+      layered(builtinSettings.thresholds, defaults.thresholds, value.thresholds),
+      value.baseline ?? defaults.baseline ?? builtinSettings.baseline,
+    ),
+  );
+  const longestMs = Math.max(...spansMs);
+  if (retentionMs === 0 || retentionMs >= longestMs) return [];
+  const message = `must be 0s, or at least the longest window and baseline together: ${formatDuration(longestMs)}`;
+  return [{ path: ["storage", "eventRetention"], message }];
+}
+
+/** Returns how far before now an evaluation looks. A median's days begin a whole number of days before the window does. */
+export function lookBackMs(
+  { windowHours, baselineDays }: Pick<SpikeThresholds, "windowHours" | "baselineDays">,
+  baseline: BaselineKind,
+): number {
+  const lagDays = baseline === "median" ? Math.ceil((windowHours * hourMs) / dayMs) - 1 : 0;
+  return windowHours * hourMs + (baselineDays + lagDays) * dayMs;
+}
+
+/** `baseline: median` where the platform evaluates: its API has one rule, and no word for another. */
+function checkBaselines(config: WrittenConfig): Finding[] {
+  const { isLocal, type } = kindOfSource(config);
+  const medians = keysOf(settingsOf(config), "baseline").filter(({ value }) => value === "median");
+  return at(
+    isLocal ? [] : medians,
+    `median needs a local source: with source.type ${type} the platform itself evaluates, and its API knows the mean only`,
+  );
+}
+
+/** `count: assets` where assets have no names, or are counted against a mean. */
+function checkCounting(config: WrittenConfig): Finding[] {
+  const { holdsEvents, type } = kindOfSource(config);
+  const { defaults = {} } = config;
+  return settingsOf(config).flatMap(({ path, value }): Finding[] => {
+    if ((value.count ?? defaults.count) !== "assets") return [];
+    // Settings that only `defaults` has are reported there.
+    const isOwn = value.count !== undefined;
+    if (isOwn && !holdsEvents) {
+      const message = `assets needs the liveness events in flatline's own store: with source.type ${type} no asset has a name here; leave count out, or import the events with source.type: embedded`;
+      return [{ path: [...path, "count"], message }];
+    }
+    const baseline = value.baseline ?? defaults.baseline ?? builtinSettings.baseline;
+    if (baseline !== "mean" || (!isOwn && value.baseline === undefined)) return [];
+    const message = isOwn
+      ? "assets needs baseline: median beside it: the mean is the API's rule, which counts deaths"
+      : "mean counts deaths, and defaults.count says assets: leave this out, or set count: deaths beside it";
+    return [{ path: [...path, isOwn ? "count" : "baseline"], message }];
+  });
+}
+
+function checkFirstEvents(config: WrittenConfig): Finding[] {
+  if (!("query" in config.source) || config.source.query === undefined) return [];
+  const alerts = settingsOf(config).map(({ path, value }) => ({ path: [...path, "alert"], value: value.alert ?? {} }));
+  return at(
+    keysOf(alerts, "minBaselineCoverage").filter(({ value }) => value > 0),
+    "needs source.table: a query of your own does not return when an organization's first event was",
+  );
+}
+
 /** Checks need what not every source has. */
 function checkChecks(config: WrittenConfig): Finding[] {
-  const source = writtenKind(config);
-  if (source === null) return [];
+  const source = kindOfSource(config);
   const missing = {
     hasReports: `needs the platform's reports: with source.type ${source.type} there are none, so this check cannot run`,
     holdsEvents: `needs the liveness events in flatline's own store: with source.type ${source.type} there are none, so this check cannot run`,
@@ -211,7 +242,7 @@ function checkChecks(config: WrittenConfig): Finding[] {
   const lacking = checkSettings.filter(({ needs }) => !source[needs]);
   return settingsOf(config).flatMap(({ path, value }) =>
     lacking.flatMap((settings) => {
-      const written = known(value[settings.key]);
+      const written = value[settings.key];
       const switchPath = written === undefined ? null : settings.switchOf(written);
       if (switchPath === null) return [];
       return [{ path: [...path, settings.key, ...switchPath], message: missing[settings.needs] }];
@@ -221,21 +252,23 @@ function checkChecks(config: WrittenConfig): Finding[] {
 
 /** The paths of the healthchecks that `defaults` or an organization lists. */
 function pathsOf({ path, value }: Part<WrittenSettings>): Part<string>[] {
-  return partsOf(value.healthchecks, [...path, "healthchecks"]).flatMap((one) =>
-    textOf([...one.path, "path"], one.value.path),
-  );
+  return keysOf(partsOf(value.healthchecks, [...path, "healthchecks"]), "path");
 }
 
 /**
  * Checks that the source has healthchecks, each path once in a list, and no two of one name: an organization has those
  * of `defaults` too.
  */
-function checkHealthchecks(config: WrittenConfig, document: ConfigDocument): Finding[] {
-  const lists = settingsOf(config).filter(({ value }) => (known(value.healthchecks) ?? []).length > 0);
-  const source = writtenKind(config);
-  if (source?.isLocal === true) {
-    const message = `needs the platform's API: with source.type ${source.type} flatline evaluates by itself, and there is none`;
-    return lists.map(({ path }) => ({ path: [...path, "healthchecks"], message, part: "key" }));
+function checkHealthchecks(config: WrittenConfig, place: Place): Finding[] {
+  const lists = settingsOf(config).filter(({ value }) => (value.healthchecks ?? []).length > 0);
+  const atLists = (parts: typeof lists, message: string): Finding[] =>
+    parts.map(({ path }) => ({ path: [...path, "healthchecks"], message, part: "key" }));
+  const { isLocal, type } = kindOfSource(config);
+  if (isLocal) {
+    return atLists(
+      lists,
+      `needs the platform's API: with source.type ${type} flatline evaluates by itself, and there is none`,
+    );
   }
   const byName = new Map<CheckName, Part<string>>();
   const alike = lists.flatMap(pathsOf).flatMap((part): Finding[] => {
@@ -243,67 +276,33 @@ function checkHealthchecks(config: WrittenConfig, document: ConfigDocument): Fin
     const first = byName.get(name) ?? part;
     byName.set(name, first);
     if (first.value === part.value) return [];
-    const other = `${JSON.stringify(first.value)} at ${document.lineOf(first.path)}`;
+    const other = `${JSON.stringify(first.value)} at ${place.lineOf(first.path)}`;
     return [{ path: part.path, message: `gives its check the name ${JSON.stringify(name)}, as does ${other}` }];
   });
-  const shared = pathsOf({ path: ["defaults"], value: known(config.defaults) ?? {} });
-  const tooMany = lists.filter((list) => {
-    const left = partsOf(list.value.healthchecks, []).filter(({ value }) => value.enabled === false);
-    const paths = new Set([...shared, ...pathsOf(list)].map(({ value }) => value));
-    return paths.size - left.length > mostHealthchecks;
+  const shared = config.defaults?.healthchecks ?? [];
+  const tooMany = lists.filter(({ value: { healthchecks = [] } }) => {
+    const paths = new Set([...shared, ...healthchecks].map(({ path }) => path));
+    return paths.size - healthchecks.filter(({ enabled }) => enabled === false).length > mostHealthchecks;
   });
-  const message = `must have at most ${mostHealthchecks} items with those of defaults`;
   return [
-    ...tooMany.map(({ path }): Finding => ({ path: [...path, "healthchecks"], message, part: "key" })),
-    ...lists.flatMap((list) => checkDuplicates("healthcheck", pathsOf(list), document)),
+    ...atLists(tooMany, `must have at most ${mostHealthchecks} items with those of defaults`),
+    ...lists.flatMap((list) => checkDuplicates("healthcheck", pathsOf(list), place)),
     ...alike,
   ];
 }
 
-function checkSilence({ path, value: silence }: Part<WrittenSilence>, checks: readonly CheckName[]): Finding[] {
-  const findings = checkMatch({ path, value: silence }, checks);
-  const isRecurring = [silence.schedule, silence.duration, silence.timezone].some((value) => value !== undefined);
-  const wanted = isRecurring ? (["schedule", "duration"] as const) : (["startsAt", "endsAt"] as const);
-  const kind = isRecurring
-    ? "a recurring silence has schedule and duration"
-    : "a silence has startsAt and endsAt, or schedule and duration";
-  for (const key of wanted)
-    if (silence[key] === undefined) findings.push({ path: [...path, key], message: `is required: ${kind}` });
-  if (isRecurring) {
-    const message = "does not go with schedule: a silence is fixed or recurring";
-    for (const key of ["startsAt", "endsAt"] as const)
-      if (silence[key] !== undefined) findings.push({ path: [...path, key], message, part: "key" });
-    return findings;
-  }
-  const startsAtMs = parseInstant(known(silence.startsAt) ?? "");
-  const endsAtMs = parseInstant(known(silence.endsAt) ?? "");
-  if (startsAtMs !== null && endsAtMs !== null && endsAtMs <= startsAtMs)
-    findings.push({ path: [...path, "endsAt"], message: "must be after startsAt" });
-  return findings;
-}
-
-function checkMatch(
-  { path, value }: Part<Pick<WrittenSilence, "slug" | "check" | "labels">>,
-  checks: readonly CheckName[],
-): Finding[] {
-  const { slug, check, labels } = value;
-  const findings: Finding[] = [];
-  const hasLabels = labels === refused || Object.keys(labels ?? {}).length > 0;
-  if (slug === undefined && check === undefined && !hasLabels)
-    findings.push({ path, message: 'needs slug, check or labels; slug: "*" matches all' });
-  const pattern = known(check);
-  if (pattern !== undefined && !checks.some((name) => matchesText(pattern, name))) {
-    const message = `matches no check: ${[...new Set(checks)].join(", ")}${suggest(pattern, checks)}`;
-    findings.push({ path: [...path, "check"], message });
-  }
-  return findings;
+function checkMatch({ path, value }: Part<Pick<WrittenSilence, "check">>, checks: readonly CheckName[]): Finding[] {
+  const { check } = value;
+  if (check === undefined || checks.some((name) => matchesText(check, name))) return [];
+  const message = `matches no check: ${[...new Set(checks)].join(", ")}${suggest(check, checks)}`;
+  return [{ path: [...path, "check"], message }];
 }
 
 /** Labels that no receiver of the configuration could be sent. */
-function checkLabels(config: WrittenConfig, receivers: readonly Part<WrittenReceiver>[]): Finding[] {
-  const kinds = receivers.flatMap(({ value }) => kindOf(value) ?? []);
+function checkLabels(config: WrittenConfig): Finding[] {
+  const kinds = (config.receivers ?? []).map(({ type }) => receiverKind(type));
   return settingsOf(config).flatMap(({ path, value }) =>
-    Object.keys(known(value.labels) ?? {}).flatMap((name): Finding[] => {
+    Object.keys(value.labels ?? {}).flatMap((name): Finding[] => {
       const message = name === "" ? "a label needs a name" : labelNameProblem(name, kinds);
       return message === null ? [] : [{ path: [...path, "labels", name], message, part: "key" }];
     }),
@@ -322,13 +321,13 @@ async function checkReceiver(
   { path, value: receiver }: Part<WrittenReceiver>,
   checks: readonly CheckName[],
 ): Promise<Finding[]> {
-  const match = known(receiver.match);
+  const { match, type } = receiver;
+  const kind = receiverKind(type);
   const findings = match === undefined ? [] : checkMatch({ path: [...path, "match"], value: match }, checks);
-  const kind = kindOf(receiver);
-  if (receiver.sendActs === true && kind?.isWithoutActs === true) {
-    const message = `does not go with type ${String(receiver["type"])}, which knows alerts that fire or are over and no judgement: use another receiver for them`;
+  if (receiver.sendActs === true && kind.isWithoutActs === true) {
+    const message = `does not go with type ${type}, which knows alerts that fire or are over and no judgement: use another receiver for them`;
     findings.push({ path: [...path, "sendActs"], message, part: "key" });
   }
-  const problems = (await kind?.check?.(receiver)) ?? [];
-  return [...findings, ...problems.map(({ key, ...problem }) => ({ path: [...path, key], ...problem }))];
+  const problems = (await kind.check?.(receiver)) ?? [];
+  return [...findings, ...problems.map(({ key, ...problem }) => ({ path: [...path, key ?? ""], ...problem }))];
 }

@@ -18,7 +18,6 @@ import {
   visit,
 } from "yaml";
 
-import { refused } from "./accepted.ts";
 import { maxSecretBytes, readRegularFile } from "./files.ts";
 import { interpolate, type Environment, type References } from "./interpolation.ts";
 import { formatPath, type Position, type Problem, type YamlPath } from "./problems.ts";
@@ -31,6 +30,8 @@ interface PlacedNode {
   readonly children: Map<string | number, PlacedNode>;
   /** The text of an unquoted scalar that was exactly one `${…}`. */
   readonly wholeReference: string | null;
+  /** False: it is not what was meant, as a reference could not be replaced or has a placeholder. */
+  readonly isKnown: boolean;
 }
 
 /** One YAML file as plain data with references replaced, with the position of each value. */
@@ -49,6 +50,8 @@ export interface ConfigDocument {
   readonly fileValues: readonly FileValue[];
   /** False if the file is not YAML; `value` is then meaningless. */
   readonly isReadable: boolean;
+  /** Whether the value at `path` is what was meant: not where a reference could not be replaced, or has a placeholder. */
+  isKnown(path: YamlPath): boolean;
   /** Returns the text at `path` if it came from a single unquoted `${…}`, to be parsed again where a number is expected. */
   wholeReferenceAt(path: YamlPath): string | null;
   /** Creates the problem `message` at the value of `path`, or at its key; without one, at the parent. */
@@ -68,7 +71,7 @@ export interface DocumentSource {
   readonly absolutePath: string;
   readonly bytes: Uint8Array;
   readonly environment: Environment;
-  /** No file is read for `${file:…}`; a value that has one is `refused` [false]. */
+  /** No file is read for `${file:…}`; its path is a placeholder for its text [false]. */
   readonly isWithoutFiles?: boolean;
 }
 
@@ -107,6 +110,7 @@ export async function readDocument(source: DocumentSource): Promise<ConfigDocume
       message,
     }),
     lineOf: (path) => `${source.file}:${positionOf(path).line}`,
+    isKnown: (path) => find(path)?.isKnown ?? true,
     wholeReferenceAt: (path) => find(path)?.wholeReference ?? null,
   };
 }
@@ -132,7 +136,11 @@ function placed(
   children: PlacedNode["children"] = new Map(),
   wholeReference: string | null = null,
 ): Placed {
-  return { value, place: { at, keyAt, children, wholeReference } };
+  return { value, place: { at, keyAt, children, wholeReference, isKnown: true } };
+}
+
+function unknownPlace(value: unknown, at: number, keyAt: number | null): Placed {
+  return { value, place: { at, keyAt, children: new Map(), wholeReference: null, isKnown: false } };
 }
 
 type FileText = ReturnType<References["file"]>;
@@ -195,8 +203,8 @@ class Reader {
             for (const file of interpolate(value, note).files) names.add(file);
         },
       });
-    for (const name of isWithoutFiles ? [] : names)
-      this.#files.set(name, await readText(resolve(dirname(absolutePath), name)));
+    for (const name of names)
+      this.#files.set(name, isWithoutFiles ? { text: name } : await readText(resolve(dirname(absolutePath), name)));
     return [...names].map((name) => resolve(dirname(absolutePath), name));
   }
 
@@ -235,7 +243,7 @@ class Reader {
     if (isAliased && ++this.#aliasedNodes > maxAliasedNodes) {
       if (!this.#hasTooManyAliases) this.#report(at, path, `aliases repeat more than ${maxAliasedNodes} values`);
       this.#hasTooManyAliases = true;
-      return placed(refused, at, keyAt);
+      return unknownPlace(undefined, at, keyAt);
     }
     if (isAlias(node)) return this.#convertAlias(node, path, keyAt, at);
     if (!isAliased && node.anchor !== undefined) this.#anchors.set(node.anchor, node);
@@ -250,7 +258,7 @@ class Reader {
     } else if (isScalar(node)) {
       return this.#convertScalar(node, path, keyAt, at);
     }
-    return placed(refused, at, keyAt);
+    return unknownPlace(undefined, at, keyAt);
   }
 
   #convertAlias(node: Alias, path: YamlPath, keyAt: number | null, at: number): Placed {
@@ -258,7 +266,7 @@ class Reader {
     if (target === undefined || this.#openAnchors.has(target)) {
       const fault = target === undefined ? "has no anchor before it" : "refers to itself";
       this.#report(at, path, `the alias ${JSON.stringify(`*${node.source}`)} ${fault}`);
-      return placed(refused, at, keyAt);
+      return unknownPlace(undefined, at, keyAt);
     }
     this.#openAnchors.add(target);
     const { value, place } = this.#convert(target, path, keyAt, true);
@@ -309,9 +317,10 @@ class Reader {
       });
       for (const problem of interpolated.problems) this.#report(at, path, problem);
       const isUnread = this.#source.isWithoutFiles === true && interpolated.files.length > 0;
-      // Not validated further, so that a missing variable is one problem and not two.
-      value = interpolated.problems.length > 0 || isUnread ? refused : interpolated.value;
-      if (texts.length > 0) this.fileValues.push({ path, texts });
+      if (texts.length > 0 && !isUnread) this.fileValues.push({ path, texts });
+      // Nothing more is said about it, so that a missing variable is one problem and not two.
+      if (interpolated.problems.length > 0 || isUnread) return unknownPlace(interpolated.value, at, keyAt);
+      value = interpolated.value;
       if (interpolated.isWholeReference && node.type === Scalar.PLAIN) wholeReference = interpolated.value;
     }
     return placed(value, at, keyAt, undefined, wholeReference);

@@ -1,7 +1,6 @@
 import { checkSettings, type SettingsOfChecks } from "../../checks/checks.ts";
 import type { ScheduleOf } from "../../checks/settings.ts";
 import type { OrganizationConfig } from "../config.ts";
-import type { Secret } from "../../base/secret.ts";
 import { layered } from "../../base/layers.ts";
 import type { YamlPath } from "../document/problems.ts";
 import {
@@ -13,7 +12,6 @@ import {
 
 export interface OrganizationResolution {
   readonly organization: OrganizationInput | string;
-  readonly apiKey: Secret | null;
   /** The discovery source that it belongs to; null: none. */
   readonly discoveredBy: string | null;
   readonly defaults: Settings;
@@ -27,7 +25,7 @@ export interface OrganizationResolution {
  * `labels`, `alert`, `gate` and the settings of checks field by field, all others as a whole (CONTRACT 4).
  */
 export function resolveOrganization(resolution: OrganizationResolution): OrganizationConfig {
-  const { organization, apiKey, discoveredBy, defaults, hidden, receiverNames } = resolution;
+  const { organization, discoveredBy, defaults, hidden, receiverNames } = resolution;
   const own: OrganizationInput = typeof organization === "string" ? { slug: organization } : organization;
   const { schedule, timezone, jitterMs, ...settings } = settled(defaults, own);
   const scheduleOf: ScheduleOf = (pattern) => ({ pattern: pattern.trim(), timezone, jitterMs });
@@ -42,7 +40,7 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
     receivers: own.receivers ?? defaults.receivers ?? receiverNames.map((name) => ({ name, afterMs: 0 })),
     ...(Object.fromEntries(checks) as SettingsOfChecks),
     healthchecks: healthchecksOf(defaults, own),
-    apiKey,
+    apiKey: own.apiKey ?? null,
     hidden,
     discoveredBy,
   };
@@ -52,7 +50,6 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
 export function builtinOrganization(receiverNames: readonly string[]): OrganizationConfig {
   return resolveOrganization({
     organization: "",
-    apiKey: null,
     discoveredBy: null,
     defaults: {},
     hidden: [],

@@ -21,12 +21,10 @@ import type { RootInput } from "../schema/schema.ts";
 import { readSection } from "../schema/section.ts";
 import { sourceKinds } from "../schema/source-kinds.ts";
 import { below, resolveOrganization, settled } from "./organization.ts";
-import type { SecretBook } from "./secrets.ts";
 
 export interface ResolveInput {
   readonly data: RootInput;
   readonly document: ConfigDocument;
-  readonly secrets: SecretBook;
   /** $FLATLINE_LISTEN, checked. */
   readonly environmentListen: string | null;
 }
@@ -40,90 +38,65 @@ export function hiddenTextsOf(values: readonly FileValue[]): Secret[] {
   return [...texts].filter((text) => text.length >= leastHiddenLength).map((text) => new Secret(text));
 }
 
-/** Returns the frozen configuration of a file that was found to be right: with secrets, and what depends on several keys. */
-export function resolveConfig({ data, document, secrets, environmentListen }: ResolveInput): Config {
-  const { defaults: written, ...rest } = data;
+/** Returns the frozen configuration of a file that was found to be right, with what depends on several keys. */
+export function resolveConfig({ data, document, environmentListen }: ResolveInput): Config {
+  const { defaults: written, organizations, ...rest } = data;
   const defaults = written ?? {};
   const receiverNames = data.receivers.map(({ name }) => name);
-  const hidden = document.fileValues.filter(({ path }) => !secrets.isSecret(path));
-  const hiddenPaths = hidden.map(({ path }) => path);
+  const hidden = document.fileValues.map(({ path }) => path);
   const shared = { defaults, receiverNames };
-  const hiddenInDefaults = below(hiddenPaths, ["defaults"]);
+  const hiddenInDefaults = below(hidden, ["defaults"]);
   const { baseline, gate } = settled(defaults);
-  const secret = (section: string, key: string): Secret | null => secrets.of([section], key)[0] ?? null;
   return deepFreeze<Config>({
     file: document.absolutePath,
-    hidden: hiddenPaths,
-    hiddenTexts: hiddenTextsOf(hidden),
+    hidden,
+    hiddenTexts: hiddenTextsOf(document.fileValues),
     ...rest,
-    source: resolveSource(data, document, secrets),
-    organizations: (data.organizations ?? []).map((organization, index) =>
+    source: resolveSource(data, document),
+    organizations: (organizations ?? []).map((organization, index) =>
       resolveOrganization({
         ...shared,
         organization,
-        apiKey: secrets.of(["organizations", index], "apiKey")[0] ?? null,
-        hidden: [...below(hiddenPaths, ["organizations", index]), ...hiddenInDefaults],
+        hidden: [...below(hidden, ["organizations", index]), ...hiddenInDefaults],
         discoveredBy: null,
       }),
     ),
-    discover: (data.discover ?? []).map((source, index) => ({
-      ...resolveDiscover(source, index, { document, secrets }),
+    discover: (data.discover ?? []).map((source) => ({
+      ...resolveDiscover(source, document),
       template: resolveOrganization({
         ...shared,
         organization: "",
-        apiKey: null,
         hidden: hiddenInDefaults,
         discoveredBy: source.name,
       }),
     })),
     defaults: { baseline, gate },
-    isGateConfigured: [defaults, ...(data.organizations ?? [])].some(
+    isGateConfigured: [defaults, ...(organizations ?? [])].some(
       (settings) => typeof settings !== "string" && settings.gate !== undefined,
     ),
-    receivers: data.receivers.map((receiver, index) => resolveReceiver(receiver, index, secrets)),
+    receivers: data.receivers.map(resolveReceiver),
     server: {
       ...data.server,
       listen: listenOf(data.server.listen ?? undefined, environmentListen),
-      token: secret("server", "token"),
-      tokens: resolveTokens(data, secrets),
-      linkSecret: secret("server", "linkSecret"),
+      tokens: resolveTokens(data),
     },
-    storage: { ...data.storage, url: secret("storage", "url") },
-    secondOpinion: resolveSecondOpinion(data, document, secrets),
-    heartbeat: data.heartbeat === null ? null : { ...data.heartbeat, url: secrets.one(["heartbeat"], "url") },
+    secondOpinion: resolveSecondOpinion(data, document),
   });
 }
 
-function resolveSecondOpinion(
-  { secondOpinion }: RootInput,
-  document: ConfigDocument,
-  secrets: SecretBook,
-): SecondOpinionConfig | null {
+function resolveSecondOpinion({ secondOpinion }: RootInput, { folder }: ConfigDocument): SecondOpinionConfig | null {
   if (secondOpinion === null) return null;
   const { verifier } = secondOpinion;
-  const path = ["secondOpinion", "verifier"];
   return {
     ...secondOpinion,
-    verifier: {
-      ...verifier,
-      url: secrets.of(path, "url")[0] ?? null,
-      secret: secrets.of(path, "secret")[0] ?? null,
-      file: verifier.file === null ? null : resolve(document.folder, verifier.file),
-    },
+    verifier: { ...verifier, file: verifier.file === null ? null : resolve(folder, verifier.file) },
   };
 }
 
 /** The one that may do everything, then those with a name. */
-function resolveTokens({ server }: RootInput, secrets: SecretBook): ServerTokenConfig[] {
-  const [one] = secrets.of(["server"], "token");
-  const named = server.tokens.map(({ name, may, slugs }, index) => {
-    const secret = secrets.one(["server", "tokens", index], "token");
-    return { name, secret, rights: rightsOf(may), slugs };
-  });
-  return [
-    ...(one === undefined ? [] : [{ name: oneTokenName, secret: one, rights: allRights, slugs: null }]),
-    ...named,
-  ];
+function resolveTokens({ server: { token, tokens } }: RootInput): ServerTokenConfig[] {
+  const named = tokens.map(({ name, token: secret, may, slugs }) => ({ name, secret, rights: rightsOf(may), slugs }));
+  return token === null ? named : [{ name: oneTokenName, secret: token, rights: allRights, slugs: null }, ...named];
 }
 
 /** Returns the HOST:PORT of a server: as it is written, else that of the environment, else the one that is built in. */
@@ -131,19 +104,10 @@ export function listenOf(written: string | undefined, environmentListen: string 
   return (written === undefined ? null : parseListen(written)) ?? environmentListen ?? "127.0.0.1:9640";
 }
 
-function resolveSource({ source }: RootInput, document: ConfigDocument, secrets: SecretBook): SourceConfig {
-  if ("baseUrl" in source) {
-    const baseUrl = source.baseUrl.replace(/\/+$/, "");
-    return {
-      ...source,
-      type: "remote",
-      ...sourceKinds.remote,
-      baseUrl,
-      apiKey: secrets.of(["source"], "apiKey")[0] ?? null,
-    };
-  }
+function resolveSource({ source }: RootInput, { folder }: ConfigDocument): SourceConfig {
+  if ("baseUrl" in source)
+    return { ...source, type: "remote", ...sourceKinds.remote, baseUrl: source.baseUrl.replace(/\/+$/, "") };
   if (source.type === "embedded") {
-    const { folder } = document;
     const preload = source.preload.map((entry) =>
       "events" in entry
         ? { ...entry, events: resolve(folder, entry.events) }
@@ -152,9 +116,10 @@ function resolveSource({ source }: RootInput, document: ConfigDocument, secrets:
     return { ...source, ...sourceKinds.embedded, preload };
   }
   const { table, columns, deadStatuses, query, ...rest } = source;
-  const read = { events: eventsOf({ table, columns, deadStatuses, query }), url: secrets.one(["source"], "url") };
-  if (rest.type === "postgres") return { ...rest, ...sourceKinds.postgres, ...read };
-  return { ...rest, ...sourceKinds.clickhouse, ...read, password: secrets.of(["source"], "password")[0] ?? null };
+  const events = eventsOf({ table, columns, deadStatuses, query });
+  return rest.type === "postgres"
+    ? { ...rest, ...sourceKinds.postgres, events }
+    : { ...rest, ...sourceKinds.clickhouse, events };
 }
 
 type TableSourceInput = Extract<RootInput["source"], { readonly type: "postgres" | "clickhouse" }>;
@@ -179,31 +144,24 @@ function deepFreeze<Value>(value: Value): Value {
 
 /** Returns one discovery source, but for what its organizations are before the list says more. */
 function resolveDiscover(
-  { name, file, refreshIntervalMs, maxOrganizations }: DiscoverInput,
-  index: number,
-  { document, secrets }: Pick<ResolveInput, "document" | "secrets">,
+  { name, url, headers, file, refreshIntervalMs, maxOrganizations }: DiscoverInput,
+  { folder }: ConfigDocument,
 ): Omit<DiscoverConfig, "template"> {
-  const path = ["discover", index];
+  if (url === null && file === null)
+    throw new FlatlineError("internal", "a discovery source without a place was accepted");
   return {
     name,
     location:
-      file === null
-        ? { kind: "url", url: secrets.one(path, "url"), headers: secrets.headersOf(path) }
-        : { kind: "file", path: resolve(document.folder, file) },
+      url === null ? { kind: "file", path: resolve(folder, file ?? "") } : { kind: "url", url, headers: headers ?? {} },
     refreshIntervalMs,
     maxOrganizations,
   };
 }
 
-/** Returns one receiver with its secrets in place. */
-function resolveReceiver(receiver: ReceiverInput, index: number, secrets: SecretBook): ReceiverConfig {
-  const path = ["receivers", index];
+/** Returns one receiver with what its type makes of its keys. */
+function resolveReceiver(receiver: ReceiverInput): ReceiverConfig {
   const kind = receiverKind(receiver.type);
-  const options = kind.resolve(receiver, {
-    all: (key) => secrets.of(path, key),
-    one: (key) => secrets.one(path, key),
-    headers: () => secrets.headersOf(path),
-  });
+  const options = kind.resolve(receiver);
   const hasThreads = kind.hasThreads?.(options) ?? false;
   return {
     ...readSection(receiverShape, receiver),

@@ -182,8 +182,6 @@ heartbeat: { url: ${file("url")} }
       ["x-team", "trust"],
     ]);
     expect(config.heartbeat?.url.reveal()).toBe("https://hooks.example.com/T0/B0");
-    // These keys hide what they have.
-    expect(config.hiddenTexts).toEqual([]);
   });
 
   it.each([

@@ -1,17 +1,25 @@
-import { z } from "zod";
+import type { z } from "zod";
 
 import { dayMs } from "../../base/time.ts";
-import { secretText, section } from "./section.ts";
-import { duration, filePath, nameText, shortestIntervalMs, wholeNumber } from "../../base/schema/values.ts";
+import { optionalSecret, secretHeaders } from "../../base/schema/secret-rules.ts";
+import { fileOrUrl, section } from "./section.ts";
+import {
+  checkHttpUrl,
+  duration,
+  filePath,
+  nameText,
+  shortestIntervalMs,
+  wholeNumber,
+} from "../../base/schema/values.ts";
 
 /** The keys of a source of organizations (CONTRACT 14). */
 export const discoverShape = {
   name: nameText(64).describe("The source's name in metrics, logs and commands."),
-  url: secretText(
+  url: optionalSecret(checkHttpUrl).describe(
     "Asked with GET for a JSON array; redirects are not followed, at most 16 MiB within 30 s. A secret. Not with `file`.",
   ),
   file: filePath().optional().describe("A file with the JSON array, at most 16 MiB. Not with `url`."),
-  headers: z.record(z.string(), z.string()).optional().describe("Headers of the request; secrets."),
+  headers: secretHeaders().describe("Headers of the request; secrets."),
   refreshInterval: duration({ minMs: shortestIntervalMs, maxMs: dayMs })
     .prefault("5m")
     .describe("How often the list is read."),
@@ -20,5 +28,11 @@ export const discoverShape = {
     .describe("A list with more organizations is not applied."),
 };
 /** A source of organizations. */
-export const discoverSchema = section(discoverShape).describe("A list of organizations that another system keeps.");
+export const discoverSchema = section(discoverShape, {
+  check: (values) =>
+    fileOrUrl(values, ["url", "headers"], {
+      key: null,
+      message: "needs url or file: where the list of organizations is",
+    }),
+}).describe("A list of organizations that another system keeps.");
 export type DiscoverInput = z.output<typeof discoverSchema>;

@@ -7,11 +7,12 @@ import {
   healthcheckPathProblem,
   longestHealthcheckPath,
 } from "../../contract/platform-healthcheck.ts";
+import { checkKey, optionalSecret } from "../../base/schema/secret-rules.ts";
 import { longestSlug } from "../../contract/slug.ts";
 import { countKinds } from "../../spike/findings.ts";
 import { baselineKinds } from "../../spike/median.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
-import { builtIn, builtInOf, layer, readAs, secretText, section } from "./section.ts";
+import { builtIn, builtInOf, layer, readAs, section } from "./section.ts";
 import { cronPattern, duration, nameText, timezone, wholeNumber } from "../../base/schema/values.ts";
 
 // The parameters of a request for a healthcheck (CONTRACT 17).
@@ -185,7 +186,7 @@ export const defaultsSchema = layer(settingsShape).describe("The settings that e
 /** The keys of an organization. */
 export const organizationShape = {
   slug: nameText(longestSlug).describe("The organization's name in the API and in every label."),
-  apiKey: secretText("Overrides `source.apiKey`. A secret."),
+  apiKey: optionalSecret(checkKey).describe("Overrides `source.apiKey`. A secret."),
   ...settingsShape,
 };
 

@@ -1,7 +1,15 @@
 import { z } from "zod";
 
 import { dayMs, hourMs, minuteMs, secondMs } from "../../base/time.ts";
-import { duration, longestTimeoutMs, nameText, shortestIntervalMs, strictObject } from "../../base/schema/values.ts";
+import {
+  addProblems,
+  duration,
+  longestTimeoutMs,
+  nameText,
+  shortestIntervalMs,
+  strictObject,
+  type KeyProblem,
+} from "../../base/schema/values.ts";
 import { layer, readAs, type Section } from "./section.ts";
 import { checkNames } from "../../contract/report.ts";
 import { receiverKind, receiverTypes, type ReceiverType } from "../../receivers/receivers.ts";
@@ -21,6 +29,16 @@ export const matchShape = {
     .optional()
     .describe("Labels of the organization; each value exact or a pattern with `*`."),
 };
+
+/** Says of a match that it has no key. */
+export function checkMatch({
+  slug,
+  check,
+  labels = {},
+}: Partial<z.output<z.ZodObject<typeof matchShape>>>): KeyProblem[] {
+  if (slug !== undefined || check !== undefined || Object.keys(labels).length > 0) return [];
+  return [{ key: null, message: 'needs slug, check or labels; slug: "*" matches all' }];
+}
 
 const rateLimitText = z
   .string()
@@ -62,7 +80,9 @@ export const receiverShape = {
       "Whether it is notified of what people do with its alerts, and of a gate that opens. The default is true for `slack` with a token (comments, too, where `true` is written), else false. Refused for `pagerduty` and `alertmanager`.",
     ),
   sample: z.boolean().default(true).describe("Whether it gets the names of dead assets (`alerting.sample`)."),
-  match: layer(matchShape).optional().describe("Only alerts that match all of these; at least one key."),
+  match: layer(matchShape, { check: checkMatch })
+    .optional()
+    .describe("Only alerts that match all of these; at least one key."),
   timeout: duration({ minMs: 1, maxMs: longestTimeoutMs }).prefault("10s").describe("Of one attempt."),
   maxAge: duration({ minMs: shortestIntervalMs, maxMs: 30 * dayMs })
     .prefault("24h")
@@ -76,9 +96,10 @@ export type ReceiverKeys = Section<typeof receiverShape>;
 type ReceiverSchema = z.ZodObject<typeof receiverShape & { readonly type: z.ZodLiteral<ReceiverType> }, z.core.$strict>;
 
 function schemaOf(type: ReceiverType): ReceiverSchema {
-  const { summary, shape } = receiverKind(type);
-  const known = { type: z.literal(type).describe(summary), ...receiverShape, ...shape };
-  return strictObject(known, ` of a receiver of type ${type}`);
+  const { summary, shape, rules } = receiverKind(type);
+  const keys = { type: z.literal(type).describe(summary), ...receiverShape, ...shape };
+  const known = strictObject(keys, ` of a receiver of type ${type}`);
+  return rules === undefined ? known : known.superRefine((values, context) => addProblems(context, rules(values)));
 }
 
 /** One receiver (CONTRACT 7, Receiver types). */

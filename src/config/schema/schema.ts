@@ -1,12 +1,14 @@
 import { z } from "zod";
 
 import { dayMs, hourMs, secondMs } from "../../base/time.ts";
+import { checkPostgresUrl } from "../../base/postgres-url.ts";
+import { checkKey, checkSigningSecret, optionalSecret, secret, secretOrNone } from "../../base/schema/secret-rules.ts";
 import type { SilenceRule } from "../../contract/silence.ts";
 import { discoverSchema } from "./discover.ts";
 import { rights } from "../../contract/rights.ts";
 import { defaultsSchema, organizationSchema, settingsShape } from "./organization.ts";
-import { matchShape, receiverSchema } from "./receiver.ts";
-import { layer, readAs, secretText, section } from "./section.ts";
+import { checkMatch, matchShape, receiverSchema } from "./receiver.ts";
+import { layer, readAs, section } from "./section.ts";
 import { secondOpinionSchema } from "./second-opinion.ts";
 import { sourceSchema } from "./source.ts";
 import {
@@ -24,6 +26,7 @@ import {
   shortestIntervalMs,
   timezone,
   wholeNumber,
+  type KeyProblem,
 } from "../../base/schema/values.ts";
 
 const fleetSchema = section({
@@ -63,17 +66,49 @@ const alertingSchema = section({
   .prefault({})
   .describe("How notifications are grouped.");
 
-const silenceKeys = layer({
-  ...matchShape,
-  startsAt: instant().optional().describe("A fixed silence begins: `2026-01-01T00:00:00Z`."),
-  endsAt: instant().optional().describe("A fixed silence ends."),
-  schedule: cronPattern().optional().describe("A recurring silence begins, each time that this cron pattern comes."),
-  duration: duration({ minMs: shortestIntervalMs, maxMs: 31 * dayMs })
-    .optional()
-    .describe("How long a recurring silence lasts."),
-  timezone: timezone().optional().describe("The timezone of `schedule`.").meta({ default: "UTC" }),
-  comment: z.string().optional().describe("Why.").meta({ default: "" }),
-});
+const silenceKeys = layer(
+  {
+    ...matchShape,
+    startsAt: instant().optional().describe("A fixed silence begins: `2026-01-01T00:00:00Z`."),
+    endsAt: instant().optional().describe("A fixed silence ends."),
+    schedule: cronPattern().optional().describe("A recurring silence begins, each time that this cron pattern comes."),
+    duration: duration({ minMs: shortestIntervalMs, maxMs: 31 * dayMs })
+      .optional()
+      .describe("How long a recurring silence lasts."),
+    timezone: timezone().optional().describe("The timezone of `schedule`.").meta({ default: "UTC" }),
+    comment: z.string().optional().describe("Why.").meta({ default: "" }),
+  },
+  { check: checkSilence },
+);
+
+interface SilenceTimes {
+  readonly startsAt?: number | undefined;
+  readonly endsAt?: number | undefined;
+  readonly schedule?: string | undefined;
+  readonly duration?: number | undefined;
+  readonly timezone?: string | undefined;
+}
+
+function checkSilence(silence: SilenceTimes & Parameters<typeof checkMatch>[0]): KeyProblem[] {
+  const { startsAt, endsAt } = silence;
+  const isRecurring = [silence.schedule, silence.duration, silence.timezone].some((value) => value !== undefined);
+  const wanted = isRecurring ? (["schedule", "duration"] as const) : (["startsAt", "endsAt"] as const);
+  const kind = isRecurring
+    ? "a recurring silence has schedule and duration"
+    : "a silence has startsAt and endsAt, or schedule and duration";
+  const foreign = isRecurring ? (["startsAt", "endsAt"] as const).filter((key) => silence[key] !== undefined) : [];
+  const isBackwards = !isRecurring && startsAt !== undefined && endsAt !== undefined && endsAt <= startsAt;
+  return [
+    ...checkMatch(silence),
+    ...wanted.filter((key) => silence[key] === undefined).map((key) => ({ key, message: `is required: ${kind}` })),
+    ...foreign.map((key) => ({
+      key,
+      message: "does not go with schedule: a silence is fixed or recurring",
+      part: "key" as const,
+    })),
+    ...(isBackwards ? [{ key: "endsAt", message: "must be after startsAt" }] : []),
+  ];
+}
 
 const silenceSchema = readAs(
   silenceKeys,
@@ -100,7 +135,7 @@ const appUrlSchema = z.string().superRefine((text, context) => {
 
 const tokenSchema = section({
   name: nameText(100).describe("Who acts with it: the author of each act, on the page and in the audit."),
-  token: secretText("The token, as long as `server.token`. A secret."),
+  token: secret(checkKey).describe("The token, as long as `server.token`. A secret."),
   may: z.array(z.enum(rights)).min(1).describe("Its rights; each includes `read`, but `ingest`."),
   slugs: z
     .array(nameText())
@@ -134,7 +169,7 @@ export const serverShape = {
       "HOST:PORT to listen on. When absent `$FLATLINE_LISTEN`, which the container image sets to `0.0.0.0:9640`, else this.",
     )
     .meta({ default: "127.0.0.1:9640" }),
-  token: secretText(
+  token: secretOrNone(checkKey).describe(
     "What writing over HTTP needs (`Authorization: Bearer`); an empty one is none. At least 16 bytes where `listen` is not a loopback address. A secret.",
   ),
   tokens: z
@@ -142,7 +177,7 @@ export const serverShape = {
     .prefault([])
     .describe("Tokens with a name, for some rights only; `token` is one with all rights."),
   trustedProxy: trustedProxySchema.optional(),
-  linkSecret: secretText(
+  linkSecret: optionalSecret(checkSigningSecret).describe(
     "Signs the link *Acknowledge* in chats and mail, at least 16 bytes; absent: messages have the plain link only. Needs `alerting.externalUrl`. A secret.",
   ),
   publicRead: z
@@ -164,7 +199,9 @@ export const storageShape = {
   path: filePath()
     .default(defaultStorePath)
     .describe("The SQLite database's file; relative to the working directory. Not with `url`."),
-  url: secretText("A PostgreSQL in place of the file: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. A secret."),
+  url: optionalSecret(checkPostgresUrl).describe(
+    "A PostgreSQL in place of the file: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. A secret.",
+  ),
   poolSize: wholeNumber({ min: 2, max: 500 })
     .default(10)
     .describe("Connections to the PostgreSQL of `url` at most, and one that keeps the row of who writes."),
@@ -180,7 +217,7 @@ export const storageShape = {
 };
 
 const heartbeatSchema = section({
-  url: secretText("Asked with GET. A secret."),
+  url: secret(checkHttpUrl).describe("Asked with GET. A secret."),
   interval: duration({ minMs: shortestIntervalMs, maxMs: dayMs }).prefault("1m").describe("How often."),
 }).describe("A dead man's switch: asked while the scheduler and the outbox are alive.");
 
@@ -226,6 +263,14 @@ export const rootShape = {
 };
 
 /** The configuration file (CONTRACT 4). Rules that span several keys are in relations.ts and secrets.ts. */
-export const rootSchema = section(rootShape, "", misplaced).describe("Configuration of flatline");
+export const rootSchema = section(rootShape, {
+  foreign: misplaced,
+  isAboutAbsence: true,
+  check: ({ organizations, discover }) => {
+    if (organizations !== undefined || discover !== undefined) return [];
+    const message = "is required: a list of slugs or objects, or discover for sources of one";
+    return [{ key: "organizations", message }];
+  },
+}).describe("Configuration of flatline");
 
 export type RootInput = z.output<typeof rootSchema>;

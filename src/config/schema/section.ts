@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 import { formatDuration } from "../../base/durations.ts";
-import { strictObject } from "../../base/schema/values.ts";
-import { Secret } from "../../base/secret.ts";
+import { addProblems, strictObject, type KeyProblem } from "../../base/schema/values.ts";
+import type { Secret } from "../../base/secret.ts";
 
 // A key is said once, in its schema: its name and type in the configuration, and what `config show` writes, follow from it.
 
@@ -30,21 +30,59 @@ export type Layer<Of extends Shape> = {
   readonly [Key in Exclude<keyof Of, Optional<Of>> & string as NameOf<Key, Of>]: Said<Of[Key]>;
 } & { readonly [Key in Optional<Of> & string as NameOf<Key, Of>]?: Said<Of[Key]> };
 
-/** Returns an object of the file, which is read as a {@link Section}; an unknown key is refused as by `strictObject`. */
+/** What an object of the file has beside its keys. */
+interface ObjectRules<Of extends Shape> {
+  /** Where an unknown key is unknown, ` of a remote source`, and why some keys are refused: as for `strictObject`. */
+  readonly where?: string;
+  readonly foreign?: Readonly<Record<string, string>>;
+  /** What is wrong between its keys, each of which is right. */
+  readonly check?: (values: z.output<z.ZodObject<Of>>) => readonly KeyProblem[];
+  /** Whether the check only looks for what is absent, and is made where a key is wrong, too [it is not]. */
+  readonly isAboutAbsence?: true;
+}
+
+/** What is wrong with an object that has a file or else these keys, of which `url` is required. */
+export function fileOrUrl<Key extends string>(
+  values: Readonly<Partial<Record<Key | "file" | "url", unknown>>>,
+  others: readonly Key[],
+  missing: KeyProblem,
+): readonly KeyProblem[] {
+  if (values.file === undefined) return values.url === undefined ? [missing] : [];
+  const foreign = others.filter((key) => values[key] !== undefined);
+  return foreign.map((key) => ({ key, message: "does not go with file", part: "key" }));
+}
+
+/** Returns an object of the file, which is read as a {@link Section}. */
 export function section<Of extends Shape>(
   shape: Of,
-  where?: string,
-  foreign?: Readonly<Record<string, string>>,
+  rules: ObjectRules<Of> = {},
 ): ReadAs<z.ZodObject<Of, z.core.$strict>, Section<Of>> {
-  return object(strictObject(shape, where, foreign), null);
+  return object(shape, rules, null);
 }
 
 /** Returns an object of the file, which is read as a {@link Layer}. */
-export function layer<Of extends Shape>(shape: Of): ReadAs<z.ZodObject<Of, z.core.$strict>, Layer<Of>> {
-  return object(strictObject(shape), undefined);
+export function layer<Of extends Shape>(
+  shape: Of,
+  rules: ObjectRules<Of> = {},
+): ReadAs<z.ZodObject<Of, z.core.$strict>, Layer<Of>> {
+  return object(shape, rules, undefined);
 }
 
-function object<Of extends Shape, Read>(written: z.ZodObject<Of, z.core.$strict>, absent: null | undefined) {
+function object<Of extends Shape, Read>(
+  shape: Of,
+  { where, foreign, check, isAboutAbsence }: ObjectRules<Of>,
+  absent: null | undefined,
+): ReadAs<z.ZodObject<Of, z.core.$strict>, Read> {
+  const known = strictObject(shape, where, foreign);
+  const written =
+    check === undefined
+      ? known
+      : known.superRefine(
+          (values, context) => addProblems(context, check(values)),
+          isAboutAbsence === true
+            ? { when: ({ value }) => Object(value) === value && !Array.isArray(value) }
+            : undefined,
+        );
   const keys = keysOf(written.shape);
   return readAs(
     written,
@@ -89,13 +127,6 @@ export function readAs<Written extends z.core.$ZodType, Read>(
     encode: (value: unknown) => encode(value as Read),
   };
   return z.codec(written, anything, codec) as ReadAs<Written, Read>;
-}
-
-const secret = readAs(z.string(), (text) => new Secret(text), String);
-
-/** Returns a secret; its rule (base/schema/secret-rules.ts) says what is wrong with it, and whether it is required. */
-export function secretText(description: string) {
-  return secret.optional().describe(description);
 }
 
 interface BuiltIn<Schema extends z.ZodType> extends z.ZodOptional<Schema> {
@@ -157,7 +188,7 @@ function keysOf(shape: Shape): readonly ShapeKey[] {
   if (known !== undefined) return known;
   const schemas = Object.entries<z.core.$ZodType>(shape);
   const keys = schemas.map(([key, schema]): ShapeKey => {
-    const isOptional = schema instanceof z.ZodOptional;
+    const isOptional = schema instanceof z.core.$ZodOptional;
     const isCodec = holdsCodec(schema);
     const encode: ShapeKey["encode"] = (value) =>
       !isCodec || (isOptional && value === null) ? value : z.encode(schema, value);
@@ -184,5 +215,5 @@ function holdsCodec(schema: z.core.$ZodType): boolean {
 }
 
 function isWrapper(schema: z.core.$ZodType): schema is z.ZodOptional | z.ZodDefault | z.ZodPrefault {
-  return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
+  return schema instanceof z.core.$ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
 }

@@ -2,7 +2,8 @@ import { z } from "zod";
 
 import { dayMs, minuteMs } from "../../base/time.ts";
 import { clickhouseSourceSchema, postgresSourceSchema } from "./table-source.ts";
-import { secretText, section } from "./section.ts";
+import { checkKey, optionalSecret } from "../../base/schema/secret-rules.ts";
+import { section } from "./section.ts";
 import { checkHttpUrl, duration, filePath, nameText, wholeNumber } from "../../base/schema/values.ts";
 
 const observedKeysSchema = section({
@@ -34,7 +35,9 @@ const remoteSourceSchema = section(
     baseUrl: baseUrlSchema.describe(
       "The API's address, up to and with its version: `https://security.example.com/api/v2`.",
     ),
-    apiKey: secretText("Sent as `X-API-KEY`; may be absent when every organization has its own. A secret."),
+    apiKey: optionalSecret(checkKey).describe(
+      "Sent as `X-API-KEY`; may be absent when every organization has its own. A secret.",
+    ),
     timeout: duration({ minMs: 1, maxMs: 10 * minuteMs })
       .prefault("30s")
       .describe("Of one attempt."),
@@ -44,7 +47,7 @@ const remoteSourceSchema = section(
     concurrency: concurrencySchema,
     observedKeys: observedKeysSchema,
   },
-  " of a remote source",
+  { where: " of a remote source" },
 );
 
 const preloadSchema = z.union([
@@ -69,7 +72,7 @@ const embeddedSourceSchema = section(
     concurrency: concurrencySchema,
     observedKeys: observedKeysSchema,
   },
-  " of an embedded source",
+  { where: " of an embedded source" },
 );
 
 /** Where verdicts come from (CONTRACT 4, `source`). */

@@ -1,9 +1,13 @@
 import { z } from "zod";
 
 import { minuteMs, secondMs } from "../../base/time.ts";
+import { splitParameters, typedParameters } from "../../base/named-parameters.ts";
+import { suggest } from "../../base/suggestions.ts";
 import { timeUnits } from "../../contract/table-source.ts";
-import { secretText, section } from "./section.ts";
-import { duration, nameText, wholeNumber } from "../../base/schema/values.ts";
+import { checkPostgresUrl } from "../../base/postgres-url.ts";
+import { secret, secretOrNone } from "../../base/schema/secret-rules.ts";
+import { section } from "./section.ts";
+import { checkHttpUrl, duration, nameText, wholeNumber, type KeyProblem } from "../../base/schema/values.ts";
 
 const quotesAndControls = /["`\\]|\p{Cc}/u;
 
@@ -42,9 +46,9 @@ const notHere: Readonly<Record<string, string>> = {
 
 const longestConcurrency = 100_000;
 
-function tableShape(engine: string, example: string) {
+function tableShape(engine: string, example: string, checkUrl: (text: string) => string | null) {
   return {
-    url: secretText(`The address of ${engine}: \`${example}\`. A secret.`),
+    url: secret(checkUrl).describe(`The address of ${engine}: \`${example}\`. A secret.`),
     table: tableName
       .optional()
       .describe("The table or view of liveness events; either this with `columns`, or `query`."),
@@ -79,11 +83,14 @@ export function postgresSourceSchema<Shape extends z.core.$ZodLooseShape>(shared
   return section(
     {
       type: z.literal("postgres").describe("Evaluates liveness events in a table of yours in PostgreSQL."),
-      ...tableShape("PostgreSQL", "postgres://flatline@db.example.com/platform"),
+      ...tableShape("PostgreSQL", "postgres://flatline@db.example.com/platform", checkPostgresUrl),
       ...shared,
     },
-    " of a postgres source",
-    notHere,
+    {
+      where: " of a postgres source",
+      foreign: notHere,
+      check: (source) => checkTable(source as TableKeys, postgresNames),
+    },
   );
 }
 
@@ -92,13 +99,80 @@ export function clickhouseSourceSchema<Shape extends z.core.$ZodLooseShape>(shar
   return section(
     {
       type: z.literal("clickhouse").describe("Evaluates liveness events in a table of yours in ClickHouse."),
-      ...tableShape("ClickHouse's HTTP interface", "https://clickhouse.example.com:8443"),
+      ...tableShape("ClickHouse's HTTP interface", "https://clickhouse.example.com:8443", checkClickhouseUrl),
       username: nameText().default("default").describe("The user."),
-      password: secretText("The user's password. A secret."),
+      password: secretOrNone(() => null).describe("The user's password. A secret."),
       database: nameText().default("default").describe("The database that names without one are in."),
       ...shared,
     },
-    " of a clickhouse source",
-    notHere,
+    {
+      where: " of a clickhouse source",
+      foreign: notHere,
+      check: (source) => checkTable(source as TableKeys, clickhouseNames),
+    },
   );
+}
+
+interface TableKeys {
+  readonly table?: unknown;
+  readonly columns?: { readonly status: string | null } | undefined;
+  readonly deadStatuses?: unknown;
+  readonly query?: string | undefined;
+}
+
+/** Checks a source that reads a table: a mapping or a query, never both, and what neither can give. */
+function checkTable({ table, columns, deadStatuses, query }: TableKeys, names: NamesOf): KeyProblem[] {
+  if (query !== undefined) {
+    const foreign = Object.entries({ table, columns, deadStatuses }).filter(([, value]) => value !== undefined);
+    const message = "does not go with query: the query itself says what is counted";
+    return [
+      ...foreign.map(([key]) => ({ key, message, part: "key" as const })),
+      ...queryProblems(query, names).map((problem) => ({ key: "query", message: problem })),
+    ];
+  }
+  if (table === undefined)
+    return [{ key: "table", message: "is required, with columns; or query, for a query of your own" }];
+  if (columns === undefined)
+    return [{ key: "columns", message: "is required with table: which column holds slug, at and the rest" }];
+  if (deadStatuses === undefined || columns.status !== null) return [];
+  const message = "goes with columns.status only: without it every row is a death";
+  return [{ key: "deadStatuses", message, part: "key" }];
+}
+
+/** The parameters of a query, and how one is written. */
+interface NamesOf {
+  readonly of: (query: string) => readonly string[];
+  readonly shown: (name: string) => string;
+}
+
+const postgresNames: NamesOf = { of: (query) => splitParameters(query).names, shown: (name) => `:${name}` };
+const clickhouseNames: NamesOf = {
+  of: (query) => typedParameters(query).map(({ name }) => name),
+  shown: (name) => `{${name}:…}`,
+};
+const parameterNames: readonly string[] = ["slugs", "from", "to"];
+
+function queryProblems(query: string, { of, shown }: NamesOf): string[] {
+  if (query.trim() === "") return ["must not be empty"];
+  const names = new Set(of(query));
+  const missing = parameterNames.filter((name) => !names.has(name)).map(shown);
+  const unknown = [...names].filter((name) => !parameterNames.includes(name));
+  return [
+    ...(missing.length === 0
+      ? []
+      : [`must use ${missing.join(", ")}: without it each check would read the whole table`]),
+    ...unknown.map(
+      (name) => `has no parameter ${shown(name)}: there are slugs, from and to${suggest(name, parameterNames)}`,
+    ),
+  ];
+}
+
+function checkClickhouseUrl(value: string): string | null {
+  const problem = checkHttpUrl(value);
+  if (problem !== null) return problem;
+  const url = new URL(value);
+  if (url.username !== "" || url.password !== "")
+    return "must not hold a user or password: they are username and password";
+  if (url.search !== "" || url.hash !== "") return "must not hold a query or a fragment";
+  return url.pathname === "/" ? null : "must not hold a path: the database is database";
 }

@@ -1,15 +1,13 @@
-import { z } from "zod";
-
 import { formatDuration } from "../../base/durations.ts";
 import type { HttpDispatcher } from "../../base/http-dispatcher.ts";
-import { requiredUrl } from "../../base/schema/secret-rules.ts";
-import { duration, shortestIntervalMs } from "../../base/schema/values.ts";
+import { secrets } from "../../base/schema/secret-rules.ts";
+import { checkHttpUrl, duration, shortestIntervalMs } from "../../base/schema/values.ts";
 import { Secret } from "../../base/secret.ts";
 import { minuteMs } from "../../base/time.ts";
 import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
 import { alertmanagerAlertsBody, labelledAlerts } from "./alerts.ts";
 import { combineOutcomes, deliverRequest, listBytes, maxBodyBytes } from "../delivery.ts";
-import type { ReceiverInput, ReceiverKind, ReceiverSecrets } from "../kind.ts";
+import type { ReceiverInput, ReceiverKind } from "../kind.ts";
 
 /** Prometheus Alertmanagers, all of which get everything. */
 export interface AlertmanagerOptions {
@@ -21,10 +19,9 @@ export interface AlertmanagerOptions {
 }
 
 const shape = {
-  url: z
-    .union([z.string(), z.array(z.string()).min(1).max(16)])
-    .optional()
-    .describe("The base address, `/api/v2/alerts` is appended; a list: all of them get it. A secret."),
+  url: secrets(checkHttpUrl, 16).describe(
+    "The base address, `/api/v2/alerts` is appended; a list: all of them get it. A secret.",
+  ),
   resendInterval: duration({ minMs: shortestIntervalMs, maxMs: 60 * minuteMs })
     .prefault("1m")
     .describe("How often a firing alert is sent again; it ends by itself after four of these."),
@@ -33,12 +30,18 @@ const shape = {
 export const alertmanagerKind = {
   summary: "Alerts for a real Alertmanager (`POST /api/v2/alerts`).",
   shape,
-  secrets: [requiredUrl],
   checkLabel: checkLabelName,
   isWithoutActs: true,
-  resolve({ name, resendInterval }: ReceiverInput<typeof shape>, secrets: ReceiverSecrets): AlertmanagerOptions {
-    return { type: "alertmanager", name, urls: secrets.all("url"), resendIntervalMs: resendInterval };
-  },
+  resolve: ({
+    name,
+    url: urls,
+    resendInterval: resendIntervalMs,
+  }: ReceiverInput<typeof shape>): AlertmanagerOptions => ({
+    type: "alertmanager",
+    name,
+    urls,
+    resendIntervalMs,
+  }),
   describe: ({ urls, resendIntervalMs }: AlertmanagerOptions) => ({
     url: urls,
     resendInterval: formatDuration(resendIntervalMs),

@@ -7,6 +7,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import { systemCodeOf } from "../../base/file-error.ts";
 import { describeNetworkError } from "../../base/http.ts";
 import { isLoopbackHost } from "../../base/loopback-host.ts";
+import { secret } from "../../base/schema/secret-rules.ts";
 import { checkHttpUrl } from "../../base/schema/values.ts";
 import { Secret } from "../../base/secret.ts";
 import type { Notification } from "../../alerting/notify/notification.ts";
@@ -22,7 +23,7 @@ import {
   type MessageLink,
   type MessagePart,
 } from "../wording/message.ts";
-import type { ReceiverInput, ReceiverKind, ReceiverSecrets } from "../kind.ts";
+import type { ReceiverInput, ReceiverKind } from "../kind.ts";
 import { messageOf } from "../wording/wording.ts";
 
 // A limit beside the receiver's own deadline: no state of a conversation before the mail may wait for longer.
@@ -53,12 +54,9 @@ const mailAddress = z
   .meta({ pattern: String.raw`^.*[^\s@]+@[^\s@]+$` });
 
 const shape = {
-  url: z
-    .string()
-    .optional()
-    .describe(
-      "The server, with user and password: `smtps://user:password@mail.example.com`, or `smtp://`, which is encrypted by STARTTLS or not sent, unless the host is this machine or the URL ends in `?tls=no`. A secret.",
-    ),
+  url: secret(checkMailUrl).describe(
+    "The server, with user and password: `smtps://user:password@mail.example.com`, or `smtp://`, which is encrypted by STARTTLS or not sent, unless the host is this machine or the URL ends in `?tls=no`. A secret.",
+  ),
   from: mailAddress.describe("Who it is from."),
   to: z
     .array(mailAddress)
@@ -77,12 +75,11 @@ const shape = {
 export const emailKind = {
   summary: "Mail over SMTP.",
   shape,
-  secrets: [{ key: "url", check: checkMailUrl, isRequired: true }],
   hasLinks: true,
-  resolve: ({ name, from, to, hello }: ReceiverInput<typeof shape>, secrets: ReceiverSecrets): EmailOptions => ({
+  resolve: ({ name, url, from, to, hello }: ReceiverInput<typeof shape>): EmailOptions => ({
     type: "email",
     name,
-    url: secrets.one("url"),
+    url,
     from,
     recipients: [...new Set(to)],
     hello: hello ?? null,

@@ -20,7 +20,6 @@ export interface LogOptions {
 export const logKind = {
   summary: "A line in flatline's own log.",
   shape: {},
-  secrets: [],
   resolve: ({ name }: { readonly name: string }): LogOptions => ({ type: "log", name }),
   describe: () => ({}),
   create: createLogReceiver,

@@ -1,8 +1,6 @@
-import { z } from "zod";
-
 import { cutText } from "../../base/cut-text.ts";
 import type { HttpDispatcher } from "../../base/http-dispatcher.ts";
-import { checkKey } from "../../base/schema/secret-rules.ts";
+import { checkKey, optionalSecret, secret } from "../../base/schema/secret-rules.ts";
 import { checkHttpUrl } from "../../base/schema/values.ts";
 import { Secret } from "../../base/secret.ts";
 import type { AlertNotice, FleetNotice, IncidentNotice, Notification } from "../../alerting/notify/notification.ts";
@@ -11,7 +9,7 @@ import type { Severity } from "../../contract/severity.ts";
 import { deliverRequest } from "../delivery.ts";
 import { fitMessage, type Fact, type Message } from "../wording/message.ts";
 import { iso } from "../../contract/v1/instant.ts";
-import type { ReceiverInput, ReceiverKind, ReceiverSecrets } from "../kind.ts";
+import type { ReceiverInput, ReceiverKind } from "../kind.ts";
 import { plainText } from "../wording/text.ts";
 import { countFacts } from "../wording/notice-facts.ts";
 import { httpLinks, isTest, latestNotices, messageOf, noticeLinks, noticeSection } from "../wording/wording.ts";
@@ -39,30 +37,24 @@ export interface PagerdutyOptions {
 const defaultUrl = "https://events.pagerduty.com/v2/enqueue";
 
 const shape = {
-  routingKey: z.string().optional().describe("The integration's key. A secret."),
-  webhookSecret: z
-    .string()
-    .optional()
-    .describe("The secret of a webhook (V3) of PagerDuty to `POST /api/v1/hooks/pagerduty/NAME`. A secret."),
-  url: z.string().optional().describe("Where events are posted to. A secret.").meta({ default: defaultUrl }),
+  routingKey: secret(checkKey).describe("The integration's key. A secret."),
+  webhookSecret: optionalSecret(checkKey).describe(
+    "The secret of a webhook (V3) of PagerDuty to `POST /api/v1/hooks/pagerduty/NAME`. A secret.",
+  ),
+  url: optionalSecret(checkHttpUrl).describe("Where events are posted to. A secret.").meta({ default: defaultUrl }),
 };
 
 export const pagerdutyKind = {
   summary: "PagerDuty, Events API v2.",
   shape,
-  secrets: [
-    { key: "routingKey", check: checkKey, isRequired: true },
-    { key: "webhookSecret", check: checkKey },
-    { key: "url", check: checkHttpUrl },
-  ],
   takesAcknowledgements: true,
   isWithoutActs: true,
-  resolve: ({ name }: ReceiverInput<typeof shape>, secrets: ReceiverSecrets): PagerdutyOptions => ({
+  resolve: ({ name, url, routingKey, webhookSecret }: ReceiverInput<typeof shape>): PagerdutyOptions => ({
     type: "pagerduty",
     name,
-    url: secrets.all("url")[0] ?? new Secret(defaultUrl),
-    routingKey: secrets.one("routingKey"),
-    webhookSecret: secrets.all("webhookSecret")[0] ?? null,
+    url: url ?? new Secret(defaultUrl),
+    routingKey,
+    webhookSecret: webhookSecret ?? null,
   }),
   describe: ({ url, routingKey, webhookSecret }: PagerdutyOptions) => ({ url, routingKey, webhookSecret }),
   create: createPagerdutyReceiver,

@@ -1,19 +1,12 @@
 import { z } from "zod";
 
 import type { Receiver } from "../../alerting/deliver/receiver.ts";
-import { checkKey } from "../../base/schema/secret-rules.ts";
-import { checkHttpUrl, httpUrl } from "../../base/schema/values.ts";
+import { checkKey, optionalSecret } from "../../base/schema/secret-rules.ts";
+import { checkHttpUrl, httpUrl, type KeyProblem } from "../../base/schema/values.ts";
 import type { Secret } from "../../base/secret.ts";
+import { FlatlineError } from "../../base/errors.ts";
 import { createChatReceiver } from "../chat-receiver.ts";
-import {
-  urlShape,
-  type KeyProblem,
-  type ReceiverDeps,
-  type ReceiverInput,
-  type ReceiverKind,
-  type ReceiverSecrets,
-  type WrittenReceiver,
-} from "../kind.ts";
+import { type ReceiverDeps, type ReceiverInput, type ReceiverKind, type WrittenReceiver } from "../kind.ts";
 import { createSlackBot } from "./bot.ts";
 import { slackBody } from "./slack.ts";
 
@@ -29,14 +22,10 @@ export interface SlackOptions {
 const defaultApiUrl = "https://slack.com/api";
 
 const shape = {
-  ...urlShape,
-  url: urlShape.url.describe("An incoming webhook. A secret."),
-  token: z
-    .string()
-    .optional()
-    .describe(
-      "The token (`xoxb-…`) of a bot with the scope `chat:write`, in place of `url`: each incident is one message, which is edited, with a thread. A secret.",
-    ),
+  url: optionalSecret(checkHttpUrl).describe("An incoming webhook. A secret."),
+  token: optionalSecret(checkKey).describe(
+    "The token (`xoxb-…`) of a bot with the scope `chat:write`, in place of `url`: each incident is one message, which is edited, with a thread. A secret.",
+  ),
   channel: z
     .string()
     .min(1)
@@ -51,16 +40,12 @@ const webhook = { contentType: "application/json; charset=utf-8", bodyOf: slackB
 export const slackKind = {
   summary: "An incoming webhook of Slack, or a bot.",
   shape,
-  secrets: [
-    { key: "url", check: checkHttpUrl },
-    { key: "token", check: checkKey },
-  ],
   hasLinks: true,
-  check,
+  rules,
   hasThreads: ({ way }: SlackOptions) => way.kind === "bot",
-  resolve({ name, channel, apiUrl }: ReceiverInput<typeof shape>, secrets: ReceiverSecrets): SlackOptions {
-    const [token] = secrets.all("token");
-    if (token === undefined) return { type: "slack", name, way: { kind: "webhook", url: secrets.one("url") } };
+  resolve({ name, url, token, channel, apiUrl }: ReceiverInput<typeof shape>): SlackOptions {
+    if (url !== undefined) return { type: "slack", name, way: { kind: "webhook", url } };
+    if (token === undefined) throw new FlatlineError("internal", "a Slack receiver without url and token was accepted");
     return {
       type: "slack",
       name,
@@ -75,7 +60,7 @@ export const slackKind = {
   },
 } as const satisfies ReceiverKind;
 
-function check(written: WrittenReceiver): Promise<readonly KeyProblem[]> {
+function rules(written: WrittenReceiver): readonly KeyProblem[] {
   const has = (key: string): boolean => written[key] !== undefined;
   const isBot = has("token");
   const isWebhook = has("url");
@@ -87,5 +72,5 @@ function check(written: WrittenReceiver): Promise<readonly KeyProblem[]> {
   if (isBot && !has("channel")) problems.push({ key: "channel", message: "is required with a token" });
   for (const key of ["channel", "apiUrl"])
     if (!isBot && has(key)) problems.push({ key, message: "goes with a token only", part: "key" });
-  return Promise.resolve(problems);
+  return problems;
 }

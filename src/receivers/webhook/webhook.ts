@@ -2,20 +2,13 @@ import { z } from "zod";
 
 import type { Notification } from "../../alerting/notify/notification.ts";
 import type { IncidentMessages, Receiver } from "../../alerting/deliver/receiver.ts";
+import type { KeyProblem } from "../../base/schema/values.ts";
 import { asFlatlineError } from "../../base/errors.ts";
-import { checkSigningSecret, requiredUrl } from "../../base/schema/secret-rules.ts";
+import { checkSigningSecret, secretHeaders, secrets } from "../../base/schema/secret-rules.ts";
 import type { Secret } from "../../base/secret.ts";
 import { bareSecrets, deliverRequest, failureOutcome, listBytes, maxBodyBytes } from "../delivery.ts";
 import { notificationPayload, type NotificationPayload } from "../payload.ts";
-import {
-  urlShape,
-  type KeyProblem,
-  type ReceiverDeps,
-  type ReceiverInput,
-  type ReceiverKind,
-  type ReceiverSecrets,
-  type WrittenReceiver,
-} from "../kind.ts";
+import { urlShape, type ReceiverDeps, type ReceiverInput, type ReceiverKind, type WrittenReceiver } from "../kind.ts";
 import { createWebhookSigner } from "./signature.ts";
 import type { CompiledTemplate } from "./template.ts";
 
@@ -37,9 +30,8 @@ const defaultContentType = "application/json";
 
 const shape = {
   ...urlShape,
-  secret: z
-    .union([z.string(), z.array(z.string()).min(1).max(2)])
-    .optional()
+  secret: secrets(checkSigningSecret, 2)
+    .exactOptional()
     .describe(
       "Signs each request: `whsec_` and base64 of 24 to 64 bytes, or plain text of at least 16 bytes; a list of two while rotating.",
     ),
@@ -50,29 +42,26 @@ const shape = {
     .optional()
     .describe("The `content-type` of what `template` makes.")
     .meta({ default: defaultContentType }),
-  headers: z
-    .record(z.string(), z.string())
-    .optional()
-    .describe("More headers of the request; their values are secrets."),
+  headers: secretHeaders().describe("More headers of the request; their values are secrets."),
 };
 
 export const webhookKind = {
   summary: "A POST of JSON, signed as in Standard Webhooks.",
   shape,
-  secrets: [requiredUrl, { key: "secret", check: checkSigningSecret }],
-  hasHeaders: true,
+  rules: ({ template, contentType }) =>
+    contentType === undefined || template !== undefined
+      ? []
+      : [{ key: "contentType", message: "goes with template only", part: "key" }],
   check,
-  resolve({ name, template, contentType }: ReceiverInput<typeof shape>, secrets: ReceiverSecrets): WebhookOptions {
-    return {
-      type: "webhook",
-      name,
-      url: secrets.one("url"),
-      secrets: secrets.all("secret"),
-      template: template ?? null,
-      contentType: contentType ?? defaultContentType,
-      headers: secrets.headers(),
-    };
-  },
+  resolve: ({ name, url, secret, template, contentType, headers }: ReceiverInput<typeof shape>): WebhookOptions => ({
+    type: "webhook",
+    name,
+    url,
+    secrets: secret ?? [],
+    template: template ?? null,
+    contentType: contentType ?? defaultContentType,
+    headers: headers ?? {},
+  }),
   describe: ({ url, secrets, template, contentType, headers }: WebhookOptions) => ({
     url,
     secret: secrets.length === 0 ? null : secrets.length === 1 ? secrets[0] : secrets,
@@ -83,21 +72,18 @@ export const webhookKind = {
   create: createWebhookReceiver,
 } as const satisfies ReceiverKind;
 
-/** Finds keys that do not go together, and a template that would fail at the first alert. */
+/** Finds a template that would fail at the first alert. */
 async function check({ template, contentType }: WrittenReceiver): Promise<KeyProblem[]> {
-  const problems: KeyProblem[] = [];
-  if (contentType !== undefined && template === undefined)
-    problems.push({ key: "contentType", message: "goes with template only", part: "key" });
-  if (typeof template !== "string") return problems;
+  if (typeof template !== "string") return [];
   // Loaded only when a template is configured: most commands start without it.
   const { checkTemplate } = await import("./template.ts");
   try {
     checkTemplate(template, typeof contentType === "string" ? contentType : defaultContentType);
   } catch (error) {
     const [reason = ""] = asFlatlineError(error).message.split("\n", 1);
-    problems.push({ key: "template", message: `cannot be used: ${reason}` });
+    return [{ key: "template", message: `cannot be used: ${reason}` }];
   }
-  return problems;
+  return [];
 }
 
 /**
