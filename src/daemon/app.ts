@@ -20,9 +20,8 @@ import { createApiPlugins } from "./api-plugin.ts";
 import { startFilling } from "./backfill.ts";
 import { connectionLimit } from "./connection-limits.ts";
 import { createChecking } from "./checking.ts";
-import { keepCosts } from "./evidence/alert-assets.ts";
+import { createAlertAssets, keepCosts } from "./evidence/alert-assets.ts";
 import { createAlertSample } from "./evidence/alert-sample.ts";
-import { createEvidenceParts } from "./evidence/parts.ts";
 import { createControls } from "./evidence/look-assets.ts";
 import { createDiscovery } from "../discovery/discovery.ts";
 import { createHeartbeat } from "./heartbeat.ts";
@@ -207,7 +206,7 @@ export async function startApp(
     readConfig,
   });
 
-  const evidence = createEvidenceParts({ store, runtime, clock, logger });
+  const alertAssets = createAlertAssets({ store, clock, isOurs: () => runtime.current().config.source.holdsEvents });
   const looks = createLooks({
     store,
     clock,
@@ -217,7 +216,7 @@ export async function startApp(
     newId,
     sources: {
       ...createControls({ evidence: store.evidence, clock }),
-      diedIn: (alertId) => evidence.alertAssets.diedIn(alertId),
+      diedIn: (alertId) => alertAssets.diedIn(alertId),
     },
     settings: () => runtime.current().looks,
     onChange: wake,
@@ -248,9 +247,8 @@ export async function startApp(
       silences,
       ingest,
       unwatched,
-      alertAssets: evidence.alertAssets,
+      alertAssets,
       look: (incident) => looks.ask(incident),
-      endedAlerts: evidence.endedAlerts,
       fleet,
       discovery,
       health: stalled,
@@ -286,7 +284,7 @@ export async function startApp(
     server: () => runtime.current().config.server,
     organizations: () => runtime.current().config.organizations,
     gateOf: (slug) => settings().gateOf(slug),
-    beforeEventsGo: (beforeMs, signal) => keepCosts({ store, assets: evidence.alertAssets, logger }, beforeMs, signal),
+    beforeEventsGo: (beforeMs, signal) => keepCosts({ store, assets: alertAssets, logger }, beforeMs, signal),
   });
 
   const running: Running = {

@@ -15,7 +15,7 @@ import type { HealthVerdict } from "../web/api/health-routes.ts";
 import type { AlertAssetsPort } from "../web/ports/dead-assets.ts";
 import type { EventsPort } from "../web/ports/events.ts";
 import { createAlertReading } from "../web/read/alerts.ts";
-import { createCheckReading, type EndedAlert } from "../web/read/checks.ts";
+import { createCheckReading } from "../web/read/checks.ts";
 import { createFleetSnapshots } from "../web/read/fleet.ts";
 import { createGateReading } from "../web/read/gate.ts";
 import { createIncidentReading } from "../web/read/incidents.ts";
@@ -49,7 +49,6 @@ export interface WebPartsOptions
   readonly ingest: EventsPort | null;
   readonly unwatched: Unwatched;
   readonly alertAssets: AlertAssetsPort;
-  readonly endedAlerts: (check: string, slug: string) => Promise<readonly EndedAlert[]>;
   readonly page: PageParts;
   /** What has stalled, in words; empty: all is well. */
   readonly health: () => readonly string[];
@@ -124,7 +123,7 @@ export function createWebParts(options: WebPartsOptions): WebParts {
     },
     reload: options.reload,
     running,
-    checks: createCheckReading(running, options.endedAlerts),
+    checks: createCheckReading(running),
     alerts: createAlertReading(running),
     incidents: createIncidentReading(running),
     sessions: storedSessions(store),

@@ -9,7 +9,7 @@ import type { Regret } from "./regret.ts";
 export type LikelyCause = "checker" | "assets" | "unclear";
 
 /** A cause, with the sentence that says why; null: there is nothing to say. */
-export interface CauseText {
+interface CauseText {
   readonly cause: LikelyCause;
   readonly reason: string | null;
 }
@@ -75,8 +75,8 @@ function isConcentrated({ share, liftLower, baselineShare }: Carrier): boolean {
   return baselineShare !== null && share >= concentratedShare && liftLower >= concentratedLift;
 }
 
-/** Returns what revivals alone say, also long after; null: nothing yet. */
-export function causeByRevivals({ judgedCount, revivedCount }: Regret): CauseText | null {
+/** Returns what revivals alone say; null: nothing yet. */
+function causeByRevivals({ judgedCount, revivedCount }: Regret): CauseText | null {
   const share = judgedCount === 0 ? 0 : revivedCount / judgedCount;
   if (!speaksForChecker({ revivedCount, share })) return null;
   return {

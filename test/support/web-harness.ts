@@ -23,7 +23,7 @@ import type { AccessSettings, TokenAccess } from "../../src/web/access/settings.
 import { createFleetSnapshots } from "../../src/web/read/fleet.ts";
 import type { AlertDetail, AlertsSnapshot } from "../../src/web/read/alerts.ts";
 import type { Store } from "../../src/store/store.ts";
-import type { CheckSnapshot, EndedAlert } from "../../src/web/read/checks.ts";
+import type { CheckSnapshot } from "../../src/web/read/checks.ts";
 import type { DeadAssets } from "../../src/web/ports/dead-assets.ts";
 import type { EventsPort } from "../../src/web/ports/events.ts";
 import type { UnwatchedSlug } from "../../src/web/read/unwatched.ts";
@@ -62,7 +62,6 @@ export interface WebWorld {
   storeError: Error | null;
   probed: { check: string; slug: string; timeoutMs: number }[];
   probe: (check: string, slug: string) => Promise<CheckReport | null>;
-  ended: EndedAlert[];
   run: (check: string, slug: string) => Promise<CheckReport>;
   live: AlertsSnapshot;
   acts: { id: string; act: IncidentAct; author: Actor }[];
@@ -197,7 +196,6 @@ export async function startWeb(
       if (check === "dead-asset-spike" && slug === "acme") return resultReport();
       throw new FlatlineError("not_found", `no check ${check} is configured for "${slug}"`);
     },
-    ended: [],
     live: { alerts: [], fleet: null },
     acts: [],
     details: [],
@@ -304,7 +302,6 @@ export async function startWeb(
       },
       get: async (check, slug) =>
         world.snapshots.find(({ state }) => state.check === check && state.slug === slug) ?? null,
-      ended: () => Promise.resolve(world.ended),
       runNow: (check, slug) => world.run(check, slug),
     },
     alerts: {

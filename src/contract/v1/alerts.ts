@@ -138,18 +138,3 @@ export type FleetAnswer = z.infer<typeof fleetSchema>;
 /** Everything that lives, and the fleet verdict while it lasts. */
 export const alertListSchema = z.object({ alerts: z.array(alertSchema), fleet: fleetSchema.nullable() });
 export type LiveAlerts = z.infer<typeof alertListSchema>;
-
-/** An alert that ended, with how many of its deaths are undone by now; null: unknown. */
-export const endedAlertSchema = z.object({
-  id: z.string(),
-  kind: z.string(),
-  severity: z.enum(severities),
-  startsAt: instantSchema,
-  endsAt: instantSchema,
-  reason: z.string(),
-  judgedCount: z.number().nullable(),
-  revivedCount: z.number().nullable(),
-  revisedCause: z.string().nullable(),
-  judgement: judgementSchema.nullable(),
-});
-export type EndedAlertAnswer = z.infer<typeof endedAlertSchema>;

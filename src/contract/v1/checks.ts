@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { severities } from "../severity.ts";
-import { endedAlertSchema, keptResultSchema, onsetMarkerSchema } from "./alerts.ts";
+import { keptResultSchema, onsetMarkerSchema } from "./alerts.ts";
 import { instantSchema } from "./instant.ts";
 
 const errorSchema = z.object({ reason: z.string(), message: z.string() });
@@ -40,10 +40,6 @@ export const checkSchema = z.object({
   alerts: z.array(checkAlertSchema),
 });
 export type CheckAnswer = z.infer<typeof checkSchema>;
-
-/** The same of one check, with its alerts that ended lately, newest first. */
-export const checkDetailSchema = checkSchema.extend({ endedAlerts: z.array(endedAlertSchema) });
-export type CheckDetailAnswer = z.infer<typeof checkDetailSchema>;
 
 /** The report of a run that was asked for. */
 export const runReportSchema = z.object({

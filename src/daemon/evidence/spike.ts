@@ -8,6 +8,7 @@ import { withEvidence, type SpikeFacts } from "../../evidence/enrichment.ts";
 import { markerBefore, markerReachMs, onsetMinuteMs } from "../../evidence/marker.ts";
 import { excessOf, longestPauseOf, sumOf } from "../../evidence/excess.ts";
 import { onsetAtMs } from "../../evidence/onset.ts";
+import { RegretCounter, type Regret } from "../../evidence/regret.ts";
 import { attributionSlices, quietSlices, unjudgedSlices } from "../../evidence/quiet-days.ts";
 import type { RunCheckDeps } from "../../monitor/run-check.ts";
 import { spikeWindow } from "../../spike/window.ts";
@@ -15,10 +16,10 @@ import type { CountKind } from "../../spike/findings.ts";
 import type { SpikeThresholds } from "../../spike/thresholds.ts";
 import type { AssetTypeCounts } from "../../spike/asset-types.ts";
 import type { Board } from "../../store/runs/board.ts";
+import { assetEventPages } from "../../store/events/asset-events.ts";
 import type { EvidenceStore } from "../../store/events/evidence.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import type { Store } from "../../store/store.ts";
-import { readRegret } from "./regret-reading.ts";
 
 export interface SpikeEvidenceOptions {
   readonly store: Store;
@@ -52,7 +53,7 @@ export function createSpikeEvidence(options: SpikeEvidenceOptions): Evidence {
       const count: CountKind = result.observed["counting"] === "assets" ? "assets" : "deaths";
       const ask = { slug, window: interval, thresholds, nowMs, count };
       const counts = await readCounts(store, ask, bounded);
-      const regret = await readRegret(store.evidence, { slug, deaths: interval, untilMs: nowMs }, bounded);
+      const regret = await readRegret(store, { slug, interval }, bounded);
       const minutes = await readMinutes(store, { slug, interval, count });
       const inWindow = await findOnset(store, result, { slug, interval, count, minutes });
       const onset = board === null ? inWindow : keptOnset(board, slug, windowStartMs, inWindow);
@@ -111,6 +112,23 @@ async function readCounts(
   const counts = await evidence.attributeCounts({ slug, window, baseline, count }, { signal });
   if (counts === null) return null;
   return { ...totals, attributedCount: counts.attributedCount, values: [...typeValues(byType), ...counts.values] };
+}
+
+// Some 40 MB of names: more assets than any organization has at once.
+const mostAssets = 200_000;
+
+/** Which of the deaths were found alive since; null: there are too many assets to count. */
+async function readRegret(
+  { evidence }: Pick<StoreParts, "evidence">,
+  ask: { readonly slug: string; readonly interval: Interval },
+  signal: AbortSignal,
+): Promise<Regret | null> {
+  const counter = new RegretCounter(mostAssets);
+  for await (const page of assetEventPages(evidence, ask)) {
+    signal.throwIfAborted();
+    if (!page.every((event) => counter.add(event))) return null;
+  }
+  return counter.regret;
 }
 
 function typeValues(types: readonly AssetTypeCounts[]): ValueCounts[] {

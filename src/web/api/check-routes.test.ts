@@ -77,30 +77,7 @@ describe("GET /api/v1/checks", () => {
         alerts: [shown],
       },
     ]);
-    const ended = { id: "a0", kind: "verdict", severity: "fail", reason: "back_to_ok" } as const;
-    const times = { startsAtMs: harnessNowMs - 7_200_000, endsAtMs: harnessNowMs - 3_600_000 };
-    const judgement = { verdict: "checker", comment: "captcha", by: "kim", note: null, atMs: harnessNowMs } as const;
-    web?.world.ended.push({
-      ...ended,
-      ...times,
-      judgement,
-      deaths: { judgedCount: 53, revivedCount: 26 },
-      revisedCause: null,
-    });
-    expect(await read("/api/v1/checks/dead-asset-spike/acme")).toEqual({
-      ...(checks as object[])[0],
-      endedAlerts: [
-        {
-          ...ended,
-          startsAt: "2025-12-31T22:00:00.000Z",
-          endsAt: "2025-12-31T23:00:00.000Z",
-          judgedCount: 53,
-          revivedCount: 26,
-          revisedCause: null,
-          judgement: { verdict: "checker", at: "2026-01-01T00:00:00.000Z" },
-        },
-      ],
-    });
+    expect(await read("/api/v1/checks/dead-asset-spike/acme")).toEqual((checks as object[])[0]);
   });
 
   it("shows nothing of a verdict before the first run", async () => {

@@ -4,11 +4,11 @@ import { z } from "zod";
 import type { Clock } from "../../base/time.ts";
 import type { CheckName } from "../../contract/report.ts";
 import { authorOf, seesDetails } from "../access/identity.ts";
-import type { CheckDetailAnswer } from "../../contract/v1/checks.ts";
-import { unknownCheck, viewCheck, viewEndedAlert, viewReport } from "./check-view.ts";
+import type { CheckAnswer } from "../../contract/v1/checks.ts";
+import { unknownCheck, viewCheck, viewReport } from "./check-view.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { CheckReading } from "../read/checks.ts";
-import { checkDetailSchema, checkSchema, runReportSchema } from "../../contract/v1/checks.ts";
+import { checkSchema, runReportSchema } from "../../contract/v1/checks.ts";
 import { readInput } from "./read-input.ts";
 import { addResource } from "../resource.ts";
 
@@ -35,15 +35,12 @@ export function addCheckRoutes(
   addResource(scope, "/api/v1/checks/:check/:slug", settings, {
     GET: {
       access: "public",
-      about: { says: "One check, with its alerts that ended lately", answer: checkDetailSchema },
-      handle: async (request): Promise<CheckDetailAnswer> => {
+      about: { says: "One check", answer: checkSchema },
+      handle: async (request): Promise<CheckAnswer> => {
         const { check, slug } = targetOf(request, checks.names());
         const snapshot = await checks.get(check, slug);
         if (snapshot === null) throw unknownCheck(check, slug, checks.names());
-        const ended = await checks.ended(check, slug);
-        const withDetails = seesDetails(request);
-        const endedAlerts = ended.map((alert) => viewEndedAlert(alert, withDetails));
-        return { ...viewCheck(snapshot, clock.nowMs(), withDetails), endedAlerts };
+        return viewCheck(snapshot, clock.nowMs(), seesDetails(request));
       },
     },
   });

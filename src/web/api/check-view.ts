@@ -6,10 +6,10 @@ import { compareSeverity } from "../../contract/severity.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { SpikeOnset } from "../../contract/spike-evidence.ts";
 import type { AlertJudgement } from "../../store/alerts/alerts.ts";
-import type { AlertJudgementAnswer, EndedAlertAnswer, LiveAlert } from "../../contract/v1/alerts.ts";
+import type { AlertJudgementAnswer, LiveAlert } from "../../contract/v1/alerts.ts";
 import type { CheckAlertAnswer, CheckAnswer, RunReportAnswer } from "../../contract/v1/checks.ts";
 import { iso } from "../../contract/v1/instant.ts";
-import type { CheckSnapshot, EndedAlert } from "../read/checks.ts";
+import type { CheckSnapshot } from "../read/checks.ts";
 import { isStale } from "../read/running.ts";
 
 type Alert = CheckSnapshot["alerts"][number];
@@ -54,23 +54,6 @@ export function viewReport(report: CheckReport, withDetails: boolean): RunReport
     finishedAt: iso(report.finishedAtMs),
     result: resultOf(report, withDetails),
     error: report.kind === "error" ? report.error : null,
-  };
-}
-
-/** Returns an alert that has ended; `revivedCount` of its `deaths` were undone by now, null when unknown. */
-export function viewEndedAlert(alert: EndedAlert, withPeople: boolean): EndedAlertAnswer {
-  const { id, kind, severity, startsAtMs, endsAtMs, reason, deaths, revisedCause, judgement } = alert;
-  return {
-    id,
-    kind,
-    severity,
-    startsAt: iso(startsAtMs),
-    endsAt: iso(endsAtMs),
-    reason,
-    judgedCount: deaths?.judgedCount ?? null,
-    revivedCount: deaths?.revivedCount ?? null,
-    revisedCause,
-    judgement: viewJudgement(judgement, withPeople),
   };
 }
 

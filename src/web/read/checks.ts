@@ -2,7 +2,7 @@ import type { AlertView } from "../../alerting/view.ts";
 import type { Actor } from "../../contract/actor.ts";
 import { checkKey } from "../../contract/check-key.ts";
 import type { CheckName, CheckReport } from "../../contract/report.ts";
-import type { AlertJudgement, AlertState } from "../../store/alerts/alerts.ts";
+import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { CheckState, Running } from "./running.ts";
 
 /** A check of an organization with its live alerts. */
@@ -11,31 +11,11 @@ export interface CheckSnapshot {
   readonly alerts: readonly (AlertState & { readonly silenced: boolean })[];
 }
 
-/** An alert that fired and has ended. */
-export interface EndedAlert {
-  readonly id: string;
-  readonly kind: AlertState["kind"];
-  /** The last it had. */
-  readonly severity: AlertState["severity"];
-  readonly startsAtMs: number;
-  readonly endsAtMs: number;
-  readonly reason: string;
-  /** The one that holds; null: not judged. */
-  readonly judgement: AlertJudgement | null;
-  /** Its deaths of known assets, and how many of these were found alive by now; null when unknown. */
-  readonly deaths: { readonly judgedCount: number; readonly revivedCount: number } | null;
-  /** Why it is now thought to have been the checker, whatever was thought while it fired; null: nothing new is known. */
-  readonly revisedCause: string | null;
-}
-
 /** The checks with their alerts, as the API shows them. */
 export type CheckReading = ReturnType<typeof createCheckReading>;
 
-/** Returns the readings over what runs; `ended` reads the alerts of a check that ended lately, newest first. */
-export function createCheckReading(
-  running: Running,
-  ended: (check: CheckName, slug: string) => Promise<readonly EndedAlert[]>,
-) {
+/** Returns the readings over what runs. */
+export function createCheckReading(running: Running) {
   const { store, clock, checks } = running;
 
   async function alertsByCheck(): Promise<Map<string, AlertView[]>> {
@@ -61,7 +41,6 @@ export function createCheckReading(
       const state = checks.of(check, slug);
       return state === null ? null : snapshot(state, (await alertsByCheck()).get(checkKey(state)) ?? []);
     },
-    ended,
     /** Runs it as an act of `author`. @throws as Running.runNow */
     runNow: async (check: CheckName, slug: string, author: Actor): Promise<CheckReport> => {
       const report = await running.runNow(check, slug);

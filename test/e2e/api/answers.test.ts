@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { hourMs } from "../../../src/base/time.ts";
 import { alertDetailSchema, alertListSchema } from "../../../src/contract/v1/alerts.ts";
-import { checkDetailSchema, checkSchema, runReportSchema } from "../../../src/contract/v1/checks.ts";
+import { checkSchema, runReportSchema } from "../../../src/contract/v1/checks.ts";
 import { deadAssetPageSchema, incidentAssetPageSchema } from "../../../src/contract/v1/dead-assets.ts";
 import { gateListSchema, gateSchema } from "../../../src/contract/v1/gate.ts";
 import { listedKeySchema } from "../../../src/contract/v1/keys.ts";
@@ -69,8 +69,8 @@ afterAll(() => folder.close());
 
 const routes: readonly (readonly [route: string, schema: z.ZodType, body?: object])[] = [
   ["GET /api/v1/checks", z.array(checkSchema)],
-  ["GET /api/v1/checks/dead-asset-spike/acme", checkDetailSchema],
-  ["GET /api/v1/checks/review-queue/quiet", checkDetailSchema],
+  ["GET /api/v1/checks/dead-asset-spike/acme", checkSchema],
+  ["GET /api/v1/checks/review-queue/quiet", checkSchema],
   ["GET /api/v1/alerts", alertListSchema],
   ["GET /api/v1/alerts/:id", alertDetailSchema],
   ["GET /api/v1/gate", gateListSchema],
