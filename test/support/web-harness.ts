@@ -405,7 +405,6 @@ export async function startWeb(
       lastDelivery: async () => null,
       configuration: () => ({
         text: "server: {}\n",
-        differing: new Set(),
         omitted: 0,
         file: "flatline.yaml",
         appliedAtMs: harnessNowMs,

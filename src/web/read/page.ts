@@ -6,7 +6,6 @@ import { literalOf } from "../../base/text-pattern.ts";
 import { nextCronAtMs } from "../../base/cron.ts";
 import { checkSettings } from "../../checks/checks.ts";
 import type { Config, OrganizationConfig } from "../../config/config.ts";
-import { differingLines } from "../../config/differing-lines.ts";
 import { builtinOrganization } from "../../config/resolve/organization.ts";
 import { describeOrganization, renderConfig, shownLabels } from "../../config/render.ts";
 import type { ListedSilence, SilenceRule } from "../../contract/silence.ts";
@@ -45,8 +44,6 @@ export interface PageOrganization {
 export interface PageConfiguration {
   /** The effective configuration as YAML, secrets as `***`; of many organizations the first. */
   readonly text: string;
-  /** Which lines of `text` differ from the defaults, from 1. */
-  readonly differing: ReadonlySet<number>;
   /** How many organizations of the file are not in `text`. */
   readonly omitted: number;
   readonly file: string;
@@ -113,10 +110,8 @@ export function createPageReading(running: Running, { reloads }: PageParts) {
       const config = running.config();
       const written = config.organizations.filter(({ discoveredBy }) => discoveredBy === null);
       const shown = written.slice(0, renderedOrganizations);
-      const text = renderConfig({ ...config, organizations: shown });
       return {
-        text,
-        differing: differingLines(text),
+        text: renderConfig({ ...config, organizations: shown }),
         omitted: written.length - shown.length,
         file: config.file,
         ...reloads(),

@@ -1,4 +1,3 @@
-import { formatCount } from "../../../base/numbers.ts";
 import type { PageConfiguration } from "../../read/page.ts";
 import { countOf, durationText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
@@ -8,27 +7,23 @@ import { renderSection } from "../table.ts";
 
 export const path = "/config";
 
-/**
- * Renders what is applied as YAML, with the lines that differ from the defaults marked, and secrets as `***`; above it what is
- * wrong with sources of organizations.
- */
+/** Renders what is applied as YAML, with secrets as `***`; above it what is wrong with sources of organizations. */
 export function renderConfiguration(
   configuration: PageConfiguration,
   discoveryProblems: readonly string[],
   nowMs: number,
 ): Html {
-  const { file, lastReload, appliedAtMs, text, differing, omitted } = configuration;
+  const { file, lastReload, appliedAtMs, text, omitted } = configuration;
   const problem = lastReload?.problem ?? null;
   const headline =
     problem === null
-      ? `${countOf(differing.size, "line")} of the configuration ${differing.size === 1 ? "differs" : "differ"} from the defaults.`
+      ? "The configuration that is applied, with its defaults"
       : "The last reload failed: an older configuration is applied.";
   const acts = html`<form method="post" action="${path}/reload" hx-post="${path}/reload" hx-target="#dialog-place">
     <button>Reload</button>
   </form>`;
   const reload =
     lastReload === null ? "Not reloaded since the start." : problem === null ? "The last reload was ok." : "";
-  const lines = text.trimEnd().split("\n");
   const more =
     omitted === 0
       ? nothing
@@ -48,14 +43,7 @@ export function renderConfiguration(
     ${discoveryProblems.map((text) => html`<div class="note"><p>${text}</p></div>`)}
     ${renderSection(
       "As YAML",
-      html`<pre class="yaml" tabindex="0" aria-label="The configuration as YAML">
-${lines.map((line, index) => renderLine(line, differing.has(index + 1)))}</pre>
+      html`<pre class="yaml" tabindex="0" aria-label="The configuration as YAML">${text}</pre>
         ${more}`,
-      { beside: html`<p>${formatCount(lines.length)} lines; what differs is <mark>marked</mark></p>` },
     )}`;
-}
-
-function renderLine(line: string, isDiffering: boolean): Html {
-  const [indent = ""] = /^[ -]*/.exec(line) ?? [];
-  return isDiffering ? html`${indent}<mark>${line.slice(indent.length)}</mark>${"\n"}` : html`${line}${"\n"}`;
 }
