@@ -41,25 +41,12 @@ afterAll(async () => {
 });
 
 describe("the page of the configuration", () => {
-  it("is the effective configuration as YAML, with what differs from the defaults marked, and no secret", async () => {
+  it("is the effective configuration as YAML, without a secret", async () => {
     const page = await browser.open(`${url}/config`, authorized);
 
-    expect(await page.locator("h1").innerText()).toMatch(/^\d+ lines of the configuration differ from the defaults\.$/);
-    const marked = await page.locator(".yaml mark").allInnerTexts();
-    expect(marked).toEqual(
-      expect.arrayContaining([
-        "concurrency: 64",
-        "warnMultiplier: 3",
-        "minSpikeCount: 20",
-        "for: 10m",
-        "warnAfter: 1h",
-      ]),
-    );
-    for (const text of ["failMultiplier: 4", "type: embedded", "slug: acme", "timezone: UTC"])
-      expect(marked).not.toContain(text);
     const text = await page.locator(".yaml").innerText();
-    expect(text).toContain("failMultiplier: 4");
-    expect(text).toContain('token: "***"');
+    for (const line of ["concurrency: 64", "failMultiplier: 4", "warnAfter: 1h", 'token: "***"'])
+      expect(text).toContain(line);
     expect(await page.content()).not.toContain(token);
   });
 

@@ -68,7 +68,7 @@ const empty: World = {
     ["nothing to watch", "/", /No organization is watched yet/],
     ["no incident", "/incidents", /No incident/],
     ["no receiver", "/receivers", /No receiver is configured/],
-    ["nothing but defaults", "/config", /differ from the defaults/],
+    ["nothing but defaults", "/config", /The configuration that is applied/],
     ["no such incident", "/incidents/7", /There is no such incident/],
     ["the documentation", "/docs", /Runbooks/],
   ],
