@@ -49,7 +49,6 @@ import type { MarkerReading } from "./read/markers.ts";
 import type { OutboxReading } from "./read/outbox.ts";
 import type { Hooks } from "./api/hook-routes.ts";
 import type { Links } from "./pages/link.ts";
-import { createDeadAssetReading } from "./read/dead-assets.ts";
 import { createIncidentPages } from "./read/incident-page.ts";
 import type { IncidentReading } from "./read/incidents.ts";
 import type { Running } from "./read/running.ts";
@@ -359,8 +358,7 @@ function createServer(options: WebOptions, bound: Bound, sessions: Sessions): Fa
   void server.register(async (scope) => addOperatorPages(scope, { ...withBodies, site }));
   const incidentPages = createIncidentPages(running, options.incidents, options.alertAssets);
   void server.register(async (scope) => addThemeRoute(scope, access));
-  const deadAssets = createDeadAssetReading(running, options.alertAssets);
-  const withPages = { ...withBodies, site, pages: incidentPages, deadAssets };
+  const withPages = { ...withBodies, site, pages: incidentPages };
   void server.register(async (scope) => addIncidentPages(scope, withPages));
   void server.register(async (scope) => addOrganizationPages(scope, withPages));
   void server.register(async (scope) => addStatusRoute(scope, access, withPages));

@@ -110,11 +110,9 @@ export function createAssetList({ store, clock }: AssetListOptions, of: ListedSp
 
   async function filtered(
     assets: readonly Listed[],
-    { stillDead = false, aliveAgain = false, assetType }: AssetFilter,
+    { stillDead = false, assetType }: AssetFilter,
   ): Promise<readonly Listed[]> {
-    const dead = assets.filter(
-      ({ revivedAtMs }) => (!stillDead || revivedAtMs === null) && (!aliveAgain || revivedAtMs !== null),
-    );
+    const dead = stillDead ? assets.filter(({ revivedAtMs }) => revivedAtMs === null) : assets;
     if (assetType === undefined) return dead;
     const typeIds = [...new Set(dead.map(({ death }) => death.typeId))];
     const facts = await store.evidence.factsOf(typeIds.map((typeId) => ({ typeId, attributeSetId: null })));

@@ -1,22 +1,14 @@
 import { breakAddress } from "../../base/broken-address.ts";
-import { formatCount } from "../../base/numbers.ts";
+import { hourMs } from "../../base/time.ts";
+import type { KeptAlert } from "../../store/alerts/alerts.ts";
 import { countOf, isSameDay, timeText } from "../../words/numbers.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { renderTime } from "../parts/time.ts";
-import type { AssetState, DeadAssetList } from "../read/dead-assets.ts";
-import { renderSection, renderSwitch, renderTable, withParams, type Column } from "./table.ts";
+import type { Running } from "../read/running.ts";
+import { renderSection, renderTable, type Column } from "./table.ts";
 
-export interface DeadAssetsOptions {
-  readonly path: string;
-  readonly params: URLSearchParams;
-  readonly nowMs: number;
-}
-
-const stateWords: Readonly<Record<AssetState, string>> = {
-  all: "all",
-  dead: "still dead",
-  alive: "found alive",
-};
+// All of them are in the CSV.
+const shownAssets = 20;
 
 const columns: readonly Column[] = [
   { name: "Died", kind: "at", sort: "descending" },
@@ -25,63 +17,47 @@ const columns: readonly Column[] = [
   { name: "Attributes", kind: "attrs" },
 ];
 
-/** Renders a page of the assets that died: addresses broken, never a link. */
-export function renderDeadAssets(list: DeadAssetList | null, { path, params, nowMs }: DeadAssetsOptions): Html {
-  if (list === null) return nothing;
-  const { alertId, count, known, fromMs, state, assets, next, problem } = list;
-  const id = "assets";
-  const href = (changes: Readonly<Record<string, string | null>>): string =>
-    `${withParams(path, params, changes)}#${id}`;
-  if (problem !== null) return renderSection("Dead assets", html`<p class="second">${problem}.</p>`, { id });
-  const names =
-    known === null ? "" : known === count ? ", all with a name" : `, ${countOf(known, "asset")} with a name`;
-  const beside = html`<p>${countOf(count, "death")} since ${timeText(fromMs, nowMs)}${names}</p>
-    ${
-      alertId === null
-        ? nothing
-        : renderSwitch(
-            (Object.keys(stateWords) as AssetState[]).map((one) => ({
-              words: stateWords[one],
-              href: href({ assets: one === "all" ? null : one, after: null }),
-              isChosen: one === state,
-            })),
-            "Which of them",
-          )
-    }`;
-  const isOfMany = alertId === null;
-  const last: Column = isOfMany ? { name: "Organization" } : { name: "Found alive", kind: "n" };
-  const rows = assets.map(
-    ({ slug, asset, assetType, deadAtMs, attributes, revivedAtMs }) =>
-      html`<tr>
-        <td class="at">${renderTime(deadAtMs, nowMs, isSameDay(deadAtMs, nowMs) ? "seconds" : "time")}</td>
-        <td class="type">${assetType ?? "–"}</td>
-        <td class="address">${breakAddress(asset)}</td>
-        <td class="attrs second">
-          ${Object.entries(attributes).map(([name, value]) => html`<span class="quiet">${name}</span> ${value} `)}
-        </td>
-        ${isOfMany ? html`<td><a href="/o/${encodeURIComponent(slug)}">${slug}</a></td>` : html`<td class="n">${revivedAtMs === null ? html`<b>still dead</b>` : renderTime(revivedAtMs, nowMs)}</td>`}
-      </tr>`,
-  );
-  const csv = alertId === null ? null : `/api/v1/alerts/${encodeURIComponent(alertId)}/assets?format=sheet`;
-  const links = [
-    ...(params.has("after") ? [html`<a href="${href({ after: null })}">Newest</a>`] : []),
-    ...(next === null ? [] : [html`<a href="${href({ after: next })}">Next 100</a>`]),
-    ...(csv === null
-      ? []
-      : [html`<a href="${csv}${state === "dead" ? "&stillDead=true" : ""}" download>Download CSV</a>`]),
-  ];
+/** Renders the assets that died last in the spikes among these alerts: addresses broken, never a link. */
+export async function renderDeadAssets(
+  { store, clock, holdsEvents }: Pick<Running, "store" | "clock" | "holdsEvents">,
+  alerts: readonly KeptAlert[],
+  csv: string,
+): Promise<Html> {
+  const nowMs = clock.nowMs();
+  const spans = alerts.flatMap(({ alert, end }) => {
+    const { check, kind, slug, windowHours, startsAtMs } = alert;
+    if (check !== "dead-asset-spike" || kind !== "verdict" || windowHours === undefined) return [];
+    return [{ slug, interval: { afterMs: startsAtMs - windowHours * hourMs, untilMs: end?.atMs ?? nowMs } }];
+  });
+  if (spans.length === 0 || !holdsEvents()) return nothing;
+  const deaths = await store.evidence.newestDeaths({ spans, assetTypes: [], limit: shownAssets });
+  const { assetTypes, attributeSets } = await store.evidence.factsOf(deaths);
+  const counted = await store.events.deaths(spans.map(({ slug, interval }) => ({ slug, intervals: [interval] })));
+  const count = counted.flat().reduce((sum, one) => sum + (one.deaths[0] ?? 0), 0);
+  const isOfMany = new Set(spans.map(({ slug }) => slug)).size > 1;
+  const rows = deaths.map(({ slug, asset, atMs, typeId, attributeSetId }) => {
+    const attributes = attributeSetId === null ? {} : (attributeSets.get(attributeSetId) ?? {});
+    return html`<tr>
+      <td class="at">${renderTime(atMs, nowMs, isSameDay(atMs, nowMs) ? "seconds" : "time")}</td>
+      <td class="type">${assetTypes.get(typeId) ?? "–"}</td>
+      <td class="address">${breakAddress(asset)}</td>
+      <td class="attrs second">
+        ${Object.entries(attributes).map(([name, value]) => html`<span class="quiet">${name}</span> ${value} `)}
+      </td>
+      ${isOfMany ? html`<td><a href="/o/${encodeURIComponent(slug)}">${slug}</a></td>` : nothing}
+    </tr>`;
+  });
   const table =
-    assets.length === 0
-      ? html`<p class="second">${state === "all" ? "None of them has a name." : `None is ${stateWords[state]}.`}</p>`
-      : renderTable("dead flow", [...columns, last], rows);
-  const broken = "Addresses are broken on purpose, so that nothing opens them.";
-  return renderSection(
-    "Dead assets",
-    html`${table}
-      <p class="pager">
-        <span>${broken}${csv === null ? "" : " The CSV has them as they are."}</span
-        ><span>${formatCount(assets.length)} shown ${links.map((link) => html` ${link}`)}</span>
-      </p>`,
-    { beside, id },
-  );
+    rows.length === 0
+      ? html`<p class="second">None of them has a name.</p>`
+      : html`${renderTable("dead flow", isOfMany ? [...columns, { name: "Organization" }] : columns, rows)}
+          <p class="pager">
+            <span
+              >the last ${countOf(rows.length, "asset")}; addresses are broken on purpose, so that nothing opens
+              them</span
+            ><span><a href="${csv}" download>All of them as CSV</a></span>
+          </p>`;
+  const fromMs = Math.min(...spans.map(({ interval }) => interval.afterMs));
+  const beside = html`<p>${countOf(count, "death")} since ${timeText(fromMs, nowMs)}</p>`;
+  return renderSection("Dead assets", table, { beside, id: "assets" });
 }

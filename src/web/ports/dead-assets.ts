@@ -20,8 +20,6 @@ export interface ListedAsset {
 export interface AssetFilter {
   /** Without those that were found alive since. */
   readonly stillDead?: boolean;
-  /** Only those that were found alive since. */
-  readonly aliveAgain?: boolean;
   readonly assetType?: string;
 }
 

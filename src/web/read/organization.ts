@@ -89,7 +89,7 @@ export interface OrganizationFacts {
   readonly incidents: readonly IncidentFacts[];
   readonly unfinished: Unfinished;
   /** Its latest spike, live or ended; null: none is kept. */
-  readonly latestSpike: string | null;
+  readonly latestSpike: KeptAlert | null;
   /** Those before and after it in the configuration. */
   readonly neighbours: { readonly previous: string | null; readonly next: string | null };
 }
@@ -158,7 +158,7 @@ export async function readOrganization(
     ),
     incidents,
     unfinished,
-    latestSpike: spikes.toSorted((left, right) => right.alert.startsAtMs - left.alert.startsAtMs)[0]?.alert.id ?? null,
+    latestSpike: spikes.toSorted((left, right) => right.alert.startsAtMs - left.alert.startsAtMs)[0] ?? null,
     neighbours: neighboursOf(page.organizations(), slug),
   };
 }

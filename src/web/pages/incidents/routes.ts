@@ -18,7 +18,6 @@ import { renderChart } from "../chart.ts";
 import { renderDeadAssets } from "../dead-assets.ts";
 import { renderAboutInIncident } from "../organization/about.ts";
 import { chartActsOf } from "./story.ts";
-import { readAsk, type DeadAssetReading } from "../../read/dead-assets.ts";
 import { withoutReceiverNames, type IncidentPages, type IncidentPage } from "../../read/incident-page.ts";
 import type { IncidentReading } from "../../read/incidents.ts";
 import { readOrganization, type OrganizationSources } from "../../read/organization.ts";
@@ -45,7 +44,6 @@ export interface IncidentPageRoutes extends OrganizationSources {
   readonly site: Site;
   readonly incidents: IncidentReading;
   readonly pages: IncidentPages;
-  readonly deadAssets: DeadAssetReading;
   readonly bodies: ByteBudget;
 }
 
@@ -56,7 +54,7 @@ const mostFormBytes = 1_024 * 1_024;
 
 /** `/incidents`, `/incidents/N`, and the dialogs of its acts. */
 export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRoutes): void {
-  const { site, running, incidents, pages, deadAssets, bodies } = routes;
+  const { site, running, incidents, pages, bodies } = routes;
   const { clock } = running;
   const addPage = site.pagesOf(scope);
 
@@ -103,7 +101,9 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
       withPeople: seesDetails(request),
       chart: await chartOf(page, params, request),
       organization: await organizationOf(page, request),
-      deadAssets: await deadAssetsOf(page, params, request),
+      deadAssets: seesDetails(request)
+        ? await renderDeadAssets(running, page.members, `/api/v1/incidents/${page.incident.number}/assets?format=sheet`)
+        : nothing,
     });
     const { severity } = page.summary;
     const shown = page.incident.endedAtMs === null ? { severity } : {};
@@ -134,17 +134,6 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
     if (member === undefined || page.headline.alone === null) return nothing;
     const facts = await readOrganization(routes, member.alert.slug, { withDetails: seesDetails(request) });
     return facts === null ? nothing : renderAboutInIncident(facts, page.incident.number);
-  }
-
-  async function deadAssetsOf(page: IncidentPage, params: URLSearchParams, request: FastifyRequest): Promise<Html> {
-    const { members, nowMs, incident } = page;
-    const spikes = members.filter(({ alert }) => alert.check === "dead-asset-spike" && alert.kind === "verdict");
-    const [first, ...others] = spikes;
-    if (first === undefined || !seesDetails(request)) return nothing;
-    const ask = readAsk(params);
-    const list =
-      others.length === 0 ? await deadAssets.ofAlert(first.alert.id, ask) : await deadAssets.ofAlerts(spikes, ask);
-    return renderDeadAssets(list, { path: `/incidents/${incident.number}`, params, nowMs });
   }
 
   function referenceOf(request: FastifyRequest): string {

@@ -6,10 +6,9 @@ import { dayMs } from "../../../base/time.ts";
 import { authorOf, seesDetails } from "../../access/identity.ts";
 import { paramsOf } from "../../answer.ts";
 import { countOf } from "../../../words/numbers.ts";
-import { html, type Html } from "../../parts/html.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 import type { CheckReading } from "../../read/checks.ts";
 import { chartOfIncident, readDeathsChart } from "../../read/chart.ts";
-import { readAsk, type DeadAssetReading } from "../../read/dead-assets.ts";
 import { readOrganization, type OrganizationFacts, type OrganizationSources } from "../../read/organization.ts";
 import { renderChart } from "../chart.ts";
 import type { ChartAct } from "../../read/chart.ts";
@@ -21,7 +20,6 @@ import { organizationTitle, worstOf } from "./sentences.ts";
 
 export interface OrganizationPageRoutes extends OrganizationSources {
   readonly site: Site;
-  readonly deadAssets: DeadAssetReading;
   readonly checks: Pick<CheckReading, "runNow">;
 }
 
@@ -30,7 +28,7 @@ const weekMs = 7 * dayMs;
 
 /** `/o/SLUG`, and a run of all its checks. */
 export function addOrganizationPages(scope: FastifyInstance, options: OrganizationPageRoutes): void {
-  const { site, running, deadAssets } = options;
+  const { site, running } = options;
   const addPage = site.pagesOf(scope);
 
   addPage("/o/:slug", "public", async (request, reply) => {
@@ -38,13 +36,15 @@ export function addOrganizationPages(scope: FastifyInstance, options: Organizati
     if (facts === null) return sendMissing(request, reply);
     const params = paramsOf(request);
     const withPeople = seesDetails(request);
-    const { slug, nowMs, latestSpike } = facts;
+    const { slug, latestSpike } = facts;
     const path = organizationPath(slug);
-    const list = withPeople && latestSpike !== null ? await deadAssets.ofAlert(latestSpike, readAsk(params)) : null;
     const main = renderOrganization(facts, {
       withPeople,
       chart: await chartOf(facts, path, params),
-      deadAssets: renderDeadAssets(list, { path, params, nowMs }),
+      deadAssets:
+        withPeople && latestSpike !== null
+          ? await renderDeadAssets(running, [latestSpike], `/api/v1/alerts/${latestSpike.alert.id}/assets?format=sheet`)
+          : nothing,
     });
     const severity = worstOf(facts) ?? "unknown";
     return site.send(request, reply, {
