@@ -20,9 +20,9 @@ import { createApiPlugins } from "./api-plugin.ts";
 import { startFilling } from "./backfill.ts";
 import { connectionLimit } from "./connection-limits.ts";
 import { createChecking } from "./checking.ts";
-import { createAlertAssets, keepCosts } from "./evidence/alert-assets.ts";
 import { createAlertSample } from "./evidence/alert-sample.ts";
-import { createControls } from "./evidence/look-assets.ts";
+import { createLookAssets } from "./evidence/look-assets.ts";
+import { createAlertAssets } from "../web/read/alert-assets.ts";
 import { createDiscovery } from "../discovery/discovery.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { offerLocalToken } from "./local-token.ts";
@@ -206,7 +206,12 @@ export async function startApp(
     readConfig,
   });
 
-  const alertAssets = createAlertAssets({ store, clock, isOurs: () => runtime.current().config.source.holdsEvents });
+  const alertAssets = createAlertAssets({
+    store,
+    clock,
+    logger,
+    isOurs: () => runtime.current().config.source.holdsEvents,
+  });
   const looks = createLooks({
     store,
     clock,
@@ -214,10 +219,7 @@ export async function startApp(
     dispatcher,
     metrics,
     newId,
-    sources: {
-      ...createControls({ evidence: store.evidence, clock }),
-      diedIn: (alertId) => alertAssets.diedIn(alertId),
-    },
+    sources: createLookAssets({ evidence: store.evidence, clock, alertAssets }),
     settings: () => runtime.current().looks,
     onChange: wake,
   });
@@ -284,7 +286,7 @@ export async function startApp(
     server: () => runtime.current().config.server,
     organizations: () => runtime.current().config.organizations,
     gateOf: (slug) => settings().gateOf(slug),
-    beforeEventsGo: (beforeMs, signal) => keepCosts({ store, assets: alertAssets, logger }, beforeMs, signal),
+    beforeEventsGo: alertAssets.keepCosts,
   });
 
   const running: Running = {

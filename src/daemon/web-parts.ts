@@ -12,7 +12,7 @@ import type { Store } from "../store/store.ts";
 import { storedSessions } from "../web/access/sessions.ts";
 import type { AccessSettings } from "../web/access/settings.ts";
 import type { HealthVerdict } from "../web/api/health-routes.ts";
-import type { AlertAssetsPort } from "../web/ports/dead-assets.ts";
+import type { AlertAssets } from "../web/read/alert-assets.ts";
 import type { EventsPort } from "../web/ports/events.ts";
 import { createAlertReading } from "../web/read/alerts.ts";
 import { createCheckReading } from "../web/read/checks.ts";
@@ -48,7 +48,7 @@ export interface WebPartsOptions
   /** null while the source is not a local one. */
   readonly ingest: EventsPort | null;
   readonly unwatched: Unwatched;
-  readonly alertAssets: AlertAssetsPort;
+  readonly alertAssets: AlertAssets;
   readonly page: PageParts;
   /** What has stalled, in words; empty: all is well. */
   readonly health: () => readonly string[];

@@ -12,8 +12,8 @@ import { createHttpDispatcher } from "../base/http-dispatcher.ts";
 import { createSilentLogger } from "../base/logger.ts";
 import { Secret } from "../base/secret.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs, secondMs, type Clock } from "../base/time.ts";
-import { createAlertAssets } from "../daemon/evidence/alert-assets.ts";
-import { createControls } from "../daemon/evidence/look-assets.ts";
+import { createAlertAssets } from "../web/read/alert-assets.ts";
+import { createLookAssets } from "../daemon/evidence/look-assets.ts";
 import { opinionWords } from "../contract/second-opinion.ts";
 import { createWebhookSigner } from "../receivers/webhook/signature.ts";
 import type { Incident, SecondOpinion } from "../store/alerts/incidents.ts";
@@ -102,7 +102,7 @@ function looksWith(given: Partial<LookSettings> = {}): Looks {
     sentinelsOf: () => [],
     ...given,
   };
-  const assets = createAlertAssets({ store, clock, isOurs: () => true });
+  const alertAssets = createAlertAssets({ store, clock, logger: createSilentLogger(), isOurs: () => true });
   looks = createLooks({
     store,
     clock,
@@ -111,7 +111,7 @@ function looksWith(given: Partial<LookSettings> = {}): Looks {
     metrics: { assetLookedAt: () => undefined, opinionGiven: () => undefined },
     newId: () => "the-question",
     settings: () => settings,
-    sources: { ...createControls({ evidence: store.evidence, clock }), diedIn: (alertId) => assets.diedIn(alertId) },
+    sources: createLookAssets({ evidence: store.evidence, clock, alertAssets }),
     onChange: () => undefined,
   });
   return looks;

@@ -40,7 +40,7 @@ import { createSessions, type Sessions, type SessionStorage } from "./access/ses
 import type { AccessSettings } from "./access/settings.ts";
 import type { AlertReading } from "./read/alerts.ts";
 import type { CheckReading } from "./read/checks.ts";
-import type { AlertAssetsPort } from "./ports/dead-assets.ts";
+import type { AlertAssets } from "./read/alert-assets.ts";
 import type { EventsPort } from "./ports/events.ts";
 import type { UnwatchedReading } from "./read/unwatched.ts";
 import type { GateReading } from "./read/gate.ts";
@@ -84,7 +84,7 @@ export interface WebOptions {
   readonly reload: HealthRoutesOptions["reload"];
   readonly checks: CheckReading;
   readonly alerts: AlertReading;
-  readonly alertAssets: AlertAssetsPort;
+  readonly alertAssets: AlertAssets;
   readonly incidents: IncidentReading;
   readonly silences: SilenceBook;
   readonly markers: MarkerReading;

@@ -24,7 +24,7 @@ import { createFleetSnapshots } from "../../src/web/read/fleet.ts";
 import type { AlertDetail, AlertsSnapshot } from "../../src/web/read/alerts.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { CheckSnapshot } from "../../src/web/read/checks.ts";
-import type { DeadAssets } from "../../src/web/ports/dead-assets.ts";
+import type { DeadAssets } from "../../src/web/read/asset-list.ts";
 import type { EventsPort } from "../../src/web/ports/events.ts";
 import type { UnwatchedSlug } from "../../src/web/read/unwatched.ts";
 import { createWeb, type WebOptions } from "../../src/web/web.ts";
@@ -384,7 +384,8 @@ export async function startWeb(
       of: async (alertId) => world.assets.get(alertId) ?? null,
       ofIncident: async () => null,
       costOf: async () => null,
-      diedIn: async () => null,
+      costSpanOf: async () => null,
+      keepCosts: async () => undefined,
     },
     unwatched: {
       count: async () => world.unwatched.length,

@@ -4,11 +4,13 @@ import { AssetBook } from "../../contract/assets.ts";
 import type { Died, LookSources, NamedAsset } from "../../look/plan.ts";
 import { assetEventPages, type AssetEventRow } from "../../store/events/asset-events.ts";
 import type { EvidenceStore } from "../../store/events/evidence.ts";
-import { readDeadAssets, readingDeadline, type Interval } from "./asset-list.ts";
+import type { AlertAssets } from "../../web/read/alert-assets.ts";
+import { readDeadAssets, readingDeadline, type Interval } from "../../web/read/asset-list.ts";
 
-export interface LookAssetsOptions {
+interface LookAssetsOptions {
   readonly evidence: Pick<EvidenceStore, "assetEvents" | "newestAlive" | "factsOf">;
   readonly clock: Clock;
+  readonly alertAssets: Pick<AlertAssets, "costSpanOf">;
 }
 
 const aliveWithinMs = 7 * dayMs;
@@ -19,10 +21,15 @@ const longDeadMs = 14 * dayMs;
 // All events of the organization since then have to be read: further back only where there are too few.
 const deathsOfMs = [7 * dayMs, 70 * dayMs, Infinity];
 
-/** Creates the reading of the controls of second opinions. */
-export function createControls(options: LookAssetsOptions): Pick<LookSources, "alive" | "longDead"> {
-  const { clock } = options;
+/** Creates the reading of the assets of second opinions. */
+export function createLookAssets(options: LookAssetsOptions): Omit<LookSources, "sentinelsOf"> {
+  const { clock, alertAssets } = options;
   return {
+    diedIn: async (alertId) => {
+      const span = await alertAssets.costSpanOf(alertId);
+      if (span === null) return null;
+      return readDied(options, span.slug, { afterMs: span.afterMs, untilMs: span.endMs ?? clock.nowMs() });
+    },
     alive: (query) => readAlive(options, query),
     longDead: async function* (slug) {
       let untilMs = clock.nowMs() - longDeadMs;
@@ -36,7 +43,7 @@ export function createControls(options: LookAssetsOptions): Pick<LookSources, "a
 }
 
 /** Returns the assets that died in an interval, in no order. @throws FlatlineError too_large, unavailable (not in time) */
-export async function readDied(
+async function readDied(
   { evidence, clock }: LookAssetsOptions,
   slug: string,
   deaths: Interval,

@@ -16,10 +16,9 @@ import type {
 import { iso } from "../../contract/v1/instant.ts";
 import type { AlertComment, JudgementEntry } from "../../store/alerts/log.ts";
 import { authorOf, seesDetails } from "../access/identity.ts";
-import { costOf } from "./cost-view.ts";
 import { viewJudgement, viewOnsetMarker, viewResult } from "./check-view.ts";
 import type { AccessSettings } from "../access/settings.ts";
-import type { AlertAssetsPort } from "../ports/dead-assets.ts";
+import type { AlertAssets } from "../read/alert-assets.ts";
 import type { LiveFleet } from "../../alerting/view.ts";
 import type { AlertDetail, AlertReading, AlertSnapshot } from "../read/alerts.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
@@ -50,7 +49,7 @@ export function addAlertRoutes(
     bodies,
   }: {
     readonly alerts: AlertReading;
-    readonly alertAssets: Pick<AlertAssetsPort, "costOf">;
+    readonly alertAssets: Pick<AlertAssets, "costOf">;
     readonly bodies: ByteBudget;
   },
 ): void {
@@ -86,7 +85,7 @@ export function addAlertRoutes(
       about: { says: "One alert, live or ended", answer: alertDetailSchema },
       handle: async (request) => {
         const detail = known(await alerts.find(idOf(request)));
-        const cost = await costOf(alertAssets, [detail.state]);
+        const cost = await alertAssets.costOf([detail.state]);
         return { ...viewDetail(detail, seesDetails(request)), ...(cost === null ? {} : { cost }) };
       },
     },

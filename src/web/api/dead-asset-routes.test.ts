@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { basic, harnessNowMs, startWeb, type RunningWeb } from "../../../test/support/web-harness.ts";
-import type { DeadAssets, AssetCursor, ListedAsset } from "../ports/dead-assets.ts";
+import type { DeadAssets, AssetCursor, ListedAsset } from "../read/asset-list.ts";
 
 let web: RunningWeb;
 let asked: object[];
@@ -17,7 +17,7 @@ const listed = (asset: string, changes: Partial<ListedAsset> = {}): ListedAsset 
   ...changes,
 });
 
-function assetsOf(assets: readonly ListedAsset[], next: AssetCursor | null = null): DeadAssets {
+function assetsOf(assets: ListedAsset[], next: AssetCursor | null = null): DeadAssets {
   const none = { seenAliveCount: 0, revivedCount: 0 };
   const sums = { ...none, fromMs: harnessNowMs - 1_000, toMs: harnessNowMs, count: 7, knownCount: 5 };
   async function* pieces(): AsyncGenerator<readonly ListedAsset[]> {
@@ -52,7 +52,7 @@ describe("the assets of an alert", () => {
   });
 
   it("are a page of a hundred with the counts of all, and where the next one begins", async () => {
-    const next = { toMs: harnessNowMs, rank: 0, after: { atMs: harnessNowMs - 3, ordinal: 9 } };
+    const next = [harnessNowMs, 0, harnessNowMs - 3, 9] as const;
     web.world.assets.set("one", assetsOf([listed("a", { revivedAtMs: harnessNowMs + 5 })], next));
 
     const answer = (await (await get("")).json()) as { cursor: string };

@@ -5,12 +5,13 @@ import { z } from "zod";
 import { FlatlineError } from "../../base/errors.ts";
 import { authorOf } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
-import type { AlertAssetsPort, AssetFilter, AssetPage, DeadAssets, ListedAsset } from "../ports/dead-assets.ts";
+import type { AlertAssets } from "../read/alert-assets.ts";
+import type { AssetFilter, AssetPage, DeadAssets, ListedAsset } from "../read/asset-list.ts";
 import type { IncidentReading } from "../read/incidents.ts";
 import { addResource } from "../resource.ts";
 import type { DeadAsset, DeadAssetPage, IncidentAssetPage } from "../../contract/v1/dead-assets.ts";
 import { iso } from "../../contract/v1/instant.ts";
-import { assetCursorSchema, defaultLimit, limitSchema, writeAssetCursor } from "./paging.ts";
+import { cursorSchema, defaultLimit, limitSchema, writeCursor } from "./paging.ts";
 import { deadAssetPageSchema, incidentAssetPageSchema } from "../../contract/v1/dead-assets.ts";
 import { readInput } from "./read-input.ts";
 
@@ -26,7 +27,7 @@ const pageShape = {
   ...filterShape,
   format: z.enum(["json"], "must be json, csv or sheet").optional(),
   limit: limitSchema.optional(),
-  cursor: assetCursorSchema.optional(),
+  cursor: cursorSchema(z.tuple([z.int(), z.int(), z.int(), z.int()])).optional(),
 };
 const csvShape = { ...filterShape, format: z.enum(["csv", "sheet"]) };
 const [pageSchema, csvSchema] = [z.strictObject(pageShape), z.strictObject(csvShape)];
@@ -43,7 +44,7 @@ const pageQuerySchema = pageSchema.extend({ format: z.enum(["json", ...csvShape.
 
 export interface DeadAssetRoutesOptions {
   readonly incidents: Pick<IncidentReading, "find">;
-  readonly alertAssets: AlertAssetsPort;
+  readonly alertAssets: AlertAssets;
 }
 
 /** `/api/v1/alerts/{id}/assets` and `/api/v1/incidents/{id}/assets`: which assets died (CONTRACT 12 and 18). */
@@ -134,7 +135,7 @@ function readPage(assets: DeadAssets, query: z.output<typeof pageSchema>): Promi
 }
 
 function viewPage({ fromMs, toMs, count, knownCount, next }: AssetPage) {
-  const cursor = next === null ? {} : { cursor: writeAssetCursor(next) };
+  const cursor = next === null ? {} : { cursor: writeCursor(next) };
   return { fromAt: iso(fromMs), toAt: iso(toMs), count, knownCount, ...cursor };
 }
 

@@ -22,13 +22,12 @@ import { authorOf, seesDetails } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { AlertReading } from "../read/alerts.ts";
 import type { CheckReading } from "../read/checks.ts";
-import type { AlertAssetsPort } from "../ports/dead-assets.ts";
+import type { AlertAssets } from "../read/alert-assets.ts";
 import { referenceOf, type IncidentReading, type ReadIncident, type ReadIncidentDetail } from "../read/incidents.ts";
 import type { LookedAt } from "../../store/alerts/looks.ts";
 import { headline } from "../../words/headline.ts";
 import { addResource, takeJsonBodies, type Described } from "../resource.ts";
 import { viewAlert, viewComment } from "./alert-routes.ts";
-import { costOf } from "./cost-view.ts";
 import { cursorSchema, writeCursor } from "./paging.ts";
 import {
   incidentActSchema,
@@ -110,7 +109,7 @@ export interface IncidentRoutesOptions {
   readonly checks: Pick<CheckReading, "names">;
   readonly incidents: IncidentReading;
   readonly alerts: Pick<AlertReading, "snapshots">;
-  readonly alertAssets: Pick<AlertAssetsPort, "costOf">;
+  readonly alertAssets: Pick<AlertAssets, "costOf">;
   readonly clock: Pick<Clock, "nowMs">;
   readonly bodies: ByteBudget;
 }
@@ -208,10 +207,7 @@ export function addIncidentRoutes(
                   ...(withPeople ? { answers: found.look.answers.map(viewLooked) } : {}),
                 },
               }),
-          cost: await costOf(
-            alertAssets,
-            found.members.map(({ alert }) => alert),
-          ),
+          cost: await alertAssets.costOf(found.members.map(({ alert }) => alert)),
         };
       },
     },

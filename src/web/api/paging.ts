@@ -1,7 +1,6 @@
 import { z } from "zod";
 
 import { parseJson } from "../../base/json.ts";
-import type { AssetCursor } from "../ports/dead-assets.ts";
 
 /** Rows of a listing that is asked for without `limit`. */
 export const defaultLimit = 100;
@@ -28,14 +27,4 @@ export function cursorSchema<Place>(placeSchema: z.ZodType<Place>): z.ZodType<Pl
     context.addIssue({ code: "custom", message: "is none that this listing gave; begin again without it" });
     return z.NEVER;
   });
-}
-
-/** A cursor of a list of dead assets. */
-export const assetCursorSchema = cursorSchema(z.tuple([z.int(), z.int(), z.int(), z.int()])).transform(
-  ([toMs, rank, atMs, ordinal]): AssetCursor => ({ toMs, rank, after: { atMs, ordinal } }),
-);
-
-/** Writes a cursor of a list of dead assets. */
-export function writeAssetCursor({ toMs, rank, after }: AssetCursor): string {
-  return writeCursor([toMs, rank, after.atMs, after.ordinal]);
 }

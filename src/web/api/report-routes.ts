@@ -9,17 +9,17 @@ import { seesDetails } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { AlertReading } from "../read/alerts.ts";
 import type { CheckReading } from "../read/checks.ts";
-import type { AlertAssetsPort, AssetPage } from "../ports/dead-assets.ts";
+import type { AlertAssets } from "../read/alert-assets.ts";
+import type { AssetPage } from "../read/asset-list.ts";
 import type { IncidentReading, ReadIncident } from "../read/incidents.ts";
 import { renderIncidentReport, type ReportedEvidence } from "../report/incident-report.ts";
 import { addResource } from "../resource.ts";
 import { viewResult } from "./check-view.ts";
-import { costOf } from "./cost-view.ts";
 
 export interface ReportRoutesOptions {
   readonly alerts: Pick<AlertReading, "find">;
   readonly checks: Pick<CheckReading, "get">;
-  readonly alertAssets: Pick<AlertAssetsPort, "ofIncident" | "costOf">;
+  readonly alertAssets: Pick<AlertAssets, "ofIncident" | "costOf">;
   readonly incidents: Pick<IncidentReading, "find">;
   readonly clock: Pick<Clock, "nowMs">;
 }
@@ -76,10 +76,7 @@ export function addReportRoutes(
             await Promise.all(members.slice(0, shownEvidence).map((one) => evidenceOf(one, withPeople)))
           ).flat(),
           assets: await firstAssets(found),
-          cost: await costOf(
-            alertAssets,
-            members.map(({ alert }) => alert),
-          ),
+          cost: await alertAssets.costOf(members.map(({ alert }) => alert)),
           nowMs: clock.nowMs(),
           withPeople,
         });

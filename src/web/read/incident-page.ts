@@ -4,8 +4,7 @@ import type { CostAnswer } from "../../contract/v1/cost.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
 import type { Marker } from "../../store/alerts/markers.ts";
 import type { OutboxEntry } from "../../store/alerts/outbox.ts";
-import { costOf } from "../api/cost-view.ts";
-import type { AlertAssetsPort } from "../ports/dead-assets.ts";
+import type { AlertAssets } from "../read/alert-assets.ts";
 import type { IncidentReading, ReadIncident, ReadIncidentDetail, ReadLook } from "./incidents.ts";
 import type { Running } from "./running.ts";
 
@@ -66,7 +65,7 @@ const mostWaiting = 100;
 export function createIncidentPages(
   running: Running,
   incidents: Pick<IncidentReading, "find">,
-  assets: Pick<AlertAssetsPort, "costOf">,
+  assets: Pick<AlertAssets, "costOf">,
 ): IncidentPages {
   const { store, clock, settings } = running;
 
@@ -116,10 +115,7 @@ export function createIncidentPages(
         comments: found.comments,
         waiting: [...new Map(waiting.map((entry) => [entry.receiver, entry])).values()],
         markers: markers.filter(({ slug }) => slug === null || members.some(({ alert }) => alert.slug === slug)),
-        cost: await costOf(
-          assets,
-          members.map(({ alert }) => alert),
-        ),
+        cost: await assets.costOf(members.map(({ alert }) => alert)),
         previous: before?.number ?? null,
       };
     },

@@ -11,7 +11,7 @@ import type { ErrorReport, ResultReport } from "../../contract/report.ts";
 import { lookRoleWords, opinionWords } from "../../contract/second-opinion.ts";
 import type { CostAnswer } from "../../contract/v1/cost.ts";
 import type { IncidentMember } from "../../alerting/incident-summary.ts";
-import type { AssetPage } from "../ports/dead-assets.ts";
+import type { AssetPage } from "../read/asset-list.ts";
 import type { ReadIncidentDetail } from "../read/incidents.ts";
 import { headline } from "../../words/headline.ts";
 

@@ -11,12 +11,34 @@ import {
   type EventPlace,
 } from "../../store/events/asset-events.ts";
 import type { Store } from "../../store/store.ts";
-import type { AssetFilter, DeadAssets, ListedAsset } from "../../web/ports/dead-assets.ts";
+import type { Actor } from "../../contract/actor.ts";
 
-export interface AssetListOptions {
-  readonly store: Pick<Store, "audit" | "events" | "evidence">;
-  readonly clock: Clock;
+/** An asset of an organization that died in an alert, by its last death there. */
+export interface ListedAsset {
+  readonly slug: string;
+  readonly asset: string;
+  /** null: its event named none. */
+  readonly assetType: string | null;
+  readonly deadAtMs: number;
+  readonly attributes: Readonly<Record<string, string>>;
+  /** When it was first found alive after that; null: not yet. */
+  readonly revivedAtMs: number | null;
+  /** What the verifier said of it, in the list of an incident; null: nothing. */
+  readonly answer: LookAnswer | null;
 }
+
+export interface AssetFilter {
+  /** Without those that were found alive since. */
+  readonly stillDead?: boolean;
+  readonly assetType?: string;
+}
+
+/** After whom the next page begins: deaths after `toMs` are not of this listing, and what comes first has rank 0. */
+export type AssetCursor = readonly [toMs: number, rank: number, atMs: number, ordinal: number];
+
+/** The assets that died in one alert, or in some of an incident. */
+export type DeadAssets = ReturnType<typeof createAssetList>;
+export type AssetPage = Awaited<ReturnType<DeadAssets["page"]>>;
 
 /** The deaths of one alert: those of (afterMs, endMs]. */
 export interface AssetSpan {
@@ -80,10 +102,14 @@ export function readingDeadline(clock: Clock): AbortSignal {
   return clock.timeout(withinMs);
 }
 
-/** Creates the list of the assets that died in some alerts, each of an organization once, with its last death there. */
-export function createAssetList({ store, clock }: AssetListOptions, of: ListedSpans): DeadAssets {
-  const { spans, subject, slug: only, answers } = of;
-
+/**
+ * Creates the list of the assets that died in some alerts, each of an organization once, with its last death there.
+ * Its functions throw FlatlineError too_large, unavailable (not in time).
+ */
+export function createAssetList(
+  { store, clock }: { readonly store: Pick<Store, "audit" | "events" | "evidence">; readonly clock: Clock },
+  { spans, subject, slug: only, answers }: ListedSpans,
+) {
   async function readAll(toMs: number): Promise<Listed[]> {
     const signal = readingDeadline(clock);
     const listed: Listed[] = [];
@@ -144,14 +170,15 @@ export function createAssetList({ store, clock }: AssetListOptions, of: ListedSp
   }
 
   return {
-    page: async ({ limit, cursor, ...filter }) => {
-      const toMs = cursor?.toMs ?? latestMs();
+    /** Newest first; of an incident first what answered, then what was found alive since, then the rest. */
+    page: async ({
+      limit,
+      cursor,
+      ...filter
+    }: AssetFilter & { readonly limit: number; readonly cursor?: AssetCursor }) => {
+      const [toMs = latestMs(), rank = -1, atMs = 0, ordinal = 0] = cursor ?? [];
       const all = await readAll(toMs);
-      const matching = await filtered(all, filter);
-      const rest =
-        cursor === undefined
-          ? matching
-          : matching.filter((one) => inOrder(one, { rank: cursor.rank, death: cursor.after }) > 0);
+      const rest = (await filtered(all, filter)).filter((one) => inOrder(one, { rank, death: { atMs, ordinal } }) > 0);
       const shown = rest.slice(0, limit);
       const counted = await store.events.deaths(
         spans.map(({ slug, afterMs, endMs }) => ({
@@ -160,21 +187,27 @@ export function createAssetList({ store, clock }: AssetListOptions, of: ListedSp
         })),
       );
       const last = shown.at(-1);
+      const next: AssetCursor | null =
+        last === undefined || rest.length === shown.length
+          ? null
+          : [toMs, last.rank, last.death.atMs, last.death.ordinal];
       return {
+        /** The deaths are those of (fromMs, toMs]. */
         fromMs: Math.min(toMs, ...spans.map(({ afterMs }) => afterMs)),
         toMs,
+        /** All deaths, and how many different assets of them are known; whatever the filters are. */
         count: counted.flat().reduce((sum, { deaths }) => sum + (deaths[0] ?? 0), 0),
         knownCount: all.length,
+        /** How many of these showed life to the verifier, and how many events found alive since. */
         seenAliveCount: all.filter(({ answer }) => answer !== null && showsLife(answer)).length,
         revivedCount: all.filter(({ revivedAtMs }) => revivedAtMs !== null).length,
         assets: await described(shown),
-        next:
-          last === undefined || rest.length === shown.length
-            ? null
-            : { toMs, rank: last.rank, after: placeOf(last.death) },
+        /** null: that was all. */
+        next,
       };
     },
-    all: async (filter, author) => {
+    /** All of them, with the names of their attributes; an act of `author`. `toRestore`: for the audit. */
+    all: async (filter: AssetFilter & { readonly toRestore?: boolean }, author: Actor) => {
       const matching = await filtered(await readAll(latestMs()), filter);
       const detail = { ...filter, assets: matching.length };
       const act = { action: "assets.csv", slug: only, subject, detail } as const;
@@ -196,10 +229,6 @@ export function describeDeath(
     deadAtMs: atMs,
     attributes: attributeSetId === null ? {} : (facts.attributeSets.get(attributeSetId) ?? {}),
   };
-}
-
-function placeOf({ atMs, ordinal }: EventPlace): EventPlace {
-  return { atMs, ordinal };
 }
 
 /** The newest first of those of a rank. */

@@ -9,13 +9,13 @@ import { dayMs, hourMs } from "../../base/time.ts";
 import { actor } from "../../contract/actor.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { LivenessEvent } from "../../store/events/rules.ts";
-import { costOf } from "../../web/api/cost-view.ts";
-import type { AssetCursor, AssetFilter, AssetPage, DeadAssets, ListedAsset } from "../../web/ports/dead-assets.ts";
-import { createAlertAssets, keepCosts } from "./alert-assets.ts";
+import type { AssetCursor, AssetFilter, AssetPage, DeadAssets, ListedAsset } from "./asset-list.ts";
+import { createAlertAssets } from "./alert-assets.ts";
 import { firingAlert } from "../../../test/support/firing-alert.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
 const clock = createVirtualClock({ startMs: nowMs });
+const logger = createSilentLogger();
 const windowHours = 24;
 const kim = actor("kim", "token");
 
@@ -30,7 +30,7 @@ function alertOf(id: string, slug: string, startsAtMs: number): AlertState {
   return firingAlert(id, startsAtMs, { slug, peak, windowHours });
 }
 
-const portOf = ({ store }: EventWorld) => createAlertAssets({ store, clock, isOurs: () => true });
+const portOf = ({ store }: EventWorld) => createAlertAssets({ store, clock, logger, isOurs: () => true });
 
 async function find(world: EventWorld, id: string): Promise<DeadAssets> {
   const assets = await portOf(world).of(id);
@@ -167,7 +167,7 @@ describe.each(storeEngines)("on $engine, the assets of an alert", (engine) => {
     await world.store.alerts.save(alertOf("one", "acme", nowMs));
 
     expect(await Promise.all(["other", "unknown", "nobody"].map((id) => port.of(id)))).toEqual([null, null, null]);
-    const remote = createAlertAssets({ store: world.store, clock, isOurs: () => false });
+    const remote = createAlertAssets({ store: world.store, clock, logger, isOurs: () => false });
     expect(await remote.of("one")).toBeNull();
     expect(await port.of("one")).not.toBeNull();
   });
@@ -208,7 +208,7 @@ describe.each(storeEngines)("on $engine, the assets of an alert", (engine) => {
     expect(pages[0]).toMatchObject({ knownCount: 5, seenAliveCount: 1, revivedCount: 1 });
     expect(pages[0]?.assets).toMatchObject([{ deadAtMs: nowMs - 3 }, { revivedAtMs: nowMs + hourMs }]);
     expect(pages[1]?.assets[0]).toMatchObject({ deadAtMs: nowMs + 3 * hourMs });
-    const remote = createAlertAssets({ store, clock, isOurs: () => false });
+    const remote = createAlertAssets({ store, clock, logger, isOurs: () => false });
     expect(await remote.ofIncident({ number: 1, id: "i" }, ["one"])).toBeNull();
   });
 
@@ -228,11 +228,10 @@ describe.each(storeEngines)("on $engine, the assets of an alert", (engine) => {
     const [one, later] = [alertOf("one", "acme", nowMs), alertOf("later", "globex", nowMs)];
     for (const alert of [one, later]) await store.alerts.end(alert, end);
     await judge(one);
-    const keep = async (beforeMs: number): Promise<void> =>
-      keepCosts({ store, assets: portOf(world), logger: createSilentLogger() }, beforeMs);
+    const keep = (beforeMs: number): Promise<void> => portOf(world).keepCosts(beforeMs);
     const cost = async (id: string) => {
       const kept = await store.alerts.find(id);
-      return costOf(portOf(world), kept === null ? [] : [kept.alert]);
+      return portOf(world).costOf(kept === null ? [] : [kept.alert]);
     };
     const whole = {
       deaths: 3,
