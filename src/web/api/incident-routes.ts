@@ -23,7 +23,7 @@ import type { AccessSettings } from "../access/settings.ts";
 import type { AlertReading } from "../read/alerts.ts";
 import type { CheckReading } from "../read/checks.ts";
 import type { AlertAssets } from "../read/alert-assets.ts";
-import { referenceOf, type IncidentReading, type ReadIncident, type ReadIncidentDetail } from "../read/incidents.ts";
+import { referenceOf, type IncidentReading, type ReadIncident, type IncidentDetail } from "../read/incidents.ts";
 import type { LookedAt } from "../../store/alerts/looks.ts";
 import { headline } from "../../words/headline.ts";
 import { addResource, takeJsonBodies, type Described } from "../resource.ts";
@@ -133,7 +133,7 @@ export function addIncidentRoutes(
   { checks, incidents, alerts, alertAssets, clock, bodies: budget }: IncidentRoutesOptions,
 ): void {
   takeJsonBodies(scope, budget);
-  async function find(request: FastifyRequest): Promise<ReadIncidentDetail> {
+  async function find(request: FastifyRequest): Promise<IncidentDetail> {
     const found = await incidents.find(idOf(request));
     if (found === null) throw new FlatlineError("not_found", "no incident has this number or id");
     return found;
@@ -204,7 +204,7 @@ export function addIncidentRoutes(
             : {
                 secondOpinion: {
                   ...summaryOpinion,
-                  ...(withPeople ? { answers: found.look.answers.map(viewLooked) } : {}),
+                  ...(withPeople ? { answers: found.answers.map(viewLooked) } : {}),
                 },
               }),
           cost: await alertAssets.costOf(found.members.map(({ alert }) => alert)),
@@ -333,6 +333,6 @@ function countJudgements({ members }: ReadIncident): Record<string, number> {
   return counts;
 }
 
-function viewComments({ comments }: ReadIncidentDetail): NonNullable<IncidentDetailAnswer["comments"]> {
+function viewComments({ comments }: IncidentDetail): NonNullable<IncidentDetailAnswer["comments"]> {
   return comments.map((one) => ({ ...viewComment(one), slug: one.slug }));
 }

@@ -1,8 +1,6 @@
 import { expect, it } from "vitest";
 
-import { quietSettings } from "../../../test/support/quiet-settings.ts";
 import { firingAlert, openIncident } from "../../../test/support/firing-alert.ts";
-import { headlineFacts } from "../../alerting/headline-facts.ts";
 import { summarizeIncident } from "../../alerting/incident-summary.ts";
 import { hourMs, minuteMs } from "../../base/time.ts";
 import type { AlertFound } from "../../store/alerts/alerts.ts";
@@ -43,12 +41,7 @@ it("takes from an incident each organization once, since the earliest onset, and
   ];
   const members = alerts.map((alert) => ({ alert, end: null, isSilenced: false, holdsGate: false }));
   const summary = summarizeIncident(incident, members, { externalUrl: null });
-  const headline = headlineFacts(
-    { incident, members, summary },
-    { settings: quietSettings, nowMs: startedAtMs, isGateUsed: false },
-  );
-
-  expect(chartOfIncident({ incident, members, summary, headline })).toEqual({
+  expect(chartOfIncident({ incident, members, summary })).toEqual({
     members: [
       { slug: "acme", windowHours: 6, expected: 4, beganMs: startedAtMs - 4 * minuteMs },
       { slug: "globex", windowHours: 24, expected: 4, beganMs: startedAtMs },

@@ -104,7 +104,11 @@ const lengths = { "24h": dayMs, "3d": 3 * dayMs, "7d": 7 * dayMs, "90d": 90 * da
 const unknownShare = 0.07;
 
 /** Returns what a chart takes from an incident of deaths: its organizations, and when it was open. */
-export function chartOfIncident({ incident, members, summary }: ReadIncident): Pick<ChartAsk, "members" | "incident"> {
+export function chartOfIncident({
+  incident,
+  members,
+  summary,
+}: Pick<ReadIncident, "incident" | "members" | "summary">): Pick<ChartAsk, "members" | "incident"> {
   const bySlug = new Map<string, ChartMember>();
   for (const { alert } of members) {
     const { slug, windowHours = 24, onset, startsAtMs, found } = alert;

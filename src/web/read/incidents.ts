@@ -4,73 +4,83 @@ import { isGateUsed } from "../../alerting/gate-use.ts";
 import { headlineFacts, type HeadlineFacts } from "../../alerting/headline-facts.ts";
 import { memberViewer } from "../../alerting/incident-members.ts";
 import { summarizeIncident, type IncidentMember, type IncidentSummary } from "../../alerting/incident-summary.ts";
+import { dayMs } from "../../base/time.ts";
 import type { Actor } from "../../contract/actor.ts";
 import { showsDeath, showsLife } from "../../contract/second-opinion.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
-import type { AlertComment } from "../../store/alerts/log.ts";
 import type { Incident, IncidentQuery } from "../../store/alerts/incidents.ts";
+import type { AlertComment } from "../../store/alerts/log.ts";
 import type { Look, LookedAt } from "../../store/alerts/looks.ts";
+import type { Marker } from "../../store/alerts/markers.ts";
+import type { OutboxEntry } from "../../store/alerts/outbox.ts";
 import type { Running } from "./running.ts";
 
-/** An incident, or the part of it that is of one organization. */
+/** An incident, or the part of it that is of one organization, with what its headline and its answers are made of. */
 export interface ReadIncident {
+  readonly nowMs: number;
   readonly incident: Incident;
   readonly summary: IncidentSummary;
   readonly headline: HeadlineFacts;
   /** In the order in which they began. */
   readonly members: readonly IncidentMember[];
+  /** Since when takedowns are on hold by alerts of it, by organization. */
+  readonly heldSince: ReadonlyMap<string, number>;
+  /** Whether a verifier is configured. */
+  readonly canLook: boolean;
+  /** Whether the verifier is being asked; false also where that was not asked for. */
+  readonly isLooking: boolean;
+  /** Who is called next if nobody acknowledges it; null: nobody. */
+  readonly escalation: { readonly receiver: string; readonly atMs: number } | null;
 }
 
-/** What the verifier says of an incident, asset by asset. */
-export interface ReadLook {
-  /** The answers of the last opinion. */
+/** An incident with everything that its page shows. */
+export interface IncidentDetail extends ReadIncident {
+  /** What the verifier said of each asset. */
   readonly answers: readonly LookedAt[];
-  /** Whether the verifier is being asked. */
-  readonly isRunning: boolean;
+  /** On the incident, and on its alerts; oldest first. */
+  readonly comments: readonly AlertComment[];
+  /** When each receiver first accepted something of it, the first one first. */
+  readonly notified: readonly { readonly receiver: string; readonly atMs: number }[];
+  /** Notifications of it that wait for their receiver, one of each. */
+  readonly waiting: readonly OutboxEntry[];
+  /** Deployments from a day before it began on, oldest first. */
+  readonly markers: readonly Marker[];
+  /** The number of the incident before; null: there is none. */
+  readonly previous: number | null;
 }
 
-/** An incident with what people said of it. */
-export interface ReadIncidentDetail extends ReadIncident {
-  readonly look: ReadLook;
-  /** The comments on the incident, and on its alerts; oldest first. */
-  readonly comments: readonly AlertComment[];
+/** Returns the same for a reader who may not read what receivers are called (CONTRACT 13). */
+export function withoutReceiverNames<Read extends ReadIncident & Partial<Pick<IncidentDetail, "notified" | "waiting">>>(
+  read: Read,
+): Read {
+  const receiver = "a receiver";
+  const { notified = [], escalation, waiting = [] } = read;
+  return {
+    ...read,
+    notified: notified.slice(0, 1).map((one) => ({ ...one, receiver })),
+    escalation: escalation === null ? null : { ...escalation, receiver },
+    waiting: waiting.map((one) => ({ ...one, receiver })),
+  };
 }
+
+// More than receivers, whose latest ones are shown.
+const mostWaiting = 100;
 
 /** Incidents as API and page show them (CONTRACT 15). */
-export interface IncidentReading {
-  /**
-   * Newest first; `next` is the number before which the next page begins, null at the end. `live` are all live alerts, where they
-   * are read already [they are read].
-   */
-  list(
-    query: IncidentQuery,
-    live?: readonly AlertState[],
-  ): Promise<{ readonly incidents: readonly ReadIncident[]; readonly next: number | null }>;
-  /** By number or id; null: unknown. */
-  find(reference: string): Promise<ReadIncidentDetail | null>;
-  /** Those of these numbers, newest first. */
-  ofNumbers(numbers: readonly number[], live?: readonly AlertState[]): Promise<readonly ReadIncident[]>;
-  /** The part of an incident that is of one organization; null: it has none. */
-  partOf(incident: Incident, slug: string, live: readonly AlertState[]): Promise<ReadIncident | null>;
-  /** Begins a look at the incident as an act of `author`. @throws FlatlineError usage, too_many */
-  look(incident: Incident, author: Actor): Promise<Look>;
-  /** @throws FlatlineError as actOnIncident */
-  act(request: IncidentActRequest): Promise<IncidentActResult>;
-  /** What the act would do; changes nothing. @throws FlatlineError as actOnIncident */
-  foresee(request: IncidentActRequest): Promise<IncidentActResult>;
-}
+export type IncidentReading = ReturnType<typeof createIncidentReading>;
 
 /** Returns the readings over what runs. */
-export function createIncidentReading(running: Running): IncidentReading {
+export function createIncidentReading(running: Running) {
   const { store, clock, settings } = running;
 
   async function readAll(
     incidents: readonly Incident[],
-    live?: readonly AlertState[],
+    live: readonly AlertState[],
     slug?: string,
   ): Promise<ReadIncident[]> {
+    if (incidents.length === 0) return [];
     const numbers = incidents.map(({ number }) => number);
-    const kept = await store.incidents.members(numbers, live ?? (await store.alerts.allLive()));
+    const kept = await store.incidents.members(numbers, live);
     const nowMs = clock.nowMs();
     const { externalUrl } = settings();
     const view = await memberViewer(store, settings(), nowMs);
@@ -84,8 +94,15 @@ export function createIncidentReading(running: Running): IncidentReading {
       const incident = slug === undefined ? one : await opinionOf(one, slug);
       const summary = summarizeIncident(incident, members, { externalUrl });
       const read = { incident, members, summary };
-      const headline = headlineFacts(read, { settings: settings(), nowMs, isGateUsed: isUsed });
-      found.push({ ...read, headline });
+      found.push({
+        ...read,
+        nowMs,
+        headline: headlineFacts(read, { settings: settings(), nowMs, isGateUsed: isUsed }),
+        heldSince: heldSinceOf(members),
+        canLook: running.canLook(),
+        isLooking: false,
+        escalation: nextEscalation(members, nowMs),
+      });
     }
     return found;
   }
@@ -101,40 +118,77 @@ export function createIncidentReading(running: Running): IncidentReading {
     return { ...incident, secondOpinion: { ...secondOpinion, asked: counted.length, alive, gone } };
   }
 
-  async function readLook({ number: incidentNumber, secondOpinion }: Incident): Promise<ReadLook> {
-    const looks = await store.looks.of(incidentNumber);
-    const isRunning = looks.some(({ endedAtMs }) => endedAtMs === null);
-    if (secondOpinion === null) return { answers: [], isRunning };
-    return { answers: await store.looks.answersOf({ incidentNumber, number: secondOpinion.look }), isRunning };
+  /** The receiver that is notified next of an alert which nobody has acknowledged. */
+  function nextEscalation(members: readonly IncidentMember[], nowMs: number): ReadIncident["escalation"] {
+    const rules = settings();
+    let next: ReadIncident["escalation"] = null;
+    for (const { alert, end } of members) {
+      const { firingAtMs, acknowledgement, check, slug } = alert;
+      if (end !== null || firingAtMs === null || acknowledgement !== null) continue;
+      for (const { name, afterMs } of rules.targetOf(check, slug)?.receivers ?? []) {
+        const atMs = firingAtMs + afterMs;
+        if (afterMs > 0 && atMs > nowMs && atMs < (next?.atMs ?? Infinity)) next = { receiver: name, atMs };
+      }
+    }
+    return next;
+  }
+
+  async function readDetail(found: ReadIncident): Promise<IncidentDetail> {
+    const { incident, members, nowMs } = found;
+    const { number, secondOpinion, startedAtMs, endedAtMs } = incident;
+    const [ids, slugs] = [
+      new Set(members.map(({ alert }) => alert.id)),
+      new Set(members.map(({ alert }) => alert.slug)),
+    ];
+    const looks = await store.looks.of(number);
+    const waiting = await store.outbox.ofIncident(number, mostWaiting);
+    const [only] = slugs.size === 1 ? slugs : [];
+    const time = { fromMs: startedAtMs - dayMs, toMs: endedAtMs ?? nowMs };
+    const markers = await store.markers.between({ ...time, ...(only === undefined ? {} : { slug: only }) });
+    const [before] = await store.incidents.list({ state: "all", before: number, limit: 1 });
+    return {
+      ...found,
+      isLooking: looks.some((look) => look.endedAtMs === null),
+      answers:
+        secondOpinion === null
+          ? []
+          : await store.looks.answersOf({ incidentNumber: number, number: secondOpinion.look }),
+      // One of an act is kept with the incident, also when all alerts that it was done to are forgotten.
+      comments: (await store.log.commentsOfIncident(number)).filter(
+        ({ alertIds }) => alertIds?.some((id) => ids.has(id)) ?? true,
+      ),
+      notified: await store.deliveries.firstByReceiver([...ids]),
+      waiting: [...new Map(waiting.map((entry) => [entry.receiver, entry])).values()],
+      markers: markers.filter(({ slug }) => slug === null || slugs.has(slug)),
+      previous: before?.number ?? null,
+    };
   }
 
   return {
-    list: async ({ limit, ...query }, live) => {
+    /** Newest first; `next` is the number before which the next page begins, null at the end. */
+    list: async ({ limit, ...query }: IncidentQuery) => {
       const found = await store.incidents.list({ ...query, limit: limit + 1 });
       const page = found.slice(0, limit);
       const next = found.length > limit ? (page.at(-1)?.number ?? null) : null;
-      return { incidents: await readAll(page, live), next };
+      return { incidents: await readAll(page, (await running.fleet()).live), next };
     },
-    find: async (reference) => {
+    /** By number or id; null: unknown. */
+    find: async (reference: string): Promise<IncidentDetail | null> => {
       const incident = await store.incidents.find(referenceOf(reference));
-      const [found] = incident === null ? [] : await readAll([incident]);
-      if (found === undefined) return null;
-      const ids = new Set(found.members.map(({ alert }) => alert.id));
-      // One of an act is kept with the incident, also when all alerts that it was done to are forgotten.
-      const comments = (await store.log.commentsOfIncident(found.incident.number)).filter(
-        ({ alertIds }) => alertIds?.some((id) => ids.has(id)) ?? true,
-      );
-      return { ...found, comments, look: await readLook(found.incident) };
+      const [found] = incident === null ? [] : await readAll([incident], await store.alerts.allLive());
+      return found === undefined ? null : readDetail(found);
     },
-    ofNumbers: async (numbers, live) => {
-      const found = await store.incidents.byNumbers(numbers);
-      return readAll(
-        found.toSorted((left, right) => right.number - left.number),
-        live,
-      );
+    /** Those of these numbers, newest first. */
+    ofNumbers: async (numbers: Iterable<number>): Promise<readonly ReadIncident[]> => {
+      const found = await store.incidents.byNumbers([...numbers]);
+      const newestFirst = found.toSorted((left, right) => right.number - left.number);
+      return readAll(newestFirst, (await running.fleet()).live);
     },
-    partOf: async (incident, slug, live) => (await readAll([incident], live, slug))[0] ?? null,
-    look: async (incident, author) => {
+    /** The part of an incident that is of one organization; null: it has none. */
+    partOf: async (incident: Incident, slug: string): Promise<ReadIncident | null> =>
+      (await readAll([incident], (await running.fleet()).live, slug))[0] ?? null,
+    /** Begins a look at the incident as an act of `author`. @throws FlatlineError usage, too_many */
+    look: async (incident: Incident, author: Actor): Promise<Look> => {
       const look = await running.look(incident);
       const detail = { look: look.number };
       const act = { action: "look", slug: null, subject: incident.id, detail } as const;
@@ -142,7 +196,8 @@ export function createIncidentReading(running: Running): IncidentReading {
       running.onAct();
       return look;
     },
-    act: async (request) => {
+    /** @throws FlatlineError as actOnIncident */
+    act: async (request: IncidentActRequest): Promise<IncidentActResult> => {
       const context = { settings: settings(), nowMs: clock.nowMs(), newId: running.newId };
       const done = await store.transaction((parts) => actOnIncident(parts, context, request));
       const { act } = request;
@@ -150,8 +205,18 @@ export function createIncidentReading(running: Running): IncidentReading {
       running.onAct();
       return done;
     },
-    foresee: (request) => foreseeAct(store, { settings: settings(), nowMs: clock.nowMs() }, request),
+    /** What the act would do; changes nothing. @throws FlatlineError as actOnIncident */
+    foresee: (request: IncidentActRequest): Promise<IncidentActResult> =>
+      foreseeAct(store, { settings: settings(), nowMs: clock.nowMs() }, request),
   };
+}
+
+function heldSinceOf(members: readonly IncidentMember[]): ReadonlyMap<string, number> {
+  const held = new Map<string, number>();
+  for (const { alert, holdsGate } of members)
+    if (holdsGate && alert.failure !== undefined)
+      held.set(alert.slug, Math.min(alert.failure.atMs, held.get(alert.slug) ?? Infinity));
+  return held;
 }
 
 /** A number of at most nine digits, else an id. */

@@ -8,14 +8,13 @@ import { dayMs, hourMs } from "../../base/time.ts";
 import { brokenResult, type HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { CheckErrorReason, CheckName, ObservedCounts } from "../../contract/report.ts";
 import { compareSeverity, type Severity } from "../../contract/severity.ts";
-import type { AlertJudgement, AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
+import type { AlertJudgement, KeptAlert } from "../../store/alerts/alerts.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
 import { viewResult } from "../api/check-view.ts";
 import type { PageOrganization, PageReading } from "./page.ts";
 import { isThinPast } from "./chart.ts";
 import { isLate } from "./frame.ts";
-import { withoutReceiverNames, type IncidentFacts, type IncidentPages } from "./incident-page.ts";
-import type { IncidentReading } from "./incidents.ts";
+import { withoutReceiverNames, type IncidentReading, type ReadIncident } from "./incidents.ts";
 import { isStale, type CheckState, type Running } from "./running.ts";
 import type { Unfinished } from "./fleet.ts";
 
@@ -43,7 +42,7 @@ export interface OrganizationCheck {
 /** An open incident in which something of the organization fires. */
 export interface OpenPart {
   /** As if it were of this organization alone. */
-  readonly own: IncidentFacts;
+  readonly own: ReadIncident;
   /** Organizations of it that the reader may see. */
   readonly organizations: number;
 }
@@ -86,7 +85,7 @@ export interface OrganizationFacts {
   readonly silencedUntilMs: number | null;
   readonly gate: ShutGate | null;
   /** The incidents that it is or was part of, newest first, with all members that the reader may see. */
-  readonly incidents: readonly IncidentFacts[];
+  readonly incidents: readonly ReadIncident[];
   readonly unfinished: Unfinished;
   /** Its latest spike, live or ended; null: none is kept. */
   readonly latestSpike: KeptAlert | null;
@@ -97,7 +96,6 @@ export interface OrganizationFacts {
 export interface OrganizationSources {
   readonly running: Running;
   readonly incidents: Pick<IncidentReading, "ofNumbers" | "partOf">;
-  readonly pages: Pick<IncidentPages, "factsOf">;
   readonly page: Pick<PageReading, "organizations">;
 }
 
@@ -125,7 +123,7 @@ export async function readOrganization(
   const kept: KeptAlert[] = live.map((alert) => ({ alert, end: null }));
   for (const { check } of states)
     kept.push(...(await store.alerts.ended({ check, slug, fromMs: nowMs - pastMs, limit: mostEnded })));
-  const { open, incidents } = await readIncidents(sources, { kept, failures, live: allLive }, slug);
+  const { open, incidents } = await readIncidents(sources, kept, slug);
   const hour = [{ slug, intervals: [{ afterMs: nowMs - hourMs, untilMs: nowMs }] }];
   const [lately = []] = holdsEvents() ? await store.events.deaths(hour) : [];
   const firstEventMs = holdsEvents() ? ((await store.events.firstEvents([slug])).get(slug) ?? null) : null;
@@ -194,34 +192,24 @@ function configured({ page, running }: OrganizationSources, slug: string, states
   };
 }
 
-/** The alerts of the organization, the gate's failures, and all live alerts, as they were read once. */
-interface KnownAlerts {
-  readonly kept: readonly KeptAlert[];
-  readonly failures: readonly GateFailure[];
-  readonly live: readonly AlertState[];
-}
-
 async function readIncidents(
-  { incidents, pages }: OrganizationSources,
-  { kept, failures, live }: KnownAlerts,
+  { incidents }: OrganizationSources,
+  kept: readonly KeptAlert[],
   slug: string,
 ): Promise<Pick<OrganizationFacts, "open" | "incidents">> {
-  const numbers = [...new Set(kept.flatMap(({ alert }) => alert.incident?.number ?? []))];
-  const all = await pages.factsOf(await incidents.ofNumbers(numbers, live), failures);
+  const all = await incidents.ofNumbers(new Set(kept.flatMap(({ alert }) => alert.incident?.number ?? [])));
   const firing = new Set(kept.flatMap(({ alert, end }) => (end === null ? (alert.incident?.number ?? []) : [])));
   const [first] = all.filter(({ incident }) => firing.has(incident.number)).toSorted(byFamily);
-  if (first === undefined) return { open: null, incidents: all };
-  const part = await incidents.partOf(first.incident, slug, live);
-  const [own] = part === null ? [] : await pages.factsOf([part], failures);
-  const organizations = slugsOf(first.members).size;
-  return { open: own === undefined ? null : { own, organizations }, incidents: all };
+  const own = first === undefined ? null : await incidents.partOf(first.incident, slug);
+  const open = own === null || first === undefined ? null : { own, organizations: slugsOf(first.members).size };
+  return { open, incidents: all };
 }
 
 // What questions deaths before what could not be asked, and that before other checks.
 const families = ["deaths", "unreachable"];
 
-function byFamily(left: IncidentFacts, right: IncidentFacts): number {
-  const rank = ({ incident }: IncidentFacts): number =>
+function byFamily(left: ReadIncident, right: ReadIncident): number {
+  const rank = ({ incident }: ReadIncident): number =>
     families.includes(incident.family) ? families.indexOf(incident.family) : families.length;
   return rank(left) - rank(right) || right.incident.number - left.incident.number;
 }

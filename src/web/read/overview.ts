@@ -2,10 +2,9 @@ import type { AlertView } from "../../alerting/view.ts";
 import { shownLabels } from "../../config/render.ts";
 import { compareSeverity, worstSeverity, type Severity } from "../../contract/severity.ts";
 import { isLate } from "./frame.ts";
-import type { IncidentFacts, IncidentPages } from "./incident-page.ts";
-import type { IncidentReading } from "./incidents.ts";
+import type { IncidentReading, ReadIncident } from "./incidents.ts";
 import { isStale, type CheckState, type Running } from "./running.ts";
-import type { FleetSnapshot, Unfinished } from "./fleet.ts";
+import type { Unfinished } from "./fleet.ts";
 
 /** An organization as the overview lists it. Times are epoch ms. */
 export interface OverviewRow {
@@ -39,10 +38,10 @@ export interface Overview {
   /** Labels of an organization: asked of those that are shown, or filtered by words. */
   readonly labelsOf: (slug: string) => Readonly<Record<string, string>>;
   /** Open incidents that are not silenced as a whole, the worst first. */
-  readonly open: readonly IncidentFacts[];
+  readonly open: readonly ReadIncident[];
   readonly unfinished: Unfinished;
   /** Incidents that have ended and are not finished; read only while none is open. */
-  readonly toFinish: readonly IncidentFacts[];
+  readonly toFinish: readonly ReadIncident[];
   /** Since when gates are shut, by organization; those that are no longer configured, too. */
   readonly held: ReadonlyMap<string, number>;
   /** Each live alert once: silenced before acknowledged. */
@@ -52,20 +51,18 @@ export interface Overview {
 export interface OverviewSources {
   readonly running: Running;
   readonly incidents: Pick<IncidentReading, "list" | "ofNumbers">;
-  readonly pages: Pick<IncidentPages, "factsOf">;
 }
 
 // More than a page of them shows; the rest is in the list of incidents.
 const mostOpen = 50;
 
 /** Reads it from the board and the store. */
-export async function readOverview({ running, incidents, pages }: OverviewSources): Promise<Overview> {
-  const fleet = await running.fleet();
-  const { nowMs, alerts, live, failures, held, unfinished } = fleet;
-  const found = await incidents.list({ state: "open", limit: mostOpen }, live);
-  const facts = await pages.factsOf(found.incidents, failures);
-  const open = facts.filter(({ summary }) => summary.firing > 0).toSorted(byWeight);
-  const toFinish = open.length > 0 ? [] : await readToFinish({ incidents, pages }, fleet);
+export async function readOverview({ running, incidents }: OverviewSources): Promise<Overview> {
+  const { nowMs, alerts, held, unfinished } = await running.fleet();
+  const found = await incidents.list({ state: "open", limit: mostOpen });
+  const open = found.incidents.filter(({ summary }) => summary.firing > 0).toSorted(byWeight);
+  const left = [...unfinished.incidents].toSorted((one, other) => other - one).slice(0, mostOpen);
+  const toFinish = open.length > 0 ? [] : await incidents.ofNumbers(left);
   const labels = new Map(running.config().organizations.map((one) => [one.slug, shownLabels(one)]));
   return {
     nowMs,
@@ -75,27 +72,18 @@ export async function readOverview({ running, incidents, pages }: OverviewSource
     labelsOf: (slug) => labels.get(slug) ?? {},
     open,
     unfinished,
-    toFinish,
+    toFinish: toFinish.toSorted((one, other) => other.heldSince.size - one.heldSince.size),
   };
 }
 
 /** What cannot be asked before what spikes, then by organizations. */
-function byWeight(left: IncidentFacts, right: IncidentFacts): number {
-  const platform = ({ incident }: IncidentFacts): number => (incident.family === "unreachable" ? 1 : 0);
+function byWeight(left: ReadIncident, right: ReadIncident): number {
+  const platform = ({ incident }: ReadIncident): number => (incident.family === "unreachable" ? 1 : 0);
   return (
     platform(right) - platform(left) ||
     right.summary.firing - left.summary.firing ||
     right.incident.number - left.incident.number
   );
-}
-
-async function readToFinish(
-  { incidents, pages }: Pick<OverviewSources, "incidents" | "pages">,
-  { unfinished, failures, live }: FleetSnapshot,
-): Promise<readonly IncidentFacts[]> {
-  const numbers = [...unfinished.incidents].toSorted((left, right) => right - left).slice(0, mostOpen);
-  const facts = await pages.factsOf(await incidents.ofNumbers(numbers, live), failures);
-  return facts.toSorted((left, right) => right.heldSince.size - left.heldSince.size);
 }
 
 function rowsOf(

@@ -5,7 +5,6 @@ import { describe, expect, it } from "vitest";
 import { quietSettings } from "../../../test/support/quiet-settings.ts";
 import { openIncident } from "../../../test/support/firing-alert.ts";
 import { headlineFacts } from "../../alerting/headline-facts.ts";
-import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import { renderIncidentReport, type ReportFacts } from "./incident-report.ts";
 
 const atMs = Date.UTC(2026, 0, 15, 12);
@@ -75,20 +74,6 @@ function readOf(text: string): Omit<ReportFacts, "headline"> {
     look: 1,
   } as const;
   const incident = openIncident(atMs, { secondOpinion });
-  const result: HealthcheckResult = {
-    id: "dead-asset-spike",
-    title: text,
-    category: "assets",
-    generatedAt: "2026-01-15T12:00:00.000Z",
-    scope: { slug: text },
-    ok: false,
-    severity: "fail",
-    observed: { likelyCause: text, likelyCauseReason: text },
-    threshold: {},
-    findings: [{ kind: "sentinel.asset", ref: text, severity: "fail", message: text }],
-    suggestedAction: text,
-    appUrl: text,
-  };
   return {
     incident,
     summary: {
@@ -133,32 +118,16 @@ function readOf(text: string): Omit<ReportFacts, "headline"> {
         holdsGate: true,
       },
     ],
-    evidence: [{ slug: text, report: { kind: "result", result }, atMs: null }],
-    assets: {
-      fromMs: atMs,
-      toMs: atMs,
-      count: 2,
-      knownCount: 1,
-      seenAliveCount: 0,
-      revivedCount: 0,
-      assets: [
-        {
-          slug: text,
-          asset: text,
-          assetType: text,
-          deadAtMs: atMs,
-          attributes: { [text]: text },
-          revivedAtMs: null,
-          answer: null,
-        },
-      ],
-      next: null,
-    },
     cost: { deaths: 2, knownCount: 2, revived: 1, stillDead: 1, medianClosedSeconds: 60, closedSeconds: 60 },
-    look: {
-      isRunning: false,
-      answers: [{ slug: text, asset: text, assetType: text, role: "sample", answer: "answers", detail: text }],
-    },
+    heldSince: new Map(),
+    canLook: true,
+    isLooking: false,
+    escalation: null,
+    notified: [],
+    waiting: [],
+    markers: [],
+    previous: null,
+    answers: [{ slug: text, asset: text, assetType: text, role: "sample", answer: "answers", detail: text }],
     comments: [{ incident: 1, alertIds: [text], slug: text, atMs, by: text, note: text, text, act: "judgement" }],
     nowMs: atMs,
     withPeople: true,
@@ -184,7 +153,7 @@ function read(markdown: string): {
 const outsideCode = (html: string): string => html.replaceAll(/<code>[^<]*<\/code>/g, "");
 
 describe("the report of an incident", () => {
-  it("says what happened, of whom, with evidence, assets and comments", () => {
+  it("says what happened, of whom, and what people said", () => {
     const facts = factsOf("acme");
     const text = renderIncidentReport({
       ...facts,
@@ -214,21 +183,10 @@ describe("the report of an incident", () => {
 
       - fail, silenced: \`acme\`, dead-asset-spike, 5,119 deaths at its peak, detected 2026-01-15T12:00:00Z, judged checker by \`acme\`
 
-      ## Evidence of \`acme\`
-
-      - \`acme\`
-      - Likely cause: \`acme\`: \`acme\`
-      - Do this first: \`acme\`
-
       ## Second opinion
 
       - refuted, 2026-01-15T12:00:00Z: 14 of 20 still answer; of 20 known to be alive 19 do, of 20 long dead 1
       - dead asset, answers: \`acme\`, \`acme\`
-
-      ## Dead assets
-
-      - 2 deaths from 2026-01-15T12:00:00Z to 2026-01-15T12:00:00Z, 1 different assets with a name; the first:
-      - 2026-01-15T12:00:00Z \`acme\` \`acme\` \`acme\`, still dead
 
       ## Comments
 
@@ -244,8 +202,7 @@ describe("the report of an incident", () => {
     const facts = {
       ...factsOf("acme"),
       comments: all.comments,
-      assets: all.assets,
-      look: all.look,
+      answers: all.answers,
       members: factsOf("acme").members.map((member) => {
         const { judgement = all.members[0]?.alert.judgement } = member.alert;
         return { ...member, alert: { ...member.alert, judgement: { ...judgement, by: "hush", note: null } } };
@@ -256,39 +213,26 @@ describe("the report of an incident", () => {
 
     const text = renderIncidentReport({ ...facts, withPeople: false });
 
-    expect(renderIncidentReport(facts).split("hush")).toHaveLength(13);
+    expect(renderIncidentReport(facts).split("hush")).toHaveLength(10);
     expect(text).not.toContain("hush");
     expect(text).toContain("- Acknowledged: yes\n");
     expect(text).toContain("detected 2026-01-15T12:00:00Z, judged checker\n");
-    expect(text).toContain("1 different assets with a name\n");
   });
 
-  it("of one that has ended says so, and why a run gave no result", () => {
+  it("of one that has ended says so", () => {
     const facts = factsOf("acme");
-    const report = {
-      kind: "error",
-      check: "dead-asset-spike",
-      slug: "acme",
-      severity: "unknown",
-      startedAtMs: atMs,
-      finishedAtMs: atMs,
-      error: { reason: "server_error", message: "HTTP 503" },
-    } as const;
 
     const text = renderIncidentReport({
       ...facts,
       summary: { ...facts.summary, endedAtMs: atMs, deaths: null, acknowledgedBy: null, held: 0 },
-      evidence: [{ slug: "acme", report, atMs: null }],
-      assets: null,
       cost: null,
       comments: [],
       headline: { ...facts.headline, endedAtMs: atMs, judgement: null, held: 0 },
     });
 
     expect(text).toContain("# Incident 41: `acme` spiked for");
-    expect(text).toContain("## Evidence of `acme`\n\n- server_error: `HTTP 503`\n");
     expect(text).toContain("- Acknowledged: by nobody\n");
-    expect(text).not.toMatch(/^## (?:Dead|Comments)/m);
+    expect(text).not.toMatch(/^## Comments/m);
   });
 
   it("renders the text of others as text: no link, image, HTML, mention, and nothing else either", () => {

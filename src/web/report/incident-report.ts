@@ -5,35 +5,18 @@ import { escapeControls } from "../../base/unseen-text.ts";
 import { describeAuthor } from "../../contract/actor.ts";
 import type { HeadlineFacts } from "../../alerting/headline-facts.ts";
 import { deathWords } from "../../contract/death-counts.ts";
-import { brokenResult } from "../../contract/healthcheck.ts";
 import { judgementVerdicts } from "../../contract/judgement.ts";
-import type { ErrorReport, ResultReport } from "../../contract/report.ts";
 import { lookRoleWords, opinionWords } from "../../contract/second-opinion.ts";
+import { compareSeverity } from "../../contract/severity.ts";
 import type { CostAnswer } from "../../contract/v1/cost.ts";
 import type { IncidentMember } from "../../alerting/incident-summary.ts";
-import type { AssetPage } from "../read/asset-list.ts";
-import type { ReadIncidentDetail } from "../read/incidents.ts";
+import type { IncidentDetail } from "../read/incidents.ts";
 import { headline } from "../../words/headline.ts";
 
-/** What a run found of one organization. */
-export interface ReportedEvidence {
-  readonly slug: string;
-  readonly report: Pick<ResultReport, "kind" | "result"> | ErrorReport;
-  /** When that run was, of an alert that has ended; null: it is the last one. */
-  readonly atMs: number | null;
-}
-
 /** Everything that the report of an incident says. */
-export interface ReportFacts extends ReadIncidentDetail {
-  /** Its organizations, the worst first. */
-  readonly members: readonly IncidentMember[];
-  /** Of the worst of them. */
-  readonly evidence: readonly ReportedEvidence[];
-  /** The first of its assets; null: it has none, or they could not be read in time. */
-  readonly assets: AssetPage | null;
+export interface ReportFacts extends IncidentDetail {
   /** null: nothing of it is judged `checker`. */
   readonly cost: CostAnswer | null;
-  readonly nowMs: number;
   /** Whether the reader may see authors, comments, texts and assets (CONTRACT 13). */
   readonly withPeople: boolean;
 }
@@ -50,9 +33,7 @@ export function renderIncidentReport(facts: ReportFacts): string {
     sentences.join(" "),
     list(whole(facts)),
     section("Organizations", members(facts)),
-    ...facts.evidence.map((one) => section(`Evidence of ${inertText(one.slug)}`, evidence(one))),
     section("Second opinion", secondOpinion(facts)),
-    section("Dead assets", deadAssets(facts)),
     section("Comments", comments(facts)),
     `As of ${instant(facts.nowMs)}. Times are UTC; addresses are broken on purpose.`,
   ];
@@ -112,7 +93,8 @@ function judgements(all: readonly IncidentMember[]): string {
   return said.length === 0 ? "by nobody" : `${said.join(", ")}, of ${formatCount(all.length)}`;
 }
 
-function members({ members: all, withPeople }: ReportFacts): string[] {
+function members({ members: inOrder, withPeople }: ReportFacts): string[] {
+  const all = inOrder.toSorted(compareMembers);
   const lines = all.slice(0, mostMembers).map(({ alert, end, isSilenced }) => {
     const { slug, check, severity, peak, startsAtMs, judgement } = alert;
     const deaths = deathWords({ currentCount: peak.currentCount, expectedCount: null });
@@ -132,44 +114,25 @@ function members({ members: all, withPeople }: ReportFacts): string[] {
   return more === 0 ? lines : [...lines, `${formatCount(more)} more`];
 }
 
-function evidence({ report, atMs }: ReportedEvidence): string[] {
-  if (report.kind === "error") return [`${report.error.reason}: ${inertText(report.error.message)}`];
-  const result = brokenResult(report.result, []);
-  const { likelyCause, likelyCauseReason } = result.observed;
-  const reason = typeof likelyCauseReason === "string" ? `: ${inertText(likelyCauseReason)}` : "";
-  return [
-    ...(atMs === null ? [] : [`As of the run at ${instant(atMs)}, when it was ${result.severity}:`]),
-    ...result.findings.map((finding) => inertText(finding.message)),
-    ...(typeof likelyCause === "string" ? [`Likely cause: ${inertText(likelyCause)}${reason}`] : []),
-    ...(result.suggestedAction === null || atMs !== null
-      ? []
-      : [`Do this first: ${inertText(result.suggestedAction)}`]),
-  ];
-}
-
-function secondOpinion({ incident, look, withPeople }: ReportFacts): string[] {
+function secondOpinion({ incident, answers, withPeople }: ReportFacts): string[] {
   const { secondOpinion: said } = incident;
   if (said === null) return [];
   return [
     `${said.verdict}, ${instant(said.atMs)}: ${opinionWords(said)}`,
-    ...(withPeople ? look.answers : []).map(({ role, answer, asset, detail }) => {
+    ...(withPeople ? answers : []).map(({ role, answer, asset, detail }) => {
       const more = detail === null ? "" : `, ${inertText(detail)}`;
       return `${lookRoleWords[role]}, ${answer}: ${inertText(breakAddress(asset))}${more}`;
     }),
   ];
 }
 
-function deadAssets({ assets, withPeople }: ReportFacts): string[] {
-  if (assets === null) return [];
-  const { count, knownCount, fromMs, toMs } = assets;
-  return [
-    `${formatCount(count)} deaths from ${instant(fromMs)} to ${instant(toMs)}, ${formatCount(knownCount)} different assets with a name${withPeople && knownCount > 0 ? "; the first:" : ""}`,
-    ...(withPeople ? assets.assets : []).map(({ slug, asset, assetType, deadAtMs, revivedAtMs }) => {
-      const type = assetType === null ? "" : ` ${inertText(assetType)}`;
-      const revived = revivedAtMs === null ? "still dead" : `found alive ${instant(revivedAtMs)}`;
-      return `${instant(deadAtMs)} ${inertText(slug)}${type} ${inertText(breakAddress(asset))}, ${revived}`;
-    }),
-  ];
+/** Orders firing ones before ended ones, then the worst first. */
+function compareMembers(left: IncidentMember, right: IncidentMember): number {
+  return (
+    Number(left.end !== null) - Number(right.end !== null) ||
+    compareSeverity(right.alert.severity, left.alert.severity) ||
+    (right.alert.peak.currentCount ?? 0) - (left.alert.peak.currentCount ?? 0)
+  );
 }
 
 const actWords = {

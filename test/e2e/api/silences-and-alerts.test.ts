@@ -154,7 +154,6 @@ describe("alerts", () => {
 
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(new RegExp(`^# Incident ${number}: .acme.: 9\\d deaths`));
-    expect(stdout).toMatch(/## Evidence of `acme`\n\n- `9/);
     expect(stdout).toMatch(/^- \S+Z, `kim \(token\)`, `acme`, acknowledging: `on it`$/m);
     expect(stdout).toContain(": `see hxxps://login[.]acme[.]example/a`\n");
     expect(await open.text()).not.toMatch(/kim|on it|login/);
@@ -504,20 +503,5 @@ storage: { url: "\${DATABASE_URL}" }
     const { exitCode, stdout } = await ask(["healthcheck", "-c", "daemon.yaml"]);
 
     expect([exitCode, stdout]).toEqual([0, '{"status":"ok"}\n']);
-  });
-});
-
-describe("an alert that is over", () => {
-  it("keeps its evidence in its report, as of the run when it was at its worst", async () => {
-    const { incidentNumber: number } = await alertOf("acme");
-    await folder.configure(configText().replace("  - { slug: acme, labels: { team: trust } }\n", ""));
-    const reloaded = await fetch(`http://127.0.0.1:${port}/-/reload`, { method: "POST", headers: bearer });
-    expect(reloaded.status).toBe(200);
-
-    const { stdout } = await flatline("incidents", "show", String(number), "--markdown");
-
-    expect(stdout).toMatch(/^- ended, fail: `acme`, dead-asset-spike, /m);
-    expect(stdout).toMatch(/## Evidence of `acme`\n\n- As of the run at \S+Z, when it was fail:\n- `9\d deaths/);
-    expect(stdout).not.toContain("Do this first");
   });
 });

@@ -3,7 +3,7 @@ import { formatCount } from "../../../base/numbers.ts";
 import type { JudgementVerdict } from "../../../contract/judgement.ts";
 import { countOf, shareText, timeText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
-import type { IncidentFacts } from "../../read/incident-page.ts";
+import type { ReadIncident } from "../../read/incidents.ts";
 import { asksAgainAt, renderDialog, renderThen } from "../dialog.ts";
 import { excessOf, memberFactsOf, sharesCause, type MemberFacts } from "./member-facts.ts";
 
@@ -13,7 +13,7 @@ export type DialogAct = (typeof dialogActs)[number];
 
 /** What a dialog is of: the incident, whom of it the reader means, and what has been filled in. */
 export interface DialogFacts {
-  readonly facts: IncidentFacts;
+  readonly facts: ReadIncident;
   readonly act: DialogAct;
   /** The members that are meant now. */
   readonly meant: readonly MemberFacts[];
@@ -278,7 +278,7 @@ function stay(held: number, meant: readonly MemberFacts[]): string {
 }
 
 function acknowledgeLines(
-  { escalation, nowMs }: IncidentFacts,
+  { escalation, nowMs }: ReadIncident,
   meant: readonly MemberFacts[],
   foreseen: IncidentActResult | undefined,
 ): Line[] {
@@ -320,7 +320,7 @@ function renderRelease({ meant }: DialogFacts, foreseen: IncidentActResult | und
 }
 
 /** Returns the verdict that is chosen at first: only what the evidence speaks for. */
-export function proposedVerdict(facts: IncidentFacts): JudgementVerdict | null {
+export function proposedVerdict(facts: ReadIncident): JudgementVerdict | null {
   if (Object.values(facts.headline.judged).some((count) => count > 0)) return null;
   const { likelyCause } = facts.summary;
   return likelyCause === "checker" ? "checker" : likelyCause === "assets" ? "real" : null;

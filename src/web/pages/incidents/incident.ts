@@ -2,7 +2,8 @@ import { formatCount, formatPercent } from "../../../base/numbers.ts";
 import { headline } from "../../../words/headline.ts";
 import { countOf, durationText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
-import type { IncidentPage } from "../../read/incident-page.ts";
+import type { CostAnswer } from "../../../contract/v1/cost.ts";
+import type { IncidentDetail } from "../../read/incidents.ts";
 import { dialogButton } from "../dialog.ts";
 import { renderHead } from "../frame.ts";
 import { mark, type MarkShape } from "../marks.ts";
@@ -19,6 +20,8 @@ import { renderStory } from "./story.ts";
 export interface IncidentPageOptions extends Pick<MembersOptions, "params" | "ticked"> {
   /** Names, reasons and answers of receivers are for the reader. */
   readonly withPeople: boolean;
+  /** null: nothing of it is judged `checker`. */
+  readonly cost: CostAnswer | null;
   /** The chart of its deaths. */
   readonly chart: Html;
   /** What is known of its organization, where it is of one only. */
@@ -27,13 +30,13 @@ export interface IncidentPageOptions extends Pick<MembersOptions, "params" | "ti
 }
 
 /** Returns the title of the document. */
-export function incidentTitle(page: IncidentPage): string {
+export function incidentTitle(page: IncidentDetail): string {
   const { incident, nowMs } = page;
   return `Incident ${incident.number}: ${headline(page.headline, { nowMs, withPeople: false })[0]}`;
 }
 
 /** The mark of an incident: filled while it is open, an outline afterwards. */
-export function incidentMark({ summary, incident }: Pick<IncidentPage, "summary" | "incident">): Html {
+export function incidentMark({ summary, incident }: Pick<IncidentDetail, "summary" | "incident">): Html {
   const { severity } = summary;
   if (incident.endedAtMs === null || severity === "ok") return mark(severity);
   return mark(`${severity}-ended` as MarkShape, "ended");
@@ -47,8 +50,8 @@ export function actButton(number: number, act: DialogAct, words: string, isFirst
 
 /** Renders the page of an incident: its six answers, its chart, whom it is of, and what happened. */
 export function renderIncident(
-  page: IncidentPage,
-  { params, ticked, withPeople, chart, organization, deadAssets }: IncidentPageOptions,
+  page: IncidentDetail,
+  { params, ticked, withPeople, cost, chart, organization, deadAssets }: IncidentPageOptions,
 ): Html {
   const { incident, previous } = page;
   const { number } = incident;
@@ -69,7 +72,7 @@ export function renderIncident(
     <div class="asked">${renderQuestions(knownQuestions(page, lookButton))}${renderQuestions(decided, true)}</div>
     ${chart}${page.headline.alone !== null ? nothing : renderMembers(page, { params, ticked, path })}
     <div class="two">
-      <div>${isSpike ? renderCarriers(page) : nothing}${renderCost(page, withPeople)}${organization}</div>
+      <div>${isSpike ? renderCarriers(page) : nothing}${renderCost(cost, page, withPeople)}${organization}</div>
       ${renderSection("What happened", html`${incidentComment(number)}${renderStory(page, withPeople)}`)}
     </div>
     ${withPeople ? renderOpinion(page) : nothing}${deadAssets}
@@ -110,7 +113,7 @@ function incidentComment(number: number): Html {
   </form>`;
 }
 
-function renderCarriers(page: IncidentPage): Html {
+function renderCarriers(page: IncidentDetail): Html {
   const { carriers } = page.summary;
   const excess = Math.round(excessOf(memberFactsOf(page)));
   if (carriers.length === 0) return nothing;
@@ -146,7 +149,7 @@ function renderBar(share: number, usual: number): Html {
   </svg>`;
 }
 
-function renderCost({ cost, incident }: IncidentPage, mayRead: boolean): Html {
+function renderCost(cost: CostAnswer | null, { incident }: IncidentDetail, mayRead: boolean): Html {
   if (cost === null) return nothing;
   const closed =
     cost.medianClosedSeconds === null

@@ -1,7 +1,7 @@
 import { countOf, durationText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
-import type { IncidentPage } from "../../read/incident-page.ts";
+import type { IncidentDetail } from "../../read/incidents.ts";
 import { mark, type MarkShape } from "../marks.ts";
 import { beganMsOf, stoppedMsOf } from "./member-facts.ts";
 import { describeAuthor } from "../../../contract/actor.ts";
@@ -14,7 +14,7 @@ function instant(name: string, atMs: number | null, why: Html | string, shape: M
 }
 
 /** Renders the instants of an incident on one line: what has happened in the order of time, then what has not. */
-export function renderInstants(page: IncidentPage, withPeople: boolean): Html {
+export function renderInstants(page: IncidentDetail, withPeople: boolean): Html {
   const all = instantsOf(page, withPeople);
   const done = all.filter(({ atMs }) => atMs !== null).toSorted((left, right) => (left.atMs ?? 0) - (right.atMs ?? 0));
   const open = all.filter(({ atMs }) => atMs === null);
@@ -32,7 +32,7 @@ function renderInstant({ name, atMs, why, shape }: Instant, nowMs: number, kind:
   </li>`;
 }
 
-function instantsOf(page: IncidentPage, withPeople: boolean): readonly Instant[] {
+function instantsOf(page: IncidentDetail, withPeople: boolean): readonly Instant[] {
   const { incident, members, summary, notified, waiting, escalation, nowMs } = page;
   const began = members.map(beganMsOf);
   const firstMs = Math.min(...began, incident.startedAtMs);

@@ -1,89 +1,26 @@
 import { slugsOf } from "../../../alerting/incident-summary.ts";
 import { formatCount } from "../../../base/numbers.ts";
-import { dayMs } from "../../../base/time.ts";
 import { countOf, durationText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
-import type { IncidentFacts } from "../../read/incident-page.ts";
-import type { AlertState } from "../../../store/alerts/alerts.ts";
+import type { ReadIncident } from "../../read/incidents.ts";
 import type { Unfinished } from "../../read/fleet.ts";
 import { headline as incidentHeadline } from "../../../words/headline.ts";
 import { renderHead } from "../frame.ts";
 import { severityWord } from "../marks.ts";
-import { renderFilter, renderNoMatch, renderSwitch, renderTable, withParams, type Column } from "../table.ts";
+import { filterByWords, renderFilter, renderNoMatch, renderTable, withParams, type Column } from "../table.ts";
 import { actButton } from "./incident.ts";
 import { excessOf, memberFactsOf } from "./member-facts.ts";
 
 /** The list of incidents, as one reader may see it. */
 export interface IncidentList {
   readonly nowMs: number;
-  /** Open ones first, newest first; those of the range. */
-  readonly incidents: readonly IncidentFacts[];
+  /** What waits, however old it is, and the latest of the others; newest first. */
+  readonly incidents: readonly ReadIncident[];
   readonly unfinished: Unfinished;
   readonly withPeople: boolean;
   /** Where the next page begins; null: there is none. */
   readonly next: number | null;
-}
-
-export const ranges = { "24h": dayMs, "7d": 7 * dayMs, "90d": 90 * dayMs } as const;
-export type Range = keyof typeof ranges;
-const rangeWords: Readonly<Record<Range, string>> = { "24h": "24 h", "7d": "7 d", "90d": "90 d" };
-
-/** Returns the range that the query asks for. */
-export function rangeOf(params: URLSearchParams): Range {
-  const asked = params.get("range");
-  return asked === "24h" || asked === "7d" ? asked : "90d";
-}
-
-/** Returns what the query looks for; empty: all. */
-export function textOf(params: URLSearchParams): string {
-  return (params.get("q") ?? "").trim();
-}
-
-// So many look at two thousand incidents; "Older" goes on from there.
-const mostPages = 20;
-
-export interface IncidentWalk {
-  /** Reads the incidents before this number, newest first; null: the newest. */
-  readonly read: (
-    before: number | null,
-  ) => Promise<{ readonly facts: readonly IncidentFacts[]; readonly next: number | null }>;
-  readonly isWanted: (facts: IncidentFacts) => boolean;
-  readonly before: number | null;
-  /** Reads on until so many are wanted. */
-  readonly atLeast: number;
-}
-
-/** Reads incidents page by page until enough of them are wanted; `next` is where the reading can go on, null: that was all. */
-export async function walkIncidents({
-  read,
-  isWanted,
-  before,
-  atLeast,
-}: IncidentWalk): ReturnType<IncidentWalk["read"]> {
-  const facts: IncidentFacts[] = [];
-  let next = before;
-  let wanted = 0;
-  for (let pages = 0; pages < mostPages; pages++) {
-    const page = await read(next);
-    facts.push(...page.facts);
-    next = page.next;
-    wanted += page.facts.filter(isWanted).length;
-    if (next === null || wanted >= atLeast) break;
-  }
-  return { facts, next };
-}
-
-/** Returns what is open or not finished and not in the list: it is shown however old it is, and whatever the range is. */
-export function waitingNumbers(from: {
-  readonly live: readonly Pick<AlertState, "incident">[];
-  readonly unfinished: Pick<Unfinished, "incidents">;
-  readonly listed: readonly Pick<IncidentFacts, "incident">[];
-}): number[] {
-  const waiting = new Set(from.unfinished.incidents);
-  for (const { incident } of from.live) if (incident !== undefined) waiting.add(incident.number);
-  for (const { incident } of from.listed) waiting.delete(incident.number);
-  return [...waiting];
 }
 
 const columns: readonly Column[] = [
@@ -100,44 +37,42 @@ const columns: readonly Column[] = [
 /** Renders what waits, what is not finished, and what is. */
 export function renderIncidents(list: IncidentList, params: URLSearchParams): Html {
   const { incidents, next } = list;
-  const text = textOf(params);
-  const range = rangeOf(params);
-  const wanted = incidents.filter((one) => matches(one, text));
-  const open = wanted.filter(({ incident }) => incident.endedAtMs === null);
-  const left = wanted.filter(({ incident }) => isLeft(list, incident.number) && incident.endedAtMs !== null);
-  const done = wanted.filter(({ incident }) => incident.endedAtMs !== null && !isLeft(list, incident.number));
-  const byGates = left.toSorted((a, b) => b.heldSince.size - a.heldSince.size);
+  const wanted = filterByWords(incidents, params, wordsOf);
+  const isOpen = ({ incident }: ReadIncident): boolean => incident.endedAtMs === null;
+  const ended = wanted.filter((one) => !isOpen(one));
+  const left = ended.filter(({ incident }) => isLeft(list, incident.number));
   const groups: readonly IncidentGroup[] = [
-    ["Open", open, ""],
-    ["Needs a judgement", byGates, ", most on hold first"],
-    ["Ended", done, ", newest first"],
+    ["Open", wanted.filter(isOpen), ""],
+    ["Needs a judgement", left.toSorted((a, b) => b.heldSince.size - a.heldSince.size), ", most on hold first"],
+    ["Ended", ended.filter(({ incident }) => !isLeft(list, incident.number)), ", newest first"],
   ];
-  const more =
+  const head = renderHead(headline(list));
+  if (incidents.length === 0)
+    return html`${head}
+      <p class="lede">When one begins it stands here, with its likely cause, and whether it is over.</p>`;
+  const older = withParams("/incidents", params, { before: String(next) });
+  return html`${head}
+  ${renderFilter({
+    path: "/incidents",
+    params,
+    placeholder: "Filter: acme judged=checker not:judged",
+    beside: html`<p>${formatCount(wanted.length)} of the ${countOf(incidents.length, "incident")} shown</p>`,
+  })}
+  ${wanted.length === 0 ? renderNoMatch("incident", "/incidents", params) : renderIncidentTable(groups, list)}
+  ${
     next === null
       ? nothing
-      : html`<span><a href="${withParams("/incidents", params, { before: String(next) })}">Older</a></span>`;
-  return html`${renderHead(headline(list))}
-  ${
-    incidents.length === 0 && text === ""
-      ? html`<p class="lede">When one begins it stands here, with its likely cause, and whether it is over.</p>`
-      : html`${renderFilter({
-          path: "/incidents",
-          params,
-          placeholder: "Filter: acme judged=checker not:judged",
-          kept: ["range"],
-          beside: html`<p>${countOf(wanted.length, "incident")} within ${rangeWords[range]}</p>
-            ${renderSwitch(
-              (Object.keys(ranges) as Range[]).map((one) => ({
-                words: rangeWords[one],
-                href: withParams("/incidents", params, { range: one === "90d" ? null : one, before: null }),
-                isChosen: one === range,
-              })),
-              "Range",
-            )}`,
-        })}
-        ${wanted.length === 0 ? renderNoMatch("incident", "/incidents", params) : renderIncidentTable(groups, list)}
-        ${more.html === "" ? nothing : html`<p class="pager"><span></span>${more}</p>`}`
+      : html`<p class="pager">
+          <span></span><span><a href="${older}">Older</a></span>
+        </p>`
   }`;
+}
+
+/** What the filter looks at. */
+function wordsOf({ headline: facts, incident, members, nowMs }: ReadIncident): string {
+  const judged = facts.judgement === null ? "not:judged" : `judged=${facts.judgement.verdict}`;
+  const [first] = incidentHeadline(facts, { nowMs, withPeople: false });
+  return [incident.number, judged, first, ...slugsOf(members)].join(" ");
 }
 
 function isLeft({ unfinished }: Pick<IncidentList, "unfinished">, number: number): boolean {
@@ -168,7 +103,7 @@ function headline({ incidents, unfinished }: IncidentList): string[] {
 }
 
 /** Incidents under a name, with what is said of their order. */
-export type IncidentGroup = readonly [name: string, some: readonly IncidentFacts[], note: string];
+export type IncidentGroup = readonly [name: string, some: readonly ReadIncident[], note: string];
 
 type Listing = Pick<IncidentList, "unfinished" | "withPeople" | "nowMs">;
 
@@ -188,7 +123,7 @@ function renderGroup([name, some, note]: IncidentGroup, list: Listing): Html[] {
   ];
 }
 
-function renderRow(facts: IncidentFacts, list: Listing): Html {
+function renderRow(facts: ReadIncident, list: Listing): Html {
   const { incident, summary, members, heldSince, nowMs } = facts;
   const { number, endedAtMs } = incident;
   const excess = Math.round(excessOf(memberFactsOf(facts)));
@@ -210,7 +145,7 @@ function renderRow(facts: IncidentFacts, list: Listing): Html {
   </tr>`;
 }
 
-function judgedCell(facts: IncidentFacts, withPeople: boolean): Html {
+function judgedCell(facts: ReadIncident, withPeople: boolean): Html {
   const { judgement } = facts.headline;
   const { incident } = facts;
   if (incident.family === "unreachable")
@@ -223,7 +158,7 @@ function judgedCell(facts: IncidentFacts, withPeople: boolean): Html {
 }
 
 /** The next right act: who takes it, what it was, or nothing. */
-function nextAct(facts: IncidentFacts, list: Listing): Html {
+function nextAct(facts: ReadIncident, list: Listing): Html {
   const { incident, members, summary } = facts;
   const { number } = incident;
   const firing = members.filter(({ end }) => end === null).length;
@@ -237,21 +172,4 @@ function nextAct(facts: IncidentFacts, list: Listing): Html {
   if (incident.endedAtMs === null || isLeft(list, number))
     return actButton(number, "judge", unjudged > 1 ? `Judge ${formatCount(unjudged)}…` : "Judge…");
   return nothing;
-}
-
-/** Each word must be in a slug or the sentence, or be `judged=…` or `not:judged`. */
-export function matches(facts: IncidentFacts, text: string): boolean {
-  if (text === "") return true;
-  const judgement = facts.headline.judgement?.verdict ?? null;
-  const [first] = incidentHeadline(facts.headline, { nowMs: facts.nowMs, withPeople: false });
-  const sentence = first.toLowerCase();
-  return text
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => {
-      if (word === "not:judged") return judgement === null;
-      if (word.startsWith("judged=")) return judgement === word.slice(7);
-      if (word === `${facts.incident.number}`) return true;
-      return sentence.includes(word) || facts.members.some(({ alert }) => alert.slug.toLowerCase().includes(word));
-    });
 }

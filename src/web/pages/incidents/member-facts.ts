@@ -1,5 +1,5 @@
 import { stoppedAtMsOfEach, type IncidentMember } from "../../../alerting/incident-summary.ts";
-import type { IncidentFacts } from "../../read/incident-page.ts";
+import type { ReadIncident } from "../../read/incidents.ts";
 
 /** What the pages say of a member, in numbers. */
 export interface MemberFacts {
@@ -23,7 +23,7 @@ export interface MemberFacts {
 const sharingShare = 0.5;
 
 /** Returns the members with their numbers, those with the most excess first. */
-export function memberFactsOf({ members, heldSince, summary }: IncidentFacts): readonly MemberFacts[] {
+export function memberFactsOf({ members, heldSince, summary }: ReadIncident): readonly MemberFacts[] {
   const [carrier] = summary.carriers;
   return members
     .map((member): MemberFacts => {
@@ -66,7 +66,7 @@ export function stoppedMsOf({
   summary,
   incident,
   members,
-}: Pick<IncidentFacts, "summary" | "incident" | "members">): number | null {
+}: Pick<ReadIncident, "summary" | "incident" | "members">): number | null {
   if (incident.endedAtMs === null) return summary.excessStoppedAtMs;
   const stopped = stoppedAtMsOfEach(members);
   return stopped.length === 0 ? null : Math.max(...stopped);

@@ -2,7 +2,7 @@ import { formatCount, formatExpected, formatPercent } from "../../../base/number
 import { formatRatioCell } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
-import type { IncidentPage } from "../../read/incident-page.ts";
+import type { IncidentDetail } from "../../read/incidents.ts";
 import { severityWord } from "../marks.ts";
 import { pageOf, renderPager, renderSection, renderSwitch, renderTable, withParams, type Column } from "../table.ts";
 import { excessOf, memberFactsOf, sharesCause, type MemberFacts } from "./member-facts.ts";
@@ -34,7 +34,7 @@ export interface MembersOptions {
 }
 
 /** Renders the organizations of an incident: those that do not share its cause on top, then by excess, and all that are `ticked`. */
-export function renderMembers(page: IncidentPage, { params, ticked, path }: MembersOptions): Html {
+export function renderMembers(page: IncidentDetail, { params, ticked, path }: MembersOptions): Html {
   const all = memberFactsOf(page);
   const filter = filters.find((one) => one === params.get("members")) ?? "all";
   const wanted = all.filter((one) => isOf(one, filter) || ticked.has(one.slug));

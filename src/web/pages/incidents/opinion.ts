@@ -12,8 +12,7 @@ import {
 } from "../../../contract/second-opinion.ts";
 import { authorOf, readerOf } from "../../access/identity.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
-import type { IncidentPage } from "../../read/incident-page.ts";
-import type { IncidentReading } from "../../read/incidents.ts";
+import type { IncidentDetail, IncidentReading } from "../../read/incidents.ts";
 import { renderDialog } from "../dialog.ts";
 import { mark, type MarkShape } from "../marks.ts";
 import { missingIncident, sentenceOf, type Site } from "../site.ts";
@@ -37,7 +36,7 @@ const columns: readonly Column[] = [
 ];
 
 /** Renders what the verifier said of each asset: the sample, then the controls; addresses broken, never a link. */
-export function renderOpinion({ summary, answers }: IncidentPage): Html {
+export function renderOpinion({ summary, answers }: IncidentDetail): Html {
   const { secondOpinion: opinion } = summary;
   if (answers.length === 0) return nothing;
   const shown = answers.toSorted(

@@ -7,7 +7,7 @@ import { controlWords, failureWords } from "../../../contract/second-opinion.ts"
 import { countOf, durationText, nbsp, shareText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
-import type { IncidentFacts } from "../../read/incident-page.ts";
+import type { ReadIncident } from "../../read/incidents.ts";
 import { excessOf, memberFactsOf, stoppedMsOf, type MemberFacts } from "./member-facts.ts";
 import { describeAuthor } from "../../../contract/actor.ts";
 import { judgedInPart, judgementSentences, overSentence } from "../../../words/headline.ts";
@@ -48,7 +48,7 @@ export function renderQuestions(questions: readonly Question[], isActs = false):
 }
 
 /** What flatline knows. `lookButton` asks for another look [none]. */
-export function knownQuestions(facts: IncidentFacts, lookButton: Html = nothing): readonly Question[] {
+export function knownQuestions(facts: ReadIncident, lookButton: Html = nothing): readonly Question[] {
   const { incident, headline, summary, canLook } = facts;
   if (incident.family === "unreachable") return platformQuestions(facts);
   if (incident.family !== "deaths") return [overQuestion(facts)];
@@ -62,7 +62,7 @@ export function knownQuestions(facts: IncidentFacts, lookButton: Html = nothing)
 }
 
 /** What people decide. */
-export function decidedQuestions(facts: IncidentFacts, options: QuestionOptions): readonly Question[] {
+export function decidedQuestions(facts: ReadIncident, options: QuestionOptions): readonly Question[] {
   const onIt = onItQuestion(facts, options);
   if (facts.incident.family === "unreachable") return [onIt, platformJudgement, platformGates(facts)];
   if (facts.incident.family !== "deaths" && facts.heldSince.size === 0) return [onIt];
@@ -75,7 +75,7 @@ const causeAnswers = {
   unclear: "No cause stands out",
 } as const;
 
-function causeQuestion({ summary, members, headline }: IncidentFacts): Question {
+function causeQuestion({ summary, members, headline }: ReadIncident): Question {
   const question = "Likely cause";
   const [carrier] = summary.carriers;
   // A source that only counts shows no single deaths: what is not known is not denied.
@@ -95,7 +95,7 @@ function causeQuestion({ summary, members, headline }: IncidentFacts): Question 
   return { question, answer: causeAnswers[summary.likelyCause], why: html`${shared} ${marker}` };
 }
 
-function opinionQuestion({ summary, incident, isLooking, canLook, nowMs }: IncidentFacts, act: Html): Question {
+function opinionQuestion({ summary, incident, isLooking, canLook, nowMs }: ReadIncident, act: Html): Question {
   const question = "Second opinion";
   const { secondOpinion: opinion } = summary;
   if (isLooking && opinion === null) return { question, answer: "Looking", why: "The verifier has not answered yet." };
@@ -132,7 +132,7 @@ function opinionQuestion({ summary, incident, isLooking, canLook, nowMs }: Incid
   };
 }
 
-function overQuestion(facts: IncidentFacts): Question {
+function overQuestion(facts: ReadIncident): Question {
   const { incident, headline, nowMs } = facts;
   const question = "Is it over?";
   const stoppedMs = stoppedMsOf(facts);
@@ -153,7 +153,7 @@ function overQuestion(facts: IncidentFacts): Question {
   return { question, answer: answers[excess.state], why };
 }
 
-function onItQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOptions): Question {
+function onItQuestion(facts: ReadIncident, { withPeople, button }: QuestionOptions): Question {
   const { incident, summary, members, escalation, nowMs } = facts;
   const question = "Who has acknowledged it?";
   const firing = members.filter(({ end }) => end === null);
@@ -194,7 +194,7 @@ function onItQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOpti
   };
 }
 
-function judgedQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOptions): Question {
+function judgedQuestion(facts: ReadIncident, { withPeople, button }: QuestionOptions): Question {
   const { members, headline, nowMs } = facts;
   const { judgement, judgeable, judged } = headline;
   const question = "What was it?";
@@ -236,7 +236,7 @@ function evidenceOf({ found }: MemberFacts["member"]["alert"]): string | null {
   return cause;
 }
 
-function gatesQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOptions): Question {
+function gatesQuestion(facts: ReadIncident, { withPeople, button }: QuestionOptions): Question {
   const { heldSince, members, headline } = facts;
   const question = "May the deaths be acted on?";
   if (heldSince.size > 0) {
@@ -261,7 +261,7 @@ function gatesQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOpt
   };
 }
 
-function platformQuestions({ members, nowMs, incident }: IncidentFacts): readonly Question[] {
+function platformQuestions({ members, nowMs, incident }: ReadIncident): readonly Question[] {
   const runs = Math.max(0, ...members.map(({ alert }) => alert.unknownRuns));
   const messages = members.flatMap(({ alert }) => alert.found?.error?.message ?? []);
   const [message] = [...Map.groupBy(messages, (one) => one)].toSorted(([, a], [, b]) => b.length - a.length)[0] ?? [];
@@ -294,7 +294,7 @@ const platformJudgement: Question = {
 };
 
 /** Which takedowns go on while nothing is known, and by which setting. */
-function platformGates({ headline: { platform }, incident }: IncidentFacts): Question {
+function platformGates({ headline: { platform }, incident }: ReadIncident): Question {
   const question = "May the deaths be acted on?";
   if (platform === null || platform.unwatched === 0)
     return { question, answer: "As before", why: "The checks that give no result hold nothing." };

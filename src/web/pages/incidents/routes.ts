@@ -18,8 +18,8 @@ import { renderChart } from "../chart.ts";
 import { renderDeadAssets } from "../dead-assets.ts";
 import { renderAboutInIncident } from "../organization/about.ts";
 import { chartActsOf } from "./story.ts";
-import { withoutReceiverNames, type IncidentPages, type IncidentPage } from "../../read/incident-page.ts";
-import type { IncidentReading } from "../../read/incidents.ts";
+import { withoutReceiverNames, type IncidentDetail, type IncidentReading } from "../../read/incidents.ts";
+import type { AlertAssets } from "../../read/alert-assets.ts";
 import { readOrganization, type OrganizationSources } from "../../read/organization.ts";
 import type { PageContent } from "../frame.ts";
 import { missingIncident, sentenceOf, type Site } from "../site.ts";
@@ -36,14 +36,14 @@ import {
   type Filled,
 } from "./dialogs.ts";
 import { incidentTitle, renderIncident } from "./incident.ts";
-import { matches, rangeOf, ranges, renderIncidents, textOf, waitingNumbers, walkIncidents } from "./list.ts";
+import { renderIncidents } from "./list.ts";
 import { memberFactsOf, sharesCause, type MemberFacts } from "./member-facts.ts";
 import { addLookDialog } from "./opinion.ts";
 
 export interface IncidentPageRoutes extends OrganizationSources {
   readonly site: Site;
   readonly incidents: IncidentReading;
-  readonly pages: IncidentPages;
+  readonly alertAssets: Pick<AlertAssets, "costOf">;
   readonly bodies: ByteBudget;
 }
 
@@ -54,32 +54,23 @@ const mostFormBytes = 1_024 * 1_024;
 
 /** `/incidents`, `/incidents/N`, and the dialogs of its acts. */
 export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRoutes): void {
-  const { site, running, incidents, pages, bodies } = routes;
-  const { clock } = running;
+  const { site, running, incidents, alertAssets, bodies } = routes;
   const addPage = site.pagesOf(scope);
 
   addPage("/incidents", "public", async (request, reply) => {
     const params = paramsOf(request);
     const before = Number(params.get("before"));
-    const { live, failures, unfinished } = await running.fleet();
-    const found = await walkIncidents({
-      read: async (from) => {
-        const query = { state: "all", limit: mostListed, sinceMs: clock.nowMs() - ranges[rangeOf(params)] } as const;
-        const page = await incidents.list(from === null ? query : { ...query, before: from }, live);
-        return { facts: await pages.factsOf(page.incidents, failures), next: page.next };
-      },
-      isWanted: (one) => matches(one, textOf(params)),
-      before: before > 0 ? before : null,
-      atLeast: mostListed,
-    });
-    const waiting = before > 0 ? [] : waitingNumbers({ live, unfinished, listed: found.facts });
-    const older = await pages.factsOf(await incidents.ofNumbers(waiting, live), failures);
+    const { nowMs, open, unfinished } = await running.fleet();
+    const page = await incidents.list({ state: "all", limit: mostListed, ...(before > 0 ? { before } : {}) });
+    // What is open or not finished is shown however old it is.
+    const waiting = new Set(before > 0 ? [] : [...open.map(({ number }) => number), ...unfinished.incidents]);
+    for (const { incident } of page.incidents) waiting.delete(incident.number);
     const list = {
-      nowMs: clock.nowMs(),
-      incidents: [...found.facts, ...older],
+      nowMs,
+      incidents: [...page.incidents, ...(await incidents.ofNumbers(waiting))],
       unfinished,
       withPeople: seesDetails(request),
-      next: found.next,
+      next: page.next,
     };
     return site.send(request, reply, {
       title: "Incidents · flatline",
@@ -99,6 +90,7 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
       params,
       ticked,
       withPeople: seesDetails(request),
+      cost: await alertAssets.costOf(page.members.map(({ alert }) => alert)),
       chart: await chartOf(page, params, request),
       organization: await organizationOf(page, request),
       deadAssets: seesDetails(request)
@@ -116,7 +108,7 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
     });
   });
 
-  async function chartOf(page: IncidentPage, params: URLSearchParams, request: FastifyRequest): Promise<Html> {
+  async function chartOf(page: IncidentDetail, params: URLSearchParams, request: FastifyRequest): Promise<Html> {
     const { number, family } = page.incident;
     const acts = chartActsOf(page, seesDetails(request));
     const slugs = [...slugsOf(page.members)];
@@ -129,7 +121,7 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
     return renderChart(await readDeathsChart(running, { ...ask, subject }));
   }
 
-  async function organizationOf(page: IncidentPage, request: FastifyRequest): Promise<Html> {
+  async function organizationOf(page: IncidentDetail, request: FastifyRequest): Promise<Html> {
     const [member] = page.members;
     if (member === undefined || page.headline.alone === null) return nothing;
     const facts = await readOrganization(routes, member.alert.slug, { withDetails: seesDetails(request) });
@@ -140,8 +132,8 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
     return (request.params as { readonly id: string }).id;
   }
 
-  async function find(request: FastifyRequest): Promise<IncidentPage | null> {
-    const page = await pages.read(referenceOf(request));
+  async function find(request: FastifyRequest): Promise<IncidentDetail | null> {
+    const page = await incidents.find(referenceOf(request));
     return page === null || seesDetails(request) ? page : withoutReceiverNames(page);
   }
 
@@ -177,7 +169,7 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
     request: FastifyRequest,
     reply: FastifyReply,
     act: DialogAct,
-    page: IncidentPage,
+    page: IncidentDetail,
     result: IncidentActResult,
   ): unknown {
     const { number } = page.incident;
@@ -192,7 +184,7 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
   async function run(
     request: FastifyRequest,
     act: DialogAct,
-    page: IncidentPage,
+    page: IncidentDetail,
     form: URLSearchParams,
     isDryRun: boolean,
     verdict?: JudgementVerdict,
@@ -202,7 +194,7 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
     const held = meant.filter(({ heldSinceMs }) => heldSinceMs !== null).length;
     if (act === "release" && !isDryRun && held > 1 && form.get("typed")?.trim() !== String(held))
       throw new FlatlineError("invalid_data", `type ${held} to release so many`);
-    const endsAtMs = clock.nowMs() + (parseDuration(filled.duration) ?? 0);
+    const endsAtMs = running.clock.nowMs() + (parseDuration(filled.duration) ?? 0);
     const what = actOf(act, isDryRun && filled.comment === "" ? { ...filled, comment: "a dry run" } : filled, endsAtMs);
     if (what === null) throw new FlatlineError("invalid_data", "choose what it was");
     return incidents[isDryRun ? "foresee" : "act"]({
@@ -217,7 +209,7 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
     request: FastifyRequest,
     reply: FastifyReply,
     act: DialogAct,
-    page: IncidentPage,
+    page: IncidentDetail,
     form: URLSearchParams,
     problem: string,
   ): Promise<unknown> {
@@ -242,7 +234,7 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
   async function foresee(
     request: FastifyRequest,
     act: DialogAct,
-    page: IncidentPage,
+    page: IncidentDetail,
     form: URLSearchParams,
   ): Promise<DialogFacts["foreseen"]> {
     try {
@@ -258,12 +250,12 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
 }
 
 /** What stands around a dialog that is a page of its own. */
-function around(page: IncidentPage): Omit<PageContent, "main"> {
+function around(page: IncidentDetail): Omit<PageContent, "main"> {
   return { title: incidentTitle(page), current: "incidents" };
 }
 
 /** The members that a form means: those that are ticked, else the groups that are in. */
-function meantOf(act: DialogAct, page: IncidentPage, form: URLSearchParams): readonly MemberFacts[] {
+function meantOf(act: DialogAct, page: IncidentDetail, form: URLSearchParams): readonly MemberFacts[] {
   const all = memberFactsOf(page);
   const ticked = new Set(form.getAll("slug"));
   if (ticked.size > 0) return all.filter(({ slug }) => ticked.has(slug));
@@ -281,7 +273,7 @@ function meantOf(act: DialogAct, page: IncidentPage, form: URLSearchParams): rea
 /** null: all of the incident. */
 function meantSlugs(
   act: DialogAct,
-  page: IncidentPage,
+  page: IncidentDetail,
   form: URLSearchParams,
   meant: readonly MemberFacts[],
 ): string[] | null {

@@ -3,7 +3,7 @@ import { breakAddresses } from "../../../base/broken-address.ts";
 import { formatLongDay } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
-import type { IncidentPage } from "../../read/incident-page.ts";
+import type { IncidentDetail } from "../../read/incidents.ts";
 import type { ChartAct } from "../../read/chart.ts";
 import { mark, type MarkShape } from "../marks.ts";
 import { beganMsOf, stoppedMsOf } from "./member-facts.ts";
@@ -20,7 +20,7 @@ function eventOf(atMs: number, shape: MarkShape, what: Html, detail: Html | stri
 const mostEvents = 60;
 
 /** Renders everything that happened, newest first, under its days. */
-export function renderStory(page: IncidentPage, withPeople: boolean): Html {
+export function renderStory(page: IncidentDetail, withPeople: boolean): Html {
   const events = eventsOf(page, withPeople)
     .toSorted((left, right) => right.atMs - left.atMs)
     .slice(0, mostEvents);
@@ -46,7 +46,7 @@ export function renderStory(page: IncidentPage, withPeople: boolean): Html {
 }
 
 /** Returns what people did, for the lane of the chart: markers, notifications, acts and comments, oldest first. */
-export function chartActsOf(page: IncidentPage, withPeople: boolean): readonly ChartAct[] {
+export function chartActsOf(page: IncidentDetail, withPeople: boolean): readonly ChartAct[] {
   const { markers, notified, members } = page;
   const dots = (times: readonly number[], text: string): ChartAct[] =>
     [...new Set(times)].map((atMs) => ({ atMs, mark: "dot", text }));
@@ -66,11 +66,11 @@ export function chartActsOf(page: IncidentPage, withPeople: boolean): readonly C
 }
 
 /** What was said without doing anything, to who may read it. */
-function commentsOf({ comments }: IncidentPage, withPeople: boolean): IncidentPage["comments"] {
+function commentsOf({ comments }: IncidentDetail, withPeople: boolean): IncidentDetail["comments"] {
   return withPeople ? comments.filter(({ act }) => act === null) : [];
 }
 
-function eventsOf(page: IncidentPage, withPeople: boolean): Event[] {
+function eventsOf(page: IncidentDetail, withPeople: boolean): Event[] {
   const { markers, notified, waiting, nowMs } = page;
   return [
     ...markers.map(({ atMs, text, slug, createdBy }) => {
@@ -100,7 +100,7 @@ function eventsOf(page: IncidentPage, withPeople: boolean): Event[] {
   ];
 }
 
-function lifeEvents(page: IncidentPage): Event[] {
+function lifeEvents(page: IncidentDetail): Event[] {
   const { incident, members, summary, heldSince } = page;
   const began = members.toSorted((left, right) => beganMsOf(left) - beganMsOf(right));
   const [first, last] = [began[0], began.at(-1)];
@@ -124,7 +124,7 @@ function lifeEvents(page: IncidentPage): Event[] {
 }
 
 /** What people did, an act of many alerts once. */
-function peopleEvents({ members, comments }: IncidentPage, withPeople: boolean): Event[] {
+function peopleEvents({ members, comments }: IncidentDetail, withPeople: boolean): Event[] {
   const acknowledged = members.flatMap(({ alert }) => alert.acknowledgement ?? []);
   const judged = members.flatMap(({ alert }) => alert.judgement ?? []);
   const who = (one: { readonly by: string | null; readonly note: string | null }): string =>

@@ -2,7 +2,7 @@ import { formatCount } from "../../../base/numbers.ts";
 import { countOf, timeText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import type { Bounded, UnwatchedSlug } from "../../read/unwatched.ts";
-import type { IncidentFacts } from "../../read/incident-page.ts";
+import type { ReadIncident } from "../../read/incidents.ts";
 import { renderHead } from "../frame.ts";
 import { actButton, incidentMark } from "../incidents/incident.ts";
 import { beganMsOf } from "../incidents/member-facts.ts";
@@ -16,12 +16,10 @@ export interface BandOptions {
 }
 
 /** Renders an open incident on the overview: its headline, what flatline knows, and its acts with their counts. */
-export function renderBand(facts: IncidentFacts, { sentences, withPeople, isAlone }: BandOptions): Html {
-  const { incident, summary, notified, members, nowMs, escalation } = facts;
+export function renderBand(facts: ReadIncident, { sentences, withPeople, isAlone }: BandOptions): Html {
+  const { incident, summary, members, nowMs, escalation } = facts;
   const { number } = incident;
-  const [first] = notified;
   const began = members.length === 0 ? incident.startedAtMs : Math.min(...members.map(beganMsOf));
-  const told = first === undefined ? "nobody is notified yet" : `notified ${timeText(first.atMs, nowMs)}`;
   const who =
     summary.acknowledgedBy === null
       ? `Nobody has acknowledged it${escalation === null ? "" : `; ${escalation.receiver} is called at ${timeText(escalation.atMs, nowMs)}`}.`
@@ -39,7 +37,7 @@ export function renderBand(facts: IncidentFacts, { sentences, withPeople, isAlon
     <div class="asked">${renderQuestions(knownQuestions(facts))}</div>
     <div class="do">
       <div class="row">${acts.map((act) => html`${act} `)}</div>
-      <p>Began ${timeText(began, nowMs)}, ${told}. ${who}</p>
+      <p>Began ${timeText(began, nowMs)}. ${who}</p>
       <p><a href="/incidents/${number}">Open incident ${number}</a></p>
     </div>
   </section>`;

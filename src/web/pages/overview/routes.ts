@@ -4,7 +4,7 @@ import { worstSeverity } from "../../../contract/severity.ts";
 import { seesDetails } from "../../access/identity.ts";
 import { paramsOf } from "../../answer.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
-import { withoutReceiverNames } from "../../read/incident-page.ts";
+import { withoutReceiverNames } from "../../read/incidents.ts";
 import type { UnwatchedReading } from "../../read/unwatched.ts";
 import { readOverview, type Overview, type OverviewSources } from "../../read/overview.ts";
 import { renderHead } from "../frame.ts";
