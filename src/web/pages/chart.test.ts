@@ -30,12 +30,14 @@ const data: ChartData = {
   ],
   knownFromMs: null,
   isThin: false,
-  ranges: [{ name: "this incident", href: "/incidents/1", isCurrent: true }],
+  range: "incident",
 };
+
+const draw = (chart: ChartData): string => renderChart(chart, "/incidents/1", new URLSearchParams()).html;
 
 /** The data of the paths of one colour. */
 function pathsOf(chart: ChartData, paint: string): string[] {
-  const found = renderChart(chart).html.matchAll(/<path\s+(?:fill|stroke)="var\(--([\w-]+)\)"[^>]*?\sd="([^"]*)"/g);
+  const found = draw(chart).matchAll(/<path\s+(?:fill|stroke)="var\(--([\w-]+)\)"[^>]*?\sd="([^"]*)"/g);
   return [...found].flatMap(([, colour, path]) => (colour === paint ? [path ?? ""] : []));
 }
 
@@ -44,7 +46,7 @@ describe("a chart", () => {
     expect(describeChart(data)).toBe(
       "Deaths of the 2 organizations from 21:30 to 22:00: 88 in 24 h; 8.0 expected; 16.0 warns above; 1 in 5 min, usually 2; 50 in the worst 5 min, at 21:40; nothing unusual since 21:50",
     );
-    expect(renderChart(data).html).toContain(`aria-label="${describeChart(data)}"`);
+    expect(draw(data)).toContain(`aria-label="${describeChart(data)}"`);
   });
 
   it("has red bars where more died than usual until the excess stopped, and no others", () => {
@@ -54,7 +56,7 @@ describe("a chart", () => {
   });
 
   it("says of each step what it holds, and of each act within it what it was", () => {
-    const titles = [...renderChart(data).html.matchAll(/<title>([^<]*)<\/title>/g)].map(([, text]) => text);
+    const titles = [...draw(data).matchAll(/<title>([^<]*)<\/title>/g)].map(([, text]) => text);
 
     expect(titles).toHaveLength(7);
     expect(titles).toContain("«captcha» 21:35");
@@ -74,12 +76,12 @@ describe("a chart", () => {
 
     expect(pathsOf(thin, "ink").filter((path) => path.includes("L") && path.split("M").length === 3)).toHaveLength(1);
     expect(pathsOf(thin, "sunken")).toHaveLength(1);
-    expect(renderChart(thin).html).toContain("expected: not known yet");
+    expect(draw(thin)).toContain("expected: not known yet");
     expect(describeChart(thin)).not.toContain("usually");
   });
 
   it("falls to zero while nobody answers", () => {
-    const answers = renderChart({
+    const answers = draw({
       ...data,
       kind: "answers",
       subject: "security.example.com",
@@ -88,7 +90,7 @@ describe("a chart", () => {
       warn: [],
       deaths: null,
       began: [],
-    }).html;
+    });
 
     expect(answers).toContain("<h2>Good answers of security.example.com per minute</h2>");
     expect(answers).toMatch(/<b>0<\/b> good/);

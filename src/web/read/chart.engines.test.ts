@@ -38,9 +38,8 @@ const incident = { beganMs, stoppedMs: null, endedMs: null };
 const endsOf = ({ fromMs, toMs, stepMs, count }: ChartData): number[] =>
   count.map((_, index) => Math.min(fromMs + (index + 1) * stepMs, toMs));
 
-const ask = (members: readonly ChartMember[], query = "", more: Partial<ChartAsk> = {}): ChartAsk => ({
+const ask = (members: readonly ChartMember[], query = "", more: Partial<ChartAsk> = {}) => ({
   subject: "acme",
-  path: "/incidents/41",
   params: new URLSearchParams(query),
   members,
   incident,

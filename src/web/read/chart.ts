@@ -1,27 +1,27 @@
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import type { CountKind } from "../../spike/findings.ts";
-import { pointsOf, type RunPoint } from "../../store/runs/history.ts";
 import type { Store } from "../../store/store.ts";
-import { withParams } from "../pages/table.ts";
 import type { ReadIncident } from "./incidents.ts";
 import type { Running } from "./running.ts";
 
-/** What a chart shows, in numbers: one for each step of time. Times are epoch ms. */
-export interface ChartData {
+/** A value for each step of time; null: unknown. */
+type Values = readonly (number | null)[];
+
+/** What a chart shows, in numbers. Times are epoch ms. */
+export interface ChartData extends Omit<ChartAsk, "params"> {
   /** The deaths in the window, or the good answers of the platform per minute. */
   readonly kind: "deaths" | "answers";
-  /** "the 120 organizations", "acme"; of answers: the host that gives them. */
-  readonly subject: string;
+  readonly range: ChartRange;
   readonly fromMs: number;
   readonly toMs: number;
   readonly nowMs: number;
   readonly stepMs: number;
-  /** Deaths in the window that ends with the step; good answers per minute in it. null: unknown. */
-  readonly count: readonly (number | null)[];
+  /** Deaths in the window that ends with the step; good answers per minute in it. */
+  readonly count: Values;
   /** As many, or none: what is expected in the window; how many answers were asked for. */
-  readonly expected: readonly (number | null)[];
-  readonly warn: readonly (number | null)[];
-  readonly fail: readonly (number | null)[];
+  readonly expected: Values;
+  readonly warn: Values;
+  readonly fail: Values;
   /** Deaths in each step; null: single deaths are not known. */
   readonly deaths: readonly number[] | null;
   /** How many of them are usual; null: unknown. */
@@ -30,15 +30,12 @@ export interface ChartData {
   readonly counting: CountKind;
   /** Length of the window; null: the organizations' differ. */
   readonly windowHours: number | null;
-  readonly incident: ChartIncident | null;
   /** When each organization began; empty: it is about one alone. */
   readonly began: readonly number[];
-  readonly acts: readonly ChartAct[];
   /** Before it nothing is known; null: before the chart begins. */
   readonly knownFromMs: number | null;
   /** Less than a day before the window is known: nothing is usual yet (CONTRACT 2). */
   readonly isThin: boolean;
-  readonly ranges: readonly { readonly name: string; readonly href: string; readonly isCurrent: boolean }[];
 }
 
 /** When the incident was open that a chart belongs to. */
@@ -59,11 +56,10 @@ export interface ChartAct {
 
 /** What a chart is about. */
 export interface ChartAsk {
+  /** "the 120 organizations", "acme"; of answers: the host that gives them. */
   readonly subject: string;
-  /** The page and its query: `range` is the chart's, the others stay in its links. */
-  readonly path: string;
+  /** The query of the page: `range` is the chart's. */
   readonly params: URLSearchParams;
-  readonly members: readonly ChartMember[];
   readonly incident: ChartIncident | null;
   /** What people did. */
   readonly acts: readonly ChartAct[];
@@ -81,15 +77,11 @@ export interface ChartMember {
 /** What a chart is read from. */
 export type ChartSource = Pick<Running, "store" | "clock" | "holdsEvents" | "thresholdsOf" | "countsAssets">;
 
-type Values = readonly (number | null)[];
+type Grid = Pick<ChartData, "subject" | "incident" | "acts" | "range" | "fromMs" | "toMs" | "stepMs" | "nowMs">;
 
-interface Grid {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly stepMs: number;
-  /** The end of each step. */
-  readonly ends: readonly number[];
-}
+/** How far a chart goes back; null: over its incident. */
+export const chartRanges = { incident: null, "24h": dayMs, "3d": 3 * dayMs, "7d": 7 * dayMs, "90d": 90 * dayMs };
+export type ChartRange = keyof typeof chartRanges;
 
 const check = "dead-asset-spike" as const;
 // A check runs at least once a day; what it found longer ago says nothing of an instant.
@@ -99,7 +91,6 @@ const leadMs = 2 * hourMs;
 // Checks run every five minutes by default: in less some minutes would have more answers than others.
 const stepsMs = [5, 15, 30, 60, 180, 720, 1_440].map((minutes) => minutes * minuteMs);
 const mostSteps = 170;
-const lengths = { "24h": dayMs, "3d": 3 * dayMs, "7d": 7 * dayMs, "90d": 90 * dayMs };
 // Before the first event some of the unknown is shown.
 const unknownShare = 0.07;
 
@@ -108,7 +99,10 @@ export function chartOfIncident({
   incident,
   members,
   summary,
-}: Pick<ReadIncident, "incident" | "members" | "summary">): Pick<ChartAsk, "members" | "incident"> {
+}: Pick<ReadIncident, "incident" | "members" | "summary">): {
+  readonly members: readonly ChartMember[];
+  readonly incident: ChartIncident;
+} {
   const bySlug = new Map<string, ChartMember>();
   for (const { alert } of members) {
     const { slug, windowHours = 24, onset, startsAtMs, found } = alert;
@@ -133,41 +127,49 @@ export function isThinPast(knownFromMs: number | null, windowHours: number, atMs
 }
 
 /** Reads the chart of an incident of deaths, or of one organization. */
-export async function readDeathsChart(running: ChartSource, ask: ChartAsk): Promise<ChartData> {
+export async function readDeathsChart(
+  running: ChartSource,
+  ask: ChartAsk & { readonly members: readonly ChartMember[] },
+): Promise<ChartData> {
   const { store, thresholdsOf, countsAssets } = running;
   const { members, incident } = ask;
   const nowMs = running.clock.nowMs();
   const [first] = members;
   const alone = members.length === 1 ? first : undefined;
   const hasEvents = running.holdsEvents();
-  const knownMs = hasEvents ? await firstEventMs(store, members) : await firstRunMs(store, alone);
-  const windowHours = members.every((one) => one.windowHours === first?.windowHours)
-    ? (first?.windowHours ?? 24)
-    : null;
+  const knownMs = hasEvents
+    ? await firstEventMs(store, members)
+    : alone === undefined
+      ? null
+      : await store.runs.firstAtMs(check, alone.slug);
+  const isOfOneWindow = members.every((one) => one.windowHours === first?.windowHours);
+  const windowHours = isOfOneWindow ? (first?.windowHours ?? 24) : null;
   // A remote service says what it expects, however little it knows.
   const isThin = hasEvents && isThinPast(knownMs, windowHours ?? 24, incident?.endedMs ?? nowMs);
   const grid = gridOf(ask, nowMs, knownMs);
-  const own = alone === undefined ? null : await readOwn(running, alone.slug, grid);
-  const events = hasEvents ? await eventCounts(store, members, grid) : null;
+  const events = hasEvents ? await readEvents(store, members, grid) : null;
   const isOfAssets = members.some(({ slug }) => countsAssets(slug));
-  const count = events === null || isOfAssets ? (own?.count ?? (await runCounts(store, members, grid))) : events.count;
-  const expected = isThin ? [] : (own?.expected ?? expectedOf(members, grid));
+  const isByRuns = events === null || isOfAssets;
+  const byRuns = isByRuns || alone !== undefined ? await readRuns(store, members, grid) : null;
+  const count = isByRuns ? (byRuns?.count ?? []) : events.count;
+  const known = alone === undefined ? expectedOf(members, endsOf(grid)) : (byRuns?.expected ?? []);
+  const expected = isThin ? [] : known;
   const thresholds = alone === undefined ? null : thresholdsOf(alone.slug);
   const above = (multiplier: number | undefined): Values =>
-    multiplier === undefined || own === null
+    multiplier === undefined
       ? []
       : expected.map((one) => (one === null ? null : Math.max(thresholds?.minSpikeCount ?? 0, one * multiplier)));
   const knownFromMs = knownMs !== null && knownMs > grid.fromMs ? knownMs : null;
   return {
-    ...sharedBy(ask, grid, nowMs),
+    ...grid,
     kind: "deaths",
-    count: count.map((one, index) => ((grid.ends[index] ?? 0) < (knownFromMs ?? 0) ? null : one)),
+    count: count.map((one, index) => ((endsOf(grid)[index] ?? 0) < (knownFromMs ?? 0) ? null : one)),
     expected,
     warn: above(thresholds?.warnMultiplier),
     fail: above(thresholds?.failMultiplier),
     deaths: events?.deaths ?? null,
     // The steps are of deaths: how many of them are usual where assets are counted nobody knows.
-    usual: isThin || isOfAssets ? null : usualIn(members, own === null ? null : (expected.at(-1) ?? null), grid.stepMs),
+    usual: isThin || isOfAssets ? null : usualIn(members, alone && (expected.at(-1) ?? null), grid.stepMs),
     counting: isOfAssets && members.every(({ slug }) => countsAssets(slug)) ? "assets" : "deaths",
     windowHours,
     began: alone === undefined ? members.map(({ beganMs }) => beganMs) : [],
@@ -176,18 +178,18 @@ export async function readDeathsChart(running: ChartSource, ask: ChartAsk): Prom
   };
 }
 
-/** Reads the chart of a platform that could not be asked: the good answers to the spike checks of these organizations, per minute. */
+/** Reads the chart of a platform that could not be asked: the good answers to the spike checks of these organizations. */
 export async function readAnswersChart(
   { store, clock }: ChartSource,
-  ask: Omit<ChartAsk, "members">,
+  ask: ChartAsk,
   slugs: readonly string[],
 ): Promise<ChartData> {
-  const nowMs = clock.nowMs();
-  const grid = gridOf(ask, nowMs, null);
-  const { fromMs, toMs, stepMs, ends } = grid;
+  const grid = gridOf(ask, clock.nowMs(), null);
+  const { fromMs, toMs, stepMs } = grid;
+  const ends = endsOf(grid);
   const good = ends.map(() => 0);
   let asked = 0;
-  for await (const [, points] of pointsIn(store, slugs, { fromMs: fromMs - 1, toMs: toMs - 1 }))
+  for await (const [, points] of pointsIn(store, slugs, fromMs - 1, toMs - 1))
     for (const { atMs, runs, answered } of points) {
       const index = Math.floor((atMs - fromMs) / stepMs);
       asked += runs;
@@ -195,7 +197,7 @@ export async function readAnswersChart(
     }
   const perMinute = Math.round(asked / ((toMs - fromMs) / minuteMs));
   return {
-    ...sharedBy(ask, grid, nowMs),
+    ...grid,
     kind: "answers",
     // A step that has just begun says nothing yet.
     count: good.map((one, index) => (ends[index] === fromMs + (index + 1) * stepMs ? one / (stepMs / minuteMs) : null)),
@@ -212,32 +214,11 @@ export async function readAnswersChart(
   };
 }
 
-function sharedBy(
-  { subject, incident, acts, path, params }: Omit<ChartAsk, "members">,
-  { fromMs, toMs, stepMs }: Grid,
-  nowMs: number,
-) {
-  const chosen = rangeOf(incident, params);
-  const standard = rangeOf(incident);
-  const ranges = [...(incident === null ? [] : ["incident"]), ...Object.keys(lengths)].map((key) => ({
-    name: key === "incident" ? "this incident" : key.replace(/(\d+)/, "$1 "),
-    href: withParams(path, params, { range: key === standard ? null : key }),
-    isCurrent: key === chosen,
-  }));
-  return { subject, incident, acts, fromMs, toMs, stepMs, nowMs, ranges };
-}
-
-function rangeOf(incident: ChartIncident | null, params?: URLSearchParams): string {
-  const asked = params?.get("range") ?? "";
-  if (asked in lengths) return asked;
-  return incident === null ? "7d" : "incident";
-}
-
 /** The range that is asked for, an incident's with some time before and after it; of a short past all that is known. */
-function gridOf({ incident, params }: Pick<ChartAsk, "incident" | "params">, nowMs: number, knownMs: number | null) {
-  const lengthMs = lengths[rangeOf(incident, params) as keyof typeof lengths] as number | undefined;
-  let [fromMs, toMs] = [nowMs - (lengthMs ?? lengths["7d"]), nowMs];
-  if (incident !== null && lengthMs === undefined) {
+function gridOf({ subject, incident, acts, params }: ChartAsk, nowMs: number, knownMs: number | null): Grid {
+  const range = rangeOf(params, incident);
+  let [fromMs, toMs] = [nowMs - (chartRanges[range] ?? chartRanges["7d"]), nowMs];
+  if (range === "incident" && incident !== null) {
     const { beganMs, endedMs } = incident;
     const aroundMs = Math.max(hourMs, ((endedMs ?? nowMs) - beganMs) / 4);
     toMs = endedMs === null ? nowMs : Math.min(nowMs, endedMs + aroundMs / 4);
@@ -247,9 +228,20 @@ function gridOf({ incident, params }: Pick<ChartAsk, "incident" | "params">, now
   const stepMs = stepsMs.find((one) => (toMs - fromMs) / one <= mostSteps) ?? dayMs;
   fromMs = Math.floor(fromMs / stepMs) * stepMs;
   toMs = Math.min(Math.ceil(toMs / stepMs) * stepMs, nowMs);
-  const ends: number[] = [];
-  for (let atMs = fromMs; atMs < toMs; atMs += stepMs) ends.push(Math.min(atMs + stepMs, toMs));
-  return { fromMs, toMs, stepMs, ends };
+  return { subject, incident, acts, range, fromMs, toMs, stepMs, nowMs };
+}
+
+function rangeOf(params: URLSearchParams, incident: ChartIncident | null): ChartRange {
+  const asked = params.get("range") ?? "";
+  if (Object.hasOwn(chartRanges, asked) && asked !== "incident") return asked as ChartRange;
+  return incident === null ? "7d" : "incident";
+}
+
+/** The end of each step. */
+function endsOf({ fromMs, toMs, stepMs }: Pick<Grid, "fromMs" | "toMs" | "stepMs">): readonly number[] {
+  return Array.from({ length: Math.ceil((toMs - fromMs) / stepMs) }, (_, index) =>
+    Math.min(fromMs + (index + 1) * stepMs, toMs),
+  );
 }
 
 /** When the first event of any of them was; null: of one nothing older is kept, or nothing was stored. */
@@ -259,19 +251,13 @@ async function firstEventMs({ events }: Store, members: readonly ChartMember[]):
   return known.length < firsts.length || known.length === 0 ? null : Math.min(...known);
 }
 
-async function firstRunMs({ runs }: Store, alone: ChartMember | undefined): Promise<number | null> {
-  return alone === undefined ? null : runs.firstAtMs(check, alone.slug);
-}
-
 /**
  * Counts stored deaths over all organizations: for each window the sum of its bins, at the end of each step. The last step is
  * exact.
  */
-async function eventCounts(
-  { liveness, events }: Store,
-  members: readonly ChartMember[],
-  { fromMs, toMs, stepMs, ends }: Grid,
-): Promise<{ readonly count: Values; readonly deaths: readonly number[] }> {
+async function readEvents({ liveness, events }: Store, members: readonly ChartMember[], grid: Grid) {
+  const { fromMs, toMs, stepMs } = grid;
+  const ends = endsOf(grid);
   const [count, deaths] = [ends.map(() => 0), ends.map(() => 0)];
   for (const [windowHours, group] of Map.groupBy(members, (one) => one.windowHours)) {
     const windowMs = windowHours * hourMs;
@@ -302,58 +288,44 @@ function divisor(left: number, right: number): number {
   return right === 0 ? left : divisor(right, left % right);
 }
 
-/** Sums what the last run of each organization had counted at each instant; null: no run of any had. */
-async function runCounts(store: Store, members: readonly ChartMember[], grid: Grid): Promise<Values> {
-  const { fromMs, toMs, stepMs, ends } = grid;
-  const changes = ends.map(() => 0);
-  let firstIndex = ends.length;
+/** Sums what the last run of each had counted and expected at each instant; null: no run of any had. */
+async function readRuns(store: Store, members: readonly ChartMember[], grid: Grid) {
+  const ends = endsOf(grid);
+  const [count, expected] = [ends, ends].map((all) => all.map((): number | null => null));
+  const add = (values: (number | null)[] = [], index: number, value: number | null): void => {
+    if (value !== null) values[index] = (values[index] ?? 0) + value;
+  };
+  const isAlone = members.length === 1;
+  const fromMs = grid.fromMs - (isAlone ? carryMs : leadMs);
   const slugs = members.map(({ slug }) => slug);
-  for await (const [, points] of pointsIn(store, slugs, { fromMs: fromMs - leadMs, toMs })) {
-    let last = 0;
-    for (const { atMs, currentCount } of points) {
-      if (currentCount === null) continue;
-      const index = Math.min(Math.max(Math.ceil((atMs - fromMs) / stepMs) - 1, 0), ends.length - 1);
-      changes[index] = (changes[index] ?? 0) + currentCount - last;
-      last = currentCount;
-      firstIndex = Math.min(firstIndex, index);
+  for await (const [, all] of pointsIn(store, slugs, fromMs, grid.toMs)) {
+    // Of many what one had counted holds while it gives no result: else their sum would fall.
+    const points = isAlone ? all : all.filter(({ currentCount }) => currentCount !== null);
+    let next = 0;
+    for (const [index, endMs] of ends.entries()) {
+      while ((points[next]?.atMs ?? Infinity) <= endMs) next++;
+      const last = points[next - 1];
+      if (last === undefined || last.atMs <= endMs - carryMs) continue;
+      add(count, index, last.currentCount);
+      add(expected, index, last.expectedCount);
     }
   }
-  let sum = 0;
-  return changes.map((change, index) => {
-    sum += change;
-    return index < firstIndex ? null : sum;
-  });
+  return { count, expected };
 }
 
-function pointsIn(
-  { runs }: Store,
-  slugs: readonly string[],
-  { fromMs, toMs }: Pick<Grid, "fromMs" | "toMs">,
-): AsyncIterable<readonly [slug: string, readonly RunPoint[]]> {
+function pointsIn({ runs }: Store, slugs: readonly string[], fromMs: number, toMs: number) {
   // Of a longer range an hour is one point.
   return runs.points({ check, slugs, fromMs, toMs, isHourly: toMs - fromMs > 2 * dayMs });
 }
 
-/** What the runs of one organization say: what they counted, and what they expected. */
-async function readOwn({ store }: ChartSource, slug: string, { fromMs, toMs, ends }: Grid) {
-  const points = await pointsOf(store.runs, { check, slug, fromMs: fromMs - carryMs, toMs });
-  const at = ends.map((endMs) => {
-    const found = points.findLast(({ atMs }) => atMs <= endMs);
-    return found === undefined || found.atMs <= endMs - carryMs ? null : found;
-  });
-  return {
-    count: at.map((point) => point?.currentCount ?? null),
-    expected: at.map((point) => point?.expectedCount ?? null),
-  };
-}
-
-function expectedOf(members: readonly ChartMember[], { ends }: Grid): Values {
+function expectedOf(members: readonly ChartMember[], ends: readonly number[]): Values {
   const known = members.flatMap(({ expected }) => expected ?? []);
   const sum = known.reduce((all, one) => all + one, 0);
   return known.length < members.length ? [] : ends.map(() => sum);
 }
 
-function usualIn(members: readonly ChartMember[], ofAlone: number | null, lengthMs: number): number | null {
+/** `ofAlone`: what is expected of the only one; undefined: there are several. */
+function usualIn(members: readonly ChartMember[], ofAlone: number | null | undefined, lengthMs: number): number | null {
   let perHour = 0;
   for (const { expected, windowHours } of members) {
     const own = ofAlone ?? expected;

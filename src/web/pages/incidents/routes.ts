@@ -112,13 +112,14 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
     const { number, family } = page.incident;
     const acts = chartActsOf(page, seesDetails(request));
     const slugs = [...slugsOf(page.members)];
-    const ask = { ...chartOfIncident(page), path: `/incidents/${number}`, params, acts };
+    const ask = { ...chartOfIncident(page), params, acts };
+    const path = `/incidents/${number}`;
     if (family === "unreachable")
-      return renderChart(await readAnswersChart(running, { ...ask, subject: running.source() }, slugs));
+      return renderChart(await readAnswersChart(running, { ...ask, subject: running.source() }, slugs), path, params);
     if (ask.members.length === 0) return nothing;
     const [only = ""] = slugs;
     const subject = slugs.length === 1 ? only : `the ${countOf(slugs.length, "organization")}`;
-    return renderChart(await readDeathsChart(running, { ...ask, subject }));
+    return renderChart(await readDeathsChart(running, { ...ask, subject }), path, params);
   }
 
   async function organizationOf(page: IncidentDetail, request: FastifyRequest): Promise<Html> {

@@ -99,13 +99,12 @@ export function addOrganizationPages(scope: FastifyInstance, options: Organizati
     const { incident = null, members = [] } = open === null ? {} : chartOfIncident(open.own);
     const data = await readDeathsChart(running, {
       subject: slug,
-      path,
       params,
       members: members.length > 0 ? members : [{ slug, windowHours, expected: null, beganMs: nowMs }],
       incident: members.length > 0 ? incident : null,
       acts: await actsOf(facts),
     });
-    return renderChart(data);
+    return renderChart(data, path, params);
   }
 
   /** Markers, and what people did with its alerts. */
