@@ -2,10 +2,10 @@ import { pageUrl } from "../base/uri-text.ts";
 import { describeAuthor } from "../contract/actor.ts";
 import { speaksForChecker } from "../contract/judgement.ts";
 import { stoppedAtMsOf, type SpikeCarrier, type SpikeExcess } from "../contract/spike-evidence.ts";
-import { worstSeverity, type Severity } from "../contract/severity.ts";
+import { worstSeverity } from "../contract/severity.ts";
 import type { WorstMember } from "./notify/notification.ts";
 import type { AlertState, KeptAlert } from "../store/alerts/alerts.ts";
-import type { Incident, SecondOpinion } from "../store/alerts/incidents.ts";
+import type { Incident } from "../store/alerts/incidents.ts";
 
 /** An alert of an incident, as it stands now. */
 export interface IncidentMember extends KeptAlert {
@@ -14,39 +14,8 @@ export interface IncidentMember extends KeptAlert {
   readonly holdsGate: boolean;
 }
 
-/** What an incident comes from, as far as the evidence of its members says. */
-export type IncidentCause = "checker" | "assets" | "unclear";
-
 /** What is said of an incident wherever it is shown (CONTRACT 15): totals of the members that are not silenced, without names. */
-export interface IncidentSummary {
-  readonly id: string;
-  readonly number: number;
-  /** null without `externalUrl`. */
-  readonly url: string | null;
-  readonly family: string;
-  readonly startedAtMs: number;
-  readonly endedAtMs: number | null;
-  /** The worst of those that fire; of an ended one, the worst that they ended with. */
-  readonly severity: Severity;
-  readonly organizations: number;
-  /** Organizations of which an alert fires. */
-  readonly firing: number;
-  /** The sum over each member's latest run that was not ok; null when one of them has no counts. */
-  readonly deaths: { readonly count: number; readonly expected: number } | null;
-  /** The middle one of its alerts' onsets; of two, the earlier. */
-  readonly onsetAtMs: number | null;
-  /** The latest of its members'; null: it lasts, or nobody knows. */
-  readonly excessStoppedAtMs: number | null;
-  readonly likelyCause: IncidentCause;
-  /** Over all its excess deaths; at most 3, the largest share first. */
-  readonly carriers: readonly SpikeCarrier[];
-  /** What the verifier says; null: it has not been asked. */
-  readonly secondOpinion: SecondOpinion | null;
-  /** The name of who acknowledged all that fires, or how many people did, as it is shown; null: some of it is left. */
-  readonly acknowledgedBy: string | null;
-  /** Gates that its alerts hold. */
-  readonly held: number;
-}
+export type IncidentSummary = ReturnType<typeof summarizeIncident>;
 
 const mostCarriers = 3;
 // As for a single spike (evidence/likely-cause.ts).
@@ -58,16 +27,17 @@ export function summarizeIncident(
   incident: Incident,
   members: readonly IncidentMember[],
   { externalUrl }: { readonly externalUrl: string | null },
-): IncidentSummary {
-  const { id, number, family, startedAtMs, endedAtMs } = incident;
+) {
+  const { id, number, family, startedAtMs, endedAtMs, secondOpinion } = incident;
   const shown = members.filter(({ isSilenced }) => !isSilenced);
   const firing = shown.filter(({ end }) => end === null);
-  // One that is wholly silenced is as severe as it is.
+  // One that is wholly silenced is as severe as it is; an ended one as the worst that it ended with.
   const judged = shown.length === 0 ? members : firing.length === 0 ? shown : firing;
   const carriers = family === "deaths" ? sharedCarriers(shown) : [];
   return {
     id,
     number,
+    /** null without `externalUrl`. */
     url: pageUrl(externalUrl, `incidents/${number}`),
     family,
     startedAtMs,
@@ -75,13 +45,17 @@ export function summarizeIncident(
     severity: worstSeverity(judged.map(({ alert }) => alert.severity)),
     organizations: slugsOf(shown).size,
     firing: slugsOf(firing).size,
+    /** The sum over each member's latest run that was not ok; null when one of them has no counts. */
     deaths: family === "deaths" ? sumDeaths(shown) : null,
     onsetAtMs: middleOf(shown.flatMap(({ alert }) => alert.onset?.atMs ?? [])),
     excessStoppedAtMs: excessStoppedAtMs(firing.map(({ alert }) => alert)),
     likelyCause: causeOf(incident, shown, carriers),
+    /** Of all its excess deaths; the largest share first. */
     carriers: carriers.slice(0, mostCarriers),
-    secondOpinion: incident.secondOpinion,
+    secondOpinion,
+    /** The name of who acknowledged all that fires, or how many people did, as it is shown; null: some of it is left. */
     acknowledgedBy: acknowledgedBy(members),
+    /** Gates that its alerts hold. */
     held: slugsOf(members.filter(({ holdsGate }) => holdsGate)).size,
   };
 }
@@ -103,7 +77,7 @@ export function slugsOf(members: readonly Pick<IncidentMember, "alert">[]): Read
   return new Set(members.map(({ alert }) => alert.slug));
 }
 
-function sumDeaths(members: readonly IncidentMember[]): IncidentSummary["deaths"] {
+function sumDeaths(members: readonly IncidentMember[]) {
   let [count, expected, counted] = [0, 0, 0];
   for (const { alert } of members) {
     if (alert.check !== "dead-asset-spike") continue;
@@ -185,20 +159,25 @@ function causeOf(
   { family, secondOpinion }: Incident,
   members: readonly IncidentMember[],
   carriers: readonly SpikeCarrier[],
-): IncidentCause {
+): "checker" | "assets" | "unclear" {
   if (family !== "deaths") return "unclear";
   if (secondOpinion?.verdict === "refuted") return "checker";
   if (secondOpinion?.verdict === "confirmed") return "assets";
-  const revived = members.flatMap(({ alert }) => alert.found?.revived ?? []);
-  const judged = revived.reduce((sum, one) => sum + one.judged, 0);
-  const revivedCount = revived.reduce((sum, { count }) => sum + count, 0);
-  if (judged > 0 && speaksForChecker({ revivedCount, share: revivedCount / judged })) return "checker";
+  if (foundAlive(members) > 0) return "checker";
   const isConcentrated = carriers.some(
     ({ share, usualShare }) => share >= concentratedShare && share - usualShare >= concentratedLift,
   );
   if (isConcentrated) return "checker";
   const isSpread = members.length > 0 && members.every(({ alert }) => alert.found?.cause === "assets");
   return isSpread ? "assets" : "unclear";
+}
+
+/** Returns how many deaths were found alive, where they are so many that the checker is suspected; else 0. */
+export function foundAlive(members: readonly IncidentMember[]): number {
+  const revived = members.flatMap(({ alert }) => alert.found?.revived ?? []);
+  const judged = revived.reduce((sum, one) => sum + one.judged, 0);
+  const revivedCount = revived.reduce((sum, { count }) => sum + count, 0);
+  return judged > 0 && speaksForChecker({ revivedCount, share: revivedCount / judged }) ? revivedCount : 0;
 }
 
 function acknowledgedBy(members: readonly IncidentMember[]): string | null {

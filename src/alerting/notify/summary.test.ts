@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { hourMs, minuteMs } from "../../base/time.ts";
 import { resultReport } from "../../../test/support/reports.ts";
 import type { AlertNotice } from "./notification.ts";
-import { describeDuration, summarize } from "./summary.ts";
+import { summarize } from "./summary.ts";
 
 const startsAtMs = Date.parse("2026-11-02T08:00:00.000Z");
 const report = resultReport({ startedAtMs: startsAtMs, severity: "fail", currentCount: 5_119 });
@@ -59,12 +59,12 @@ describe("summarize", () => {
     [
       "resolved says that the rate is back, how long it lasted and its peak, not that something was mended",
       [notice(ended)],
-      "acme: the rate is back under the threshold, lasted 2h 5m, peak fail with 5,119 deaths",
+      "acme: the rate is back under the threshold, lasted 2\u00a0h 5\u00a0min, peak fail with 5,119 deaths",
     ],
     [
       "a removed organization is not one that recovered",
       [notice({ ...ended, reason: "organization_removed" })],
-      "acme: no longer watched, lasted 2h 5m, peak fail with 5,119 deaths",
+      "acme: no longer watched, lasted 2\u00a0h 5\u00a0min, peak fail with 5,119 deaths",
     ],
     [
       "unknown says why there is no result",
@@ -74,12 +74,12 @@ describe("summarize", () => {
     [
       "recovered says how long there was none",
       [notice({ ...ended, kind: "unknown", event: "recovered", severity: "unknown" })],
-      "acme: dead-asset-spike gives results again after 2h 5m",
+      "acme: dead-asset-spike gives results again after 2\u00a0h 5\u00a0min",
     ],
     [
       "what fired and ended before it could be sent says both",
       [notice(), notice(ended)],
-      "fired meanwhile; acme: the rate is back under the threshold, lasted 2h 5m, peak fail with 5,119 deaths",
+      "fired meanwhile; acme: the rate is back under the threshold, lasted 2\u00a0h 5\u00a0min, peak fail with 5,119 deaths",
     ],
     [
       "of several that fire, the worst are named first, else as they came",
@@ -104,24 +104,9 @@ describe("summarize", () => {
     const result = { ...report.result, observed: { queued: 3, oldestAgeSeconds: 5 * 3_600 } };
     const alert = notice({ check: "review-queue", result, counts: null, severity: "warn" });
 
-    expect(summarize([alert], alone)).toBe("acme: warn, 3 wait for review, the oldest for 5h");
+    expect(summarize([alert], alone)).toBe("acme: warn, 3 wait for review, the oldest for 5\u00a0h");
     expect(summarize([notice({ ...ended, check: "review-queue", result })], alone)).toBe(
-      "acme: the queue is back under the threshold, lasted 2h 5m, peak fail",
+      "acme: the queue is back under the threshold, lasted 2\u00a0h 5\u00a0min, peak fail",
     );
-  });
-});
-
-describe("describeDuration", () => {
-  it.each([
-    [0, "0s"],
-    [-5, "0s"],
-    [999, "0s"],
-    [45_000, "45s"],
-    [5 * minuteMs + 1_000, "5m 1s"],
-    [2 * hourMs, "2h"],
-    [26 * hourMs + 59 * minuteMs, "1d 2h"],
-    [24 * hourMs + 59 * minuteMs, "1d"],
-  ])("says %i ms as %s", (ms, expected) => {
-    expect(describeDuration(ms)).toBe(expected);
   });
 });

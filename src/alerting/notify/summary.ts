@@ -1,8 +1,8 @@
 import { checkKind } from "../../checks/checks.ts";
 import { compareSeverity } from "../../contract/severity.ts";
 import { countingOf, countText, deathWords } from "../../contract/death-counts.ts";
-import { hourMs, minuteMs, secondMs } from "../../base/time.ts";
 import { headline } from "../../words/headline.ts";
+import { durationText } from "../../words/numbers.ts";
 import type { AlertNotice, NoticeEvent, Notification } from "./notification.ts";
 
 // A summary is a title: what fits a phone's lock screen. The alerts are all in the notification.
@@ -72,26 +72,6 @@ function byWords({ act }: AlertNotice): string {
   return act === undefined || act.by === null ? "" : ` by ${act.by}`;
 }
 
-/** Returns a length of time for people: the two largest units, `2h 5m`, `45s`; 0s for none. */
-export function describeDuration(ms: number): string {
-  const units: readonly (readonly [string, number])[] = [
-    ["d", 24 * hourMs],
-    ["h", hourMs],
-    ["m", minuteMs],
-    ["s", secondMs],
-  ];
-  let restMs = Math.max(0, ms);
-  const parts: string[] = [];
-  for (const [unit, lengthMs] of units) {
-    const count = Math.floor(restMs / lengthMs);
-    restMs -= count * lengthMs;
-    if (count > 0) parts.push(`${count}${unit}`);
-    else if (parts.length > 0) break;
-    if (parts.length === 2) break;
-  }
-  return parts.length === 0 ? "0s" : parts.join(" ");
-}
-
 const eventWords = {
   firing: "",
   reminder: "still ",
@@ -104,7 +84,7 @@ function describeState(notice: AlertNotice): string {
     return `, ${notice.check} gives no result${notice.error === null ? "" : ` (${notice.error.reason})`}`;
   const kind = checkKind(notice.check);
   if (kind.isSaidByFinding) return `, ${notice.result?.findings[0]?.message ?? notice.check}`;
-  if (kind.summaryOf !== undefined) return `, ${kind.summaryOf(notice, describeDuration)}`;
+  if (kind.summaryOf !== undefined) return `, ${kind.summaryOf(notice, durationText)}`;
   const { counts, result } = notice;
   return `, ${(counts === null ? null : deathWords({ ...counts, counting: countingOf(result) })) ?? notice.check}`;
 }
@@ -149,5 +129,5 @@ function names(alerts: readonly AlertNotice[], hasSeverity: boolean): string {
 }
 
 function describeLength({ startsAtMs, endsAtMs }: AlertNotice): string {
-  return describeDuration((endsAtMs ?? startsAtMs) - startsAtMs);
+  return durationText((endsAtMs ?? startsAtMs) - startsAtMs);
 }

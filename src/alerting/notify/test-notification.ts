@@ -1,5 +1,10 @@
 import { minuteMs } from "../../base/time.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
+import { iso } from "../../contract/v1/instant.ts";
+import type { AlertState } from "../../store/alerts/alerts.ts";
+import type { Incident } from "../../store/alerts/incidents.ts";
+import { headlineFacts } from "../headline-facts.ts";
+import { summarizeIncident } from "../incident-summary.ts";
 import { composeNotification } from "./compose.ts";
 import type { AlertNotice, IncidentNotice, Notification } from "./notification.ts";
 
@@ -71,7 +76,7 @@ export function testIncident({
     endsAtMs: nowMs,
   };
   return [firing, resolved].map((alert) => {
-    const incident = incidentOf(alert);
+    const incident = incidentOf(alert, nowMs);
     const composed = composeNotification({ ...subject, id: newId(), fleet: null, incident, alerts: [alert] });
     return { ...composed, summary: `[TEST] ${composed.summary}` };
   });
@@ -82,24 +87,17 @@ function resultOf(currentCount: number, nowMs: number): Pick<AlertNotice, "resul
   const counts = { currentCount, baselineCount: 7 * usualCount, expectedCount: usualCount, ratio };
   const ok = currentCount === usualCount;
   const message = `${currentCount} deaths in 24 h, ${usualCount} expected (${ratio}×)`;
+  const multipliers = { warnMultiplier: 2, failMultiplier: 4 };
   const result: HealthcheckResult = {
     id: notice.check,
     title: "Spike in recently dead assets",
     category: "assets",
-    generatedAt: new Date(nowMs).toISOString(),
+    generatedAt: iso(nowMs),
     scope: { slug: notice.slug },
     ok,
     severity: ok ? "ok" : "fail",
     observed: counts,
-    threshold: {
-      windowHours: 24,
-      baselineDays: 7,
-      warnMultiplier: 2,
-      failMultiplier: 4,
-      minSpikeCount: 10,
-      warnAbove: 2 * usualCount,
-      failAbove: 4 * usualCount,
-    },
+    threshold: { windowHours: 24, baselineDays: 7, ...multipliers, minSpikeCount: 10, warnAbove: 8, failAbove: 16 },
     findings: ok ? [] : [{ kind: notice.check, ref: notice.slug, severity: "fail", message }],
     suggestedAction: ok ? null : "Open a sample of the newly dead assets by hand before anything acts on these deaths.",
     appUrl: null,
@@ -107,61 +105,44 @@ function resultOf(currentCount: number, nowMs: number): Pick<AlertNotice, "resul
   return { result, counts };
 }
 
-function incidentOf({ id, startsAtMs, endsAtMs, severity }: AlertNotice): IncidentNotice {
-  const firing = endsAtMs === null ? 1 : 0;
-  return {
+function incidentOf({ id, startsAtMs, endsAtMs, severity, peak }: AlertNotice, nowMs: number): IncidentNotice {
+  const incident: Incident = {
     id,
     number: 0,
-    url: null,
     family: "deaths",
     startedAtMs: startsAtMs,
+    firstFiredAtMs: startsAtMs,
     endedAtMs: endsAtMs,
-    severity,
-    organizations: 1,
-    firing,
-    deaths: { count: peakCount, expected: usualCount },
-    onsetAtMs: startsAtMs,
-    excessStoppedAtMs: null,
-    likelyCause: "unclear",
-    carriers: [],
-    secondOpinion: null,
-    acknowledgedBy: null,
-    held: 0,
-    worst: [],
+    carrier: null,
+    verdict: null,
     outlived: 0,
-    headline: {
-      number: 0,
-      family: "deaths",
-      startedAtMs: startsAtMs,
-      endedAtMs: endsAtMs,
-      likelyCause: "unclear",
-      secondOpinion: null,
-      isOneCause: false,
-      beganAtMs: startsAtMs,
-      withinMs: 0,
-      lastedMs: (endsAtMs ?? startsAtMs) - startsAtMs,
-      whole: { organizations: 1, firing, watched: 1 },
-      part: null,
-      alone: {
-        slug: notice.slug,
-        check: notice.check,
-        windowHours: 24,
-        deaths: { currentCount: peakCount, expectedCount: usualCount },
-      },
-      carrier: null,
-      excess: null,
-      foundAlive: 0,
-      isSeen: false,
-      judgement: null,
-      judged: { checker: 0, real: 0, expected: 0 },
-      judgeable: 1,
-      held: 0,
-      opened: 0,
-      isBack: true,
-      platform: null,
-      hasNoEvents: false,
-    },
-    opened: 0,
-    own: { organizations: 1, firing, toAcknowledge: 0, lastError: null },
+    secondOpinion: null,
   };
+  const { check, slug, kind } = notice;
+  const counted = { deaths: { count: peakCount, expected: usualCount }, carriers: [], revived: null, cause: null };
+  const alert: AlertState = {
+    id,
+    check,
+    slug,
+    kind,
+    state: "firing",
+    severity,
+    startsAtMs,
+    firingAtMs: startsAtMs,
+    okSinceMs: null,
+    unknownRuns: 0,
+    acknowledgement: null,
+    reason: "not_ok",
+    peak: peak ?? { severity, currentCount: null, atMs: startsAtMs },
+    onset: { atMs: startsAtMs, marker: null },
+    found: { ...counted, error: null },
+  };
+  const end = endsAtMs === null ? null : { atMs: endsAtMs, isByRun: true };
+  const members = [{ alert, end, isSilenced: false, holdsGate: false }];
+  const summary = summarizeIncident(incident, members, { externalUrl: null });
+  const gateOf = () => ({ releaseOn: [], whenUnknown: "allow" }) as const;
+  const settings = { slugs: [slug], source: "", gateOf };
+  const headline = headlineFacts({ incident, summary, members }, { settings, nowMs, isGateUsed: false });
+  const own = { organizations: 1, firing: summary.firing, toAcknowledge: 0, lastError: null };
+  return { ...summary, worst: [], outlived: 0, headline, opened: 0, own };
 }
