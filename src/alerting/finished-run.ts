@@ -3,17 +3,10 @@ import type { CheckReport } from "../contract/report.ts";
 import { noEvidence, type SpikeOnset } from "../contract/spike-evidence.ts";
 import type { AlertFound } from "../store/alerts/alerts.ts";
 import type { Board } from "../store/runs/board.ts";
-import type { CheckKey } from "../store/runs/check-state.ts";
+import type { Run } from "../store/runs/check-state.ts";
 
-/** A run that is running or has ended. */
-export interface Run extends CheckKey {
-  readonly dueAtMs: number;
-  /** It was requested (POST …/run). */
-  readonly isAsked: boolean;
-}
-
-/** What a finished run hands over to be made durable. */
-export interface RecordRequest {
+/** A run that has ended, to be made durable. */
+export interface FinishedRun {
   readonly run: Run;
   readonly report: CheckReport;
   /** When the check is due again. */
@@ -21,13 +14,13 @@ export interface RecordRequest {
 }
 
 /** Returns whether someone waits for the run: it was asked for, or its verdict is another one than before. */
-export function isAwaited({ run, report }: RecordRequest, board: Pick<Board, "stateOf" | "idOf">): boolean {
+export function isAwaited({ run, report }: FinishedRun, board: Pick<Board, "stateOf" | "idOf">): boolean {
   return run.isAsked || board.stateOf(board.idOf(run) ?? 0)?.severity !== report.severity;
 }
 
 /** Runs that ended together, to be stored in one commit. */
 export interface EndedRuns {
-  readonly requests: readonly RecordRequest[];
+  readonly requests: readonly FinishedRun[];
   readonly signal: AbortSignal | undefined;
 }
 

@@ -7,7 +7,7 @@ import { quietSettings } from "../../test/support/quiet-settings.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { FlatlineError } from "../base/errors.ts";
 import type { Store } from "../store/store.ts";
-import type { RecordRequest } from "./finished-run.ts";
+import type { FinishedRun } from "./finished-run.ts";
 import type { AlertingSettings } from "./settings.ts";
 
 const startMs = Date.UTC(2026, 10, 22, 12, 10);
@@ -42,7 +42,7 @@ function counted(of: Store): Store {
 const processOn = (of: Store): Promise<RunProcess> => createRunProcess(of, clock, { settings: () => settings });
 const liveSeverities = async (): Promise<string[]> => (await store.alerts.allLive()).map(({ severity }) => severity);
 
-function requestOf(slug: string, severity: "ok" | "fail"): RecordRequest {
+function requestOf(slug: string, severity: "ok" | "fail"): FinishedRun {
   const run = { check, slug, dueAtMs: startMs, isAsked: false } as const;
   return { run, report: resultReport({ slug, severity, finishedAtMs: startMs }), nextDueAtMs: startMs + 300_000 };
 }

@@ -12,7 +12,7 @@ import { CheckState, type CheckKey } from "../store/runs/check-state.ts";
 import type { CommittedRun } from "../store/runs/checks.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import type { Store } from "../store/store.ts";
-import { isAwaited, reportFacts, type EndedRuns, type RecordRequest } from "./finished-run.ts";
+import { isAwaited, reportFacts, type EndedRuns, type FinishedRun } from "./finished-run.ts";
 import { runTimeMs } from "./decide/run-time.ts";
 import { openIncidentBook, watchedSinceKey, type IncidentContext, type IncidentEvent } from "./incidents.ts";
 import { removalReason, type AlertingSettings, type AlertTarget } from "./settings.ts";
@@ -38,7 +38,7 @@ export interface Recorder {
    * that end in it, unless one of them changes its verdict or was asked for. While the store is busy or away it is tried again
    * for ten seconds, or until `signal` aborts. Answers for each run, in order, what came of it; does not reject.
    */
-  record(requests: readonly RecordRequest[], signal?: AbortSignal): Promise<readonly PromiseSettledResult<Recorded>[]>;
+  record(requests: readonly FinishedRun[], signal?: AbortSignal): Promise<readonly PromiseSettledResult<Recorded>[]>;
   /**
    * Ends the alerts of checks that the settings no longer name, and notes which receivers are gone; call it at the
    * start and after each reload. Answers how many alerts fired.
@@ -123,7 +123,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
   /** What came of each run, in order. */
   async function commitRuns(
-    requests: readonly RecordRequest[],
+    requests: readonly FinishedRun[],
     signal: AbortSignal | undefined,
   ): Promise<readonly Committed[]> {
     await nameChecks(requests.map(({ run }) => run));
@@ -206,10 +206,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
     for (const { check, slug } of unnamed) board.name(ids.get(checkKey({ check, slug })) ?? 0, { check, slug });
   }
 
-  function committedRun({ run, report }: RecordRequest): CommittedRun {
+  function committedRun({ run, report }: FinishedRun): CommittedRun {
     const checkId = board.idOf(run) ?? 0;
-    const { dueAtMs, isAsked } = run;
-    const state = CheckState.after(board.stateOf(checkId), report, { dueAtMs, isAsked });
+    const state = CheckState.after(board.stateOf(checkId), report, run);
     return { checkId, report, state };
   }
 
@@ -232,14 +231,14 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
 
   /** Whether a run says nothing of when deaths began: what it found may be of any time before. */
-  function isFirstLook({ run, report }: RecordRequest): boolean {
+  function isFirstLook({ run, report }: FinishedRun): boolean {
     const last = board.stateOf(board.idOf(run) ?? 0)?.lastResultReport ?? null;
     if (last?.kind !== "result" || report.kind !== "result") return last === null;
     const gapMs = report.startedAtMs - last.startedAtMs;
     return isAfterGap(gapMs, intervalOf(run)) || !hasSameThresholds(last.result, report.result);
   }
 
-  function decide(request: RecordRequest, target: AlertTarget, states: readonly AlertState[]): Transition {
+  function decide(request: FinishedRun, target: AlertTarget, states: readonly AlertState[]): Transition {
     const { run, report, nextDueAtMs } = request;
     const counted = { ...report, startedAtMs: runTimeMs({ ...run, ...report, nextDueAtMs }) };
     return transition({
@@ -292,7 +291,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
 
   async function record(
-    requests: readonly RecordRequest[],
+    requests: readonly FinishedRun[],
     signal?: AbortSignal,
   ): Promise<readonly PromiseSettledResult<Recorded>[]> {
     try {
@@ -325,7 +324,7 @@ const isUnknown = (severity: Severity | null): boolean => severity === null || s
 /** Runs to be stored together, with the requests that they are of. */
 interface Commit {
   readonly runs: readonly CommittedRun[];
-  readonly requests: readonly RecordRequest[];
+  readonly requests: readonly FinishedRun[];
   /** An attempt before may have stored them. */
   readonly isRepeated: boolean;
 }
@@ -357,7 +356,7 @@ const unseen: Followed = { step: nothing, isQuiet: false };
 /** Records one run. @throws what kept it from being recorded */
 export async function recordRun(
   recorder: Pick<Recorder, "record">,
-  request: RecordRequest,
+  request: FinishedRun,
   signal?: AbortSignal,
 ): Promise<Recorded> {
   const [recorded] = await recorder.record([request], signal);

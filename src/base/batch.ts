@@ -1,5 +1,3 @@
-import { AsyncLocalStorage } from "node:async_hooks";
-
 import { FlatlineError } from "./errors.ts";
 import { eventLoopTurn, type Clock } from "./time.ts";
 
@@ -45,8 +43,6 @@ export function createBatch<Request, Answer>(
 ): (request: Request) => Promise<Answer> {
   // Requests that arrived in the same turn as the first one may not have been read yet.
   const gather = options.gather ?? eventLoopTurn;
-  // A group does not belong to the trace of the caller that came first.
-  const inOwnContext = AsyncLocalStorage.snapshot();
   const { pacing } = options;
   let queue: Waiting<Request, Answer>[] = [];
   let isRunning = false;
@@ -120,7 +116,7 @@ export function createBatch<Request, Answer>(
     new Promise((resolve, reject) => {
       const keys = options.keysOf?.(request) ?? [];
       queue.push({ request, keys, isUrgent: pacing?.isUrgent(request) ?? false, resolve, reject });
-      if (!isRunning) void inOwnContext(runAll);
+      if (!isRunning) void runAll();
       else if (pausing !== null && isHurried()) pausing.abort();
     });
 }

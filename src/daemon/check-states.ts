@@ -1,6 +1,6 @@
 import type { Clock } from "../base/time.ts";
 import type { CheckName, CheckReport, ShownCounts } from "../contract/report.ts";
-import { firstDueAtMs } from "../monitor/due-times.ts";
+import { firstDueAtMs } from "../monitor/scheduled-checks.ts";
 import { evenIntervalMs, staleAfterMs } from "../monitor/schedule.ts";
 import type { Scheduler } from "../monitor/scheduler.ts";
 import { checkKey } from "../contract/check-key.ts";

@@ -2,7 +2,7 @@ import { createRecorder, type Recorder, type RecorderOptions } from "../alerting
 import type { Config } from "../config/config.ts";
 import type { AppMetrics } from "../metrics/app-metrics.ts";
 import { evenIntervalMs, nextDueAtMs } from "../monitor/schedule.ts";
-import { createLastStates, type LastStates } from "../monitor/last-states.ts";
+import { createLastStates } from "../monitor/last-states.ts";
 import { createScheduler, type Scheduler, type RoundOptions } from "../monitor/scheduler.ts";
 import { checkKey } from "../contract/check-key.ts";
 import type { Board } from "../store/runs/board.ts";
@@ -55,7 +55,7 @@ const countingChecks: ReadonlySet<string> = new Set(["dead-asset-spike", "event-
 /** Creates the parts that run checks, over one board. */
 export function createChecking(options: CheckingOptions): Checking {
   const { store, board, clock, logger, runtime, metrics, config } = options;
-  const lastStates: LastStates = createLastStates({
+  const lastStates = createLastStates({
     ...options,
     onRead: () => {
       scheduler.restart();

@@ -6,20 +6,10 @@ import type { Board } from "../store/runs/board.ts";
 import type { Store } from "../store/store.ts";
 import type { Writer } from "../store/writer.ts";
 
-/** Whether the board is what the store has: after a commit of unknown end it is read again before anything is begun. */
-export interface LastStates {
-  start(): void;
-  /** Whether a run may begin: the board is right, and no other process writes to the store. */
-  areKnown(): boolean;
-  /** It is unknown whether the store has taken a commit. */
-  doubt(): void;
-  /** @throws what keeps the store from being written */
-  stop(): Promise<void>;
-}
-
 export interface LastStatesOptions {
   readonly store: Pick<Store, "runs">;
   readonly writer: Pick<Writer, "isSure" | "renew">;
+  /** It was filled. */
   readonly board: Board;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -27,18 +17,19 @@ export interface LastStatesOptions {
   readonly onRead: () => void;
 }
 
-const retryAfterMs = secondMs;
-
-/** Creates them for a board that was filled. */
-export function createLastStates({ store, writer, board, clock, ...options }: LastStatesOptions): LastStates {
+/** Knows whether the board is what the store has: after a commit of unknown end it is read again before anything is begun. */
+export function createLastStates({ store, writer, board, clock, ...options }: LastStatesOptions) {
   const logger = options.logger.child({ room: "monitor" });
   const loop = createLoop({
     clock,
     everyMs: Infinity,
     firstAfterMs: Infinity,
-    retryAfterMs,
+    retryAfterMs: secondMs,
     runOnce: readAgain,
-    onError: note,
+    onError: (error) => {
+      doubted = asFlatlineError(error);
+      logger.debug({ err: error }, "last states could not be read, trying again");
+    },
   });
   /** Why the board may be wrong; null: it is not. */
   let doubted: FlatlineError | null = null;
@@ -52,20 +43,18 @@ export function createLastStates({ store, writer, board, clock, ...options }: La
     options.onRead();
   }
 
-  function note(error: unknown): void {
-    doubted = asFlatlineError(error);
-    logger.debug({ err: error }, "last states could not be read, trying again");
-  }
-
   return {
-    start: () => loop.start(),
-    areKnown: () => doubted === null && writer.isSure(),
-    doubt: () => {
+    start: loop.start,
+    /** Whether a run may begin: the board is right, and no other process writes to the store. */
+    areKnown: (): boolean => doubted === null && writer.isSure(),
+    /** It is unknown whether the store has taken a commit. */
+    doubt: (): void => {
       if (doubted === null) logger.warn({}, "it is not known what the store has taken, reading it again");
       doubted ??= new FlatlineError("store_unusable", "it is not known what the store has taken");
       loop.wake();
     },
-    stop: async () => {
+    /** @throws what keeps the store from being written */
+    stop: async (): Promise<void> => {
       await loop.stop();
       if (doubted !== null) throw doubted;
       // The exit code says whether the store could be written, also where nothing was under way.

@@ -1,60 +1,113 @@
-import { AsyncLocalStorage } from "node:async_hooks";
-
-import type { Run } from "../alerting/finished-run.ts";
+import type { FinishedRun } from "../alerting/finished-run.ts";
 import type { Recorded } from "../alerting/record.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { drain, endsWithin } from "../base/lifecycle.ts";
+import type { Logger } from "../base/logger.ts";
 import { createLoop } from "../base/loop.ts";
-import { eventLoopTurn, minuteMs, secondMs } from "../base/time.ts";
+import { eventLoopTurn, minuteMs, secondMs, type Clock } from "../base/time.ts";
+import type { CheckTarget } from "../checks/checks.ts";
+import { checkKey } from "../contract/check-key.ts";
 import { countingOf } from "../contract/death-counts.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
-import { firstDueAtMs } from "./due-times.ts";
-import { nextDueAtMs } from "./schedule.ts";
-import { OwnChecks, planRun, type EndedRun, type OwnCheck, type PlannedRun } from "./own-checks.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import type { Board } from "../store/runs/board.ts";
+import type { CheckKey, Run } from "../store/runs/check-state.ts";
 import { Places } from "./places.ts";
 import type { OpenRun } from "./run-check.ts";
-import type { RoundOptions, Scheduler, SchedulerOptions } from "./scheduler-options.ts";
-import { checkKey } from "../contract/check-key.ts";
-import type { CheckTarget } from "../checks/checks.ts";
+import { nextDueAtMs } from "./schedule.ts";
+import { afterRun, firstDueAtMs, ScheduledChecks, type ScheduledCheck } from "./scheduled-checks.ts";
 
-export type { RoundOptions, Scheduler, SchedulerOptions } from "./scheduler-options.ts";
+/** How checks are run that are due together. */
+export interface RoundOptions {
+  /** Returns for each its report, or what is left of its run, which takes a place; must not reject. See run-check.ts. */
+  readonly run: (targets: readonly CheckTarget[], signal: AbortSignal) => Promise<readonly (CheckReport | OpenRun)[]>;
+  /** Most checks of a round. */
+  readonly most: number;
+}
+
+export interface SchedulerOptions {
+  /** Whether a run may begin now (last-states.ts). */
+  readonly canBegin: () => boolean;
+  /** Whether a check is skipped, because events that it counts are being imported [never]. */
+  readonly isImporting?: (target: CheckTarget) => boolean;
+  /** The last run of each check: what is due when follows from it. */
+  readonly board: Pick<Board, "state">;
+  readonly clock: Clock;
+  readonly targets: readonly CheckTarget[];
+  /** Checks that run at once. */
+  readonly concurrency: number;
+  /** Bound of one run, all its attempts and waits included. */
+  readonly runTimeoutMs: number;
+  /** Answers what the check gave; must not reject. See run-check.ts. */
+  readonly run: (target: CheckTarget, signal: AbortSignal) => Promise<CheckReport>;
+  /** How due checks are run together, for a source that counts for all of them at once [each is run on its own]. */
+  readonly round?: RoundOptions;
+  /** Makes finished runs durable (alerting/record.ts), and answers what came of each, in order. */
+  readonly record: (
+    runs: readonly FinishedRun[],
+    signal: AbortSignal,
+  ) => Promise<readonly PromiseSettledResult<Pick<Recorded, "state" | "previousSeverity">>[]>;
+  /** Called when the store would not take a run, however often it was asked; it is run again [not called]. */
+  readonly onUnrecorded?: (check: CheckKey, durationSeconds: number) => void;
+  readonly metrics: Pick<Metrics, "checkRan" | "runSkipped" | "schedulerLag">;
+  readonly logger: Logger;
+}
+
+/** A run whose report is there, but not recorded yet. */
+interface EndedRun extends Pick<FinishedRun, "run" | "report"> {
+  readonly one: ScheduledCheck;
+  readonly durationMs: number;
+}
+
+/** How a run waits for its place. */
+interface PlaceWanted {
+  /** Whether it gets the next place, before all that wait. */
+  readonly isFirst?: boolean;
+  /** Ends the waiting for a place. */
+  readonly signal?: AbortSignal;
+}
 
 // The due times, and everything that changes them, are known: only the wall clock may be set meanwhile, or the machine
 // suspended.
-const defaultPollMs = 10 * secondMs;
+const pollMs = 10 * secondMs;
 // Whether a run may begin is uncertain for a moment only.
-const uncertainLookMs = secondMs;
+const uncertainPollMs = secondMs;
 const stalledMs = 30 * secondMs;
 // The store had this long for the run: trying again at once would be a loop.
 const unrecordedMs = 10 * secondMs;
 // Runs that jitter spreads are run and stored together: a commit costs as much as fifty runs.
 const gatherMs = 250;
 
+export type Scheduler = ReturnType<typeof createScheduler>;
+
 /** Runs checks when they are due: the schedule is in memory, and follows from the last run of each. */
-export function createScheduler(options: SchedulerOptions): Scheduler {
-  const { canBegin, clock, metrics } = options;
+export function createScheduler(options: SchedulerOptions) {
+  const { canBegin, clock, metrics, round, isImporting = () => false } = options;
   const logger = options.logger.child({ room: "monitor" });
-  const pollMs = options.pollMs ?? defaultPollMs;
 
   let targets = new Map<string, CheckTarget>();
   let { runTimeoutMs } = options;
   const places = new Places(options.concurrency);
   const besides = new Places(1);
-  const own = new OwnChecks(options.board);
+  const checks = new ScheduledChecks(options.board);
 
-  const loop = createLoop({ clock, everyMs: pollMs, runOnce, onError: noteFailure });
-  // A run does not belong to the trace of the run whose place it takes.
-  const inOwnContext = AsyncLocalStorage.snapshot();
+  const loop = createLoop({
+    clock,
+    everyMs: pollMs,
+    runOnce,
+    onError: (error) => logger.error({ err: error }, "checks that are due could not be begun, trying again"),
+  });
   /** Aborts the runs that have not ended when the drain is over. */
   const abandoned = new AbortController();
   /** What kept a run from being recorded while it stops. */
   let unrecorded: unknown = null;
-  let lastLookAtMs = clock.monotonicMs();
+  let polledAtMs = clock.monotonicMs();
   let latestNowMs = clock.nowMs();
   let roundAtMs = -Infinity;
 
-  function arrange(): void {
-    own.arrange(targets, clock.nowMs());
+  function arrange(wanted: readonly CheckTarget[]): void {
+    targets = new Map(wanted.map((target) => [checkKey(target), target]));
+    checks.arrange(targets, clock.nowMs());
     loop.wake();
   }
 
@@ -62,7 +115,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     if (nowMs < latestNowMs - minuteMs) {
       logger.warn({ backMs: latestNowMs - nowMs }, "clock was set back, computing the due times again");
       latestNowMs = nowMs;
-      own.setBack(nowMs);
+      checks.setBack(nowMs);
     }
     latestNowMs = Math.max(latestNowMs, nowMs);
   }
@@ -71,61 +124,53 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   async function runOnce(): Promise<number> {
     const nowMs = clock.nowMs();
     followClock(nowMs);
-    if (!canBegin()) return uncertainLookMs;
-    lastLookAtMs = clock.monotonicMs();
-    const { round } = options;
+    if (!canBegin()) return uncertainPollMs;
+    polledAtMs = clock.monotonicMs();
     if (round === undefined) return beginAlone();
-    if (clock.monotonicMs() - roundAtMs < gatherMs) return untilNextLook();
-    if ((own.nextAtMs() ?? Infinity) > nowMs) return untilNextLook();
-    const taken = own.takeDue(nowMs, round.most);
+    if (clock.monotonicMs() - roundAtMs < gatherMs || checks.nextAtMs() > nowMs) return untilNextPoll();
+    const taken = checks.takeDue(nowMs, round.most);
     const due = withoutImporting(taken, nowMs);
     if (due.length > 0) await beginRound(due, round, nowMs);
     // The loop takes all due checks before it waits for more to join.
     if (taken.length < round.most) roundAtMs = clock.monotonicMs();
-    return untilNextLook();
+    return untilNextPoll();
   }
 
   /** Starts as many due checks as there are free places, each on its own; answers how long there is nothing more to do. */
   function beginAlone(): number {
     if (loop.signal.aborted || !canBegin()) return pollMs;
     const nowMs = clock.nowMs();
-    for (const one of withoutImporting(own.takeDue(nowMs, places.free), nowMs))
+    for (const one of withoutImporting(checks.takeDue(nowMs, places.free), nowMs))
       begin(one, scheduledRun(one, nowMs), aloneOf(one)).catch(ignore);
-    return untilNextLook();
+    return untilNextPoll();
   }
 
   /** Leaves out what counts a part of its events for now: it is due again with its next tick. */
-  function withoutImporting(due: readonly OwnCheck[], nowMs: number): readonly OwnCheck[] {
-    const { isImporting } = options;
-    if (isImporting === undefined) return due;
+  function withoutImporting(due: readonly ScheduledCheck[], nowMs: number): readonly ScheduledCheck[] {
     return due.filter((one) => {
       if (!isImporting(one.target)) return true;
       const { check, slug, schedule } = one.target;
       metrics.runSkipped(check, "import", 1);
-      own.leave(one, nextDueAtMs(schedule, slug, nowMs));
+      checks.leave(one, nextDueAtMs(schedule, slug, nowMs));
       return false;
     });
   }
 
-  function untilNextLook(): number {
-    const dueAtMs = own.nextAtMs();
-    const isRound = options.round !== undefined;
-    if (dueAtMs === null || (!isRound && places.free <= 0)) return pollMs;
-    const gatheredInMs = isRound ? roundAtMs + gatherMs - clock.monotonicMs() : 0;
-    return Math.max(0, Math.min(pollMs, Math.max(dueAtMs - clock.nowMs(), gatheredInMs)));
+  function untilNextPoll(): number {
+    if (round === undefined && places.free <= 0) return pollMs;
+    const gatheredInMs = round === undefined ? 0 : roundAtMs + gatherMs - clock.monotonicMs();
+    return Math.max(0, Math.min(pollMs, Math.max(checks.nextAtMs() - clock.nowMs(), gatheredInMs)));
   }
 
   /** Resolves when all are counted, or after a moment: a slow source must not hold up what is due meanwhile. */
-  async function beginRound(due: readonly OwnCheck[], round: RoundOptions, nowMs: number): Promise<void> {
+  async function beginRound(due: readonly ScheduledCheck[], { run }: RoundOptions, nowMs: number): Promise<void> {
     const runs = due.map((one) => ({ one, run: scheduledRun(one, nowMs) }));
     const startedMs = clock.monotonicMs();
     const deadline = clock.deadline(runTimeoutMs, abandoned.signal);
-    const counted = round
-      .run(
-        due.map(({ target }) => target),
-        deadline.signal,
-      )
-      .finally(() => deadline.release());
+    const counted = run(
+      due.map(({ target }) => target),
+      deadline.signal,
+    ).finally(() => deadline.release());
     const ended = counted.then((given) => {
       const durationMs = (clock.monotonicMs() - startedMs) / due.length;
       const reported: EndedRun[] = [];
@@ -141,65 +186,56 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     await endsWithin(clock, counted.then(eventLoopTurn), gatherMs);
   }
 
-  function scheduledRun({ target, dueAtMs }: OwnCheck, nowMs: number): Run {
+  function scheduledRun({ target, dueAtMs }: ScheduledCheck, nowMs: number): Run {
     metrics.schedulerLag(Math.max(0, nowMs - dueAtMs) / secondMs);
     return { check: target.check, slug: target.slug, dueAtMs, isAsked: false };
   }
 
   const aloneOf =
-    ({ target }: OwnCheck): OpenRun =>
+    ({ target }: ScheduledCheck): OpenRun =>
     (signal) =>
       options.run(target, signal);
 
-  function begin(one: OwnCheck, run: Run, work: OpenRun, place: PlaceWanted = {}): Promise<CheckReport> {
+  function begin(one: ScheduledCheck, run: Run, work: OpenRun, place: PlaceWanted = {}): Promise<CheckReport> {
     const ended = runToEnd(one, run, work, place);
     one.underWay = ended;
     return ended;
   }
 
-  async function runToEnd(one: OwnCheck, run: Run, work: OpenRun, place: PlaceWanted): Promise<CheckReport> {
-    let report: CheckReport;
-    let durationMs: number;
+  async function runToEnd(one: ScheduledCheck, run: Run, work: OpenRun, place: PlaceWanted): Promise<CheckReport> {
+    let ended: Pick<EndedRun, "report" | "durationMs">;
     try {
-      ({ report, durationMs } = await inPlace(work, place));
+      ended = await inPlace(work, place);
     } catch (error) {
-      own.leaveUnrecorded(one, run.dueAtMs, { nowMs: clock.nowMs() });
-      loop.wake(untilNextLook());
+      checks.leaveUnrecorded(one, run.dueAtMs, clock.nowMs());
+      loop.wake(untilNextPoll());
       throw error;
     }
-    const [recorded] = await recordEnded([{ one, run, report, durationMs }]);
+    const [recorded] = await recordEnded([{ one, run, ...ended }]);
     if (recorded?.status === "rejected") throw recorded.reason;
-    return report;
+    return ended.report;
   }
 
   /** Records runs that ended together, and says when their checks are due again. */
   async function recordEnded(ended: readonly EndedRun[]): Promise<readonly PromiseSettledResult<unknown>[]> {
-    const planned = planRuns(ended);
-    const recorded = await options.record(planned, abandoned.signal);
-    for (const [index, run] of planned.entries()) {
+    // The configuration may be read again while they are recorded.
+    const finished = ended.map((run) => ({ ...run, ...afterRun(run.one.target, run.run, run.report) }));
+    const recorded = await options.record(finished, abandoned.signal);
+    for (const [index, run] of finished.entries()) {
       const outcome = recorded[index];
       if (outcome?.status === "fulfilled") noteRecorded(run, outcome.value);
       else noteUnrecorded(run, outcome?.reason);
     }
-    loop.wake(untilNextLook());
+    loop.wake(untilNextPoll());
     return recorded;
   }
 
-  function planRuns(ended: readonly EndedRun[]): PlannedRun[] {
-    try {
-      return ended.map(planRun);
-    } catch (error) {
-      for (const run of ended) noteUnrecorded(run, error);
-      throw error;
-    }
-  }
-
   function noteRecorded(
-    { one, report, durationMs, schedule, nextDueAtMs, skipped }: PlannedRun,
+    { one, report, durationMs, schedule, nextDueAtMs, skipped }: EndedRun & ReturnType<typeof afterRun>,
     { state, previousSeverity }: Pick<Recorded, "state" | "previousSeverity">,
   ): void {
     const isSame = one.target.schedule === schedule;
-    own.leave(one, isSame ? nextDueAtMs : firstDueAtMs(one.target, state, clock.nowMs()));
+    checks.leave(one, isSame ? nextDueAtMs : firstDueAtMs(one.target, state, clock.nowMs()));
     const { check, slug, severity } = report;
     const durationSeconds = durationMs / secondMs;
     if (skipped.late > 0) metrics.runSkipped(check, "late", skipped.late);
@@ -213,23 +249,17 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
   function noteUnrecorded({ one, run, durationMs }: EndedRun, error: unknown): void {
     options.onUnrecorded?.(run, durationMs / secondMs);
-    const { check, slug } = run;
-    noteError(error, { check, slug }, "run was not recorded, will be run again");
-    own.leaveUnrecorded(one, run.dueAtMs, againLater());
-  }
-
-  const againLater = () => ({ nowMs: clock.nowMs(), notBeforeMs: clock.nowMs() + unrecordedMs });
-
-  function noteError(error: unknown, facts: object, message: string): void {
-    if (abandoned.signal.aborted) return;
-    if (loop.signal.aborted) unrecorded = error;
-    logger.error({ err: error, ...facts }, message);
+    if (!abandoned.signal.aborted) {
+      if (loop.signal.aborted) unrecorded = error;
+      logger.error({ err: error, check: run.check, slug: run.slug }, "run was not recorded, will be run again");
+    }
+    checks.leaveUnrecorded(one, run.dueAtMs, clock.nowMs(), clock.nowMs() + unrecordedMs);
   }
 
   async function inPlace(
     work: OpenRun,
     { isFirst = false, signal }: PlaceWanted,
-  ): Promise<{ readonly report: CheckReport; readonly durationMs: number }> {
+  ): Promise<Pick<EndedRun, "report" | "durationMs">> {
     await places.take(isFirst, signal).catch(() => {
       throw startTimeout();
     });
@@ -250,105 +280,107 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   function leavePlace(): void {
     places.leave();
     // This is done here, not in the loop's next turn: ending its sleep costs as much as a request.
-    if (options.round === undefined) loop.wake(inOwnContext(beginAlone));
-  }
-
-  async function runBeside<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
-    await besides.take(false, signal);
-    try {
-      await places.take(false, signal);
-      try {
-        return await work();
-      } finally {
-        leavePlace();
-      }
-    } finally {
-      besides.leave();
-    }
-  }
-
-  function noteFailure(error: unknown): void {
-    logger.error({ err: error }, "checks that are due could not be begun, trying again");
-  }
-
-  async function runNow(check: CheckName, slug: string, signal: AbortSignal): Promise<CheckReport> {
-    const key = checkKey({ check, slug });
-    for (;;) {
-      const target = targets.get(key);
-      if (target === undefined) throw new FlatlineError("not_found", `no check ${check} is configured for "${slug}"`);
-      if (loop.signal.aborted) throw new FlatlineError("unavailable", "flatline is stopping");
-      if (signal.aborted) throw startTimeout();
-      const one = own.get(key);
-      if (one === undefined) throw new FlatlineError("internal", `the check ${key} has no place in the schedule`);
-      if (options.isImporting?.(target) === true)
-        throw new FlatlineError("conflict", `events of ${slug} are being imported: what is counted of them is a part`);
-      if (one.underWay !== null) {
-        await endsWithin(clock, one.underWay.then(ignore, ignore), runTimeoutMs, signal);
-        continue;
-      }
-      if (!canBegin()) throw new FlatlineError("unavailable", "the store cannot be reached");
-      const run = { check, slug, dueAtMs: one.dueAtMs, isAsked: true };
-      return begin(one, run, aloneOf(one), { isFirst: true, signal });
-    }
-  }
-
-  async function gatherEnding(): Promise<void> {
-    // A remote request takes its time: the runs that end while another one is committed are enough.
-    if (options.round !== undefined) await endsWithin(clock, places.whenIdle(), gatherMs);
-    // The last run hands its report over after it has left its place.
-    await eventLoopTurn();
+    if (round === undefined) loop.wake(beginAlone());
   }
 
   return {
-    start: () => {
-      targets = byKey(options.targets);
-      arrange();
-      lastLookAtMs = clock.monotonicMs();
+    /** Begins to run what is due. */
+    start: (): void => {
+      arrange(options.targets);
+      polledAtMs = clock.monotonicMs();
       loop.start();
     },
-    setTargets: (change) => {
-      targets = byKey(change.targets);
+    /** Applies a new configuration; running checks go on. */
+    setTargets: (change: Pick<SchedulerOptions, "targets"> & Partial<SchedulerOptions>): void => {
       if (change.concurrency !== undefined) places.resize(change.concurrency);
       runTimeoutMs = change.runTimeoutMs ?? runTimeoutMs;
-      arrange();
+      arrange(change.targets);
     },
-    restart: () => {
-      own.restart(clock.nowMs());
+    /** The board was read again: computes when each check is due. */
+    restart: (): void => {
+      checks.restart(clock.nowMs());
       loop.wake();
     },
-    runNow,
-    runBeside,
-    gatherEnding,
-    standing: (key) => {
-      const one = own.get(key);
+    /**
+     * Runs the check now, like a scheduled run, after one that is running.
+     * @throws FlatlineError not_found, unavailable (stopping, or no run may begin), or what recording threw
+     */
+    runNow: async (check: CheckName, slug: string, signal: AbortSignal): Promise<CheckReport> => {
+      const key = checkKey({ check, slug });
+      for (;;) {
+        const one = checks.get(key);
+        if (one === undefined || !targets.has(key))
+          throw new FlatlineError("not_found", `no check ${check} is configured for "${slug}"`);
+        if (loop.signal.aborted) throw new FlatlineError("unavailable", "flatline is stopping");
+        if (signal.aborted) throw startTimeout();
+        if (isImporting(one.target))
+          throw new FlatlineError(
+            "conflict",
+            `events of ${slug} are being imported: what is counted of them is a part`,
+          );
+        if (one.underWay !== null) {
+          await endsWithin(clock, one.underWay.then(ignore, ignore), runTimeoutMs, signal);
+          continue;
+        }
+        if (!canBegin()) throw new FlatlineError("unavailable", "the store cannot be reached");
+        return begin(one, { check, slug, dueAtMs: one.dueAtMs, isAsked: true }, aloneOf(one), {
+          isFirst: true,
+          signal,
+        });
+      }
+    },
+    /**
+     * Does work that is no run in a place of the runs, one such work at a time. Rejects with the reason of the signal when that
+     * aborts before there is a place.
+     */
+    runBeside: async <Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> => {
+      await besides.take(false, signal);
+      try {
+        await places.take(false, signal);
+        try {
+          return await work();
+        } finally {
+          leavePlace();
+        }
+      } finally {
+        besides.leave();
+      }
+    },
+    /**
+     * Waits for runs over the store's own events that are about to end, 250 ms at most: their reads and a commit take turns on the
+     * store's connection, so without it each of hundreds of alerts that begin together is a commit of its own.
+     */
+    gatherEnding: async (): Promise<void> => {
+      // A remote request takes its time: the runs that end while another one is committed are enough.
+      if (round !== undefined) await endsWithin(clock, places.whenIdle(), gatherMs);
+      // The last run hands its report over after it has left its place.
+      await eventLoopTurn();
+    },
+    /** Returns when the check with this key is due, and whether it runs; null while it is not known. */
+    standing: (key: string): { readonly dueAtMs: number; readonly isRunning: boolean } | null => {
+      const one = checks.get(key);
       return one === undefined ? null : { dueAtMs: one.dueAtMs, isRunning: one.underWay !== null };
     },
-    isStalled: () => {
-      const isDue = (own.nextAtMs() ?? Infinity) <= clock.nowMs();
-      return loop.signal.aborted || (isDue && clock.monotonicMs() - lastLookAtMs > stalledMs);
+    /** Returns whether it has not looked for more than 30 s while a check is due, or has stopped. */
+    isStalled: (): boolean => {
+      const isDue = checks.nextAtMs() <= clock.nowMs();
+      return loop.signal.aborted || (isDue && clock.monotonicMs() - polledAtMs > stalledMs);
     },
-    running: () => own.underWay().length,
-    stop: async (drainMs) => {
-      const looked = loop.stop();
+    /** How many checks are running. */
+    running: (): number => checks.underWay().length,
+    /**
+     * Starts no new runs; running checks get `drainMs`, then their signals abort. @throws the error that kept a run from being
+     * recorded
+     */
+    stop: async (drainMs: number): Promise<void> => {
+      const polled = loop.stop();
       const giveUp = (): void => abandoned.abort(stopped());
-      // The running look may still begin runs.
-      const ended = looked.then(() => own.whenIdle());
+      // The running turn may still begin runs.
+      const ended = polled.then(() => checks.whenIdle());
       const hung = await drain(clock, ended, { drainMs, giveUp });
       if ((unrecorded ?? hung) !== null) throw unrecorded ?? hung;
     },
   };
-}
-
-/** How a run waits for its place. */
-interface PlaceWanted {
-  /** Whether it gets the next place, before all that wait. */
-  readonly isFirst?: boolean;
-  /** Ends the waiting for a place. */
-  readonly signal?: AbortSignal;
-}
-
-function byKey(targets: readonly CheckTarget[]): Map<string, CheckTarget> {
-  return new Map(targets.map((target) => [checkKey(target), target]));
 }
 
 /** What the log says of a run. */

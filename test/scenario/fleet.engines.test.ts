@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { minuteMs, secondMs } from "../../src/base/time.ts";
-import type { Run } from "../../src/alerting/finished-run.ts";
+import type { Run } from "../../src/store/runs/check-state.ts";
 import type { Incident } from "../../src/store/alerts/incidents.ts";
 import { resultReport } from "../support/reports.ts";
 import { storeEngines, type StoreEngineCase } from "../support/store/engines.ts";

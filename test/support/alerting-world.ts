@@ -9,7 +9,7 @@ import { firingOf, presentOf } from "../../src/alerting/notify/present.ts";
 import { createOutbox, type Outbox } from "../../src/alerting/deliver/outbox.ts";
 import type { DeliveryBudget, DeliveryOutcome } from "../../src/alerting/deliver/receiver.ts";
 import { createRecorder, recordRun, type Recorded, type Recorder } from "../../src/alerting/record.ts";
-import type { Run } from "../../src/alerting/finished-run.ts";
+import type { Run } from "../../src/store/runs/check-state.ts";
 import { Board } from "../../src/store/runs/board.ts";
 import type { AlertingSettings, AlertPolicy, AlertTarget, ReceiverRoute } from "../../src/alerting/settings.ts";
 import { createSilentLogger } from "../../src/base/logger.ts";

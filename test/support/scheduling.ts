@@ -1,9 +1,9 @@
-import type { RecordRequest } from "../../src/alerting/finished-run.ts";
+import type { FinishedRun } from "../../src/alerting/finished-run.ts";
 import { createRecorder, recordRun, type Recorded } from "../../src/alerting/record.ts";
 import type { Logger } from "../../src/base/logger.ts";
 import type { CheckReport } from "../../src/contract/report.ts";
 import type { ResultSeverity } from "../../src/contract/severity.ts";
-import { firstDueAtMs } from "../../src/monitor/due-times.ts";
+import { firstDueAtMs } from "../../src/monitor/scheduled-checks.ts";
 import { createLastStates } from "../../src/monitor/last-states.ts";
 import { createScheduler, type Scheduler, type SchedulerOptions } from "../../src/monitor/scheduler.ts";
 import type { CheckTarget } from "../../src/checks/checks.ts";
@@ -43,7 +43,7 @@ export interface SchedulingWorld {
   /** How long the next runs of a slug take, and what they give. */
   behave: (slug: string) => { readonly durationMs: number; readonly severity?: ResultSeverity };
   /** Throws to make recording fail. */
-  beforeRecord: (request: RecordRequest) => void;
+  beforeRecord: (request: FinishedRun) => void;
   /** A process on the store that is not started yet. */
   process(owner: string, targets: readonly CheckTarget[], over?: ProcessOptions): SchedulingProcess;
   /** When the check is due, as a process that begins now finds it. */
@@ -128,7 +128,7 @@ export function createSchedulingWorld(store: Store, clock: VirtualClock): Schedu
       ...over,
     });
 
-    async function recordOne(request: RecordRequest, signal: AbortSignal): Promise<Recorded> {
+    async function recordOne(request: FinishedRun, signal: AbortSignal): Promise<Recorded> {
       world.beforeRecord(request);
       const recorded = await recordRun(recorder, request, signal);
       const { state } = recorded;

@@ -8,8 +8,8 @@ export interface CheckKey {
   readonly slug: string;
 }
 
-/** What a run was for. */
-export interface RunOrigin {
+/** A run of a check, which may not have ended. */
+export interface Run extends CheckKey {
   readonly dueAtMs: number;
   /** Whether it was requested (POST …/run). */
   readonly isAsked: boolean;
@@ -30,7 +30,7 @@ interface Past {
  * The last state of a check. Reports are texts, which are parsed when somebody asks: as objects, those of a fleet are most of
  * what the garbage collector moves.
  */
-export class CheckState implements CheckKey, RunOrigin, Past {
+export class CheckState implements Run, Past {
   readonly check: CheckName;
   readonly slug: string;
   readonly dueAtMs: number;
@@ -49,11 +49,11 @@ export class CheckState implements CheckKey, RunOrigin, Past {
   readonly #kind: string;
 
   /** `text` is the report as JSON. */
-  constructor(report: CheckReport, text: string, origin: RunOrigin, past: Past) {
+  constructor(report: CheckReport, text: string, run: Pick<Run, "dueAtMs" | "isAsked">, past: Past) {
     this.check = report.check;
     this.slug = report.slug;
-    this.dueAtMs = origin.dueAtMs;
-    this.isAsked = origin.isAsked;
+    this.dueAtMs = run.dueAtMs;
+    this.isAsked = run.isAsked;
     this.severity = report.severity;
     this.severitySinceMs = past.severitySinceMs;
     this.lastRunAtMs = report.finishedAtMs;
@@ -66,11 +66,11 @@ export class CheckState implements CheckKey, RunOrigin, Past {
   }
 
   /** Returns the state after a run. */
-  static after(before: CheckState | null, report: CheckReport, origin: RunOrigin): CheckState {
+  static after(before: CheckState | null, report: CheckReport, run: Pick<Run, "dueAtMs" | "isAsked">): CheckState {
     const { severity, finishedAtMs: atMs } = report;
     const text = JSON.stringify(report);
     const isResult = report.kind === "result";
-    return new CheckState(report, text, origin, {
+    return new CheckState(report, text, run, {
       severitySinceMs: before?.severity === severity ? before.severitySinceMs : atMs,
       resultText: isResult ? text : (before?.resultText ?? null),
       lastSuccessAtMs: isResult ? atMs : (before?.lastSuccessAtMs ?? null),
