@@ -53,12 +53,8 @@ export interface CheckKind {
   readonly holdsGate: boolean;
   /** Name of the alert in Alertmanager and Prometheus (CONTRACT 7). */
   readonly alertName: string;
-  /** Follows the slug in a title [the check's name]. */
-  readonly subject?: string;
   /** Says why an alert is over, without a claim that something was repaired: no person has looked (CONTRACT 7). */
   readonly back: string;
-  /** The same in a message [`back`]. */
-  readonly ended?: string;
   /** Whether the first finding of its result says what is wrong, and the others are details. */
   readonly isSaidByFinding: boolean;
   /** Returns whether a finding is for readers with the right to details only (CONTRACT 13). Absent: none is. */
@@ -69,11 +65,7 @@ export interface CheckKind {
   readonly errorReasons?: Readonly<Partial<Record<ErrorCode, CheckErrorReason>>>;
   /** Whether a run has a result for a time that is past: what it asks for is kept. */
   readonly canLookBack: boolean;
-  /** Returns the number that follows the subject in a title; null: none. Absent: the counts of deaths. */
-  numberOf?(said: SaidNumbers, durationText: (ms: number) => string): string | null;
-  /** Returns what its result says in a sentence; null: nothing. Absent: the first finding, or the counts of deaths. */
-  sentenceOf?(said: SaidNumbers, durationText: (ms: number) => string): string | null;
-  /** Returns the same as the end of a line. Absent: the first finding, or the counts of deaths. */
+  /** Returns what its result says, as the end of a line. Absent: the first finding, or the counts of deaths. */
   summaryOf?(said: SaidNumbers, durationText: (ms: number) => string): string;
   /** Its own key in the configuration; absent: it has none. */
   readonly settings?: CheckSettings;

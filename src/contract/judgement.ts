@@ -4,13 +4,6 @@ import { formatPercent } from "../base/numbers.ts";
 export const judgementVerdicts = ["checker", "real", "expected"] as const;
 export type JudgementVerdict = (typeof judgementVerdicts)[number];
 
-/** What each verdict says, as the middle of a sentence. */
-export const judgementMeanings: Readonly<Record<JudgementVerdict, string>> = {
-  checker: "the checker was wrong",
-  real: "these assets did die",
-  expected: "it was known beforehand",
-};
-
 // Real mass deaths are reversed in part, too (docs/detection.md, regret); fewer than three prove nothing.
 const proposedShare = 0.5;
 const leastRevived = 3;

@@ -1,8 +1,8 @@
 import type { Notification } from "../alerting/notify/notification.ts";
 import { formatCount } from "../base/numbers.ts";
 import { Secret } from "../base/secret.ts";
-import { isActNotice } from "./wording/acts.ts";
-import type { MessageLink } from "./wording/message.ts";
+import { isActNotice } from "../words/alert.ts";
+import type { MessageLink } from "../words/message.ts";
 
 /** Makes the address by which a reader acknowledges an incident, signed for a receiver at the time of an attempt. */
 export type SignLink = (incident: number, receiver: string, nowMs: number) => string;

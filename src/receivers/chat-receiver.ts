@@ -4,13 +4,13 @@ import type { Secret } from "../base/secret.ts";
 import { actLinks, linkSecrets } from "./act-links.ts";
 import { deliverRequest } from "./delivery.ts";
 import { urlShape, type ReceiverDeps, type ReceiverInput, type ReceiverKind } from "./kind.ts";
-import type { MessageLink } from "./wording/message.ts";
+import type { Wording } from "../words/message.ts";
 
 /** How one kind of chat is spoken to. */
 export interface ChatWording {
   readonly contentType: string;
   /** The body for a notification, as it becomes JSON. */
-  readonly bodyOf: (notification: Notification, acts: readonly MessageLink[]) => object;
+  readonly bodyOf: (notification: Notification, wording: Wording) => object;
 }
 
 /** A chat's incoming webhook. */
@@ -44,7 +44,7 @@ export function createChatReceiver(
     deliver: (notification, context) => {
       const headers = { "content-type": contentType, "user-agent": "flatline" };
       const acts = actLinks(notification, signLink, context.nowMs);
-      const body = JSON.stringify(bodyOf(notification, acts));
+      const body = JSON.stringify(bodyOf(notification, { acts }));
       return deliverRequest(dispatcher, { url, headers, body, secrets: linkSecrets(acts) }, context);
     },
   };

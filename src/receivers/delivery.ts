@@ -6,7 +6,7 @@ import { parseRetryAfter, sendRequest, type HttpResponse } from "../base/http.ts
 import { redact, Secret } from "../base/secret.ts";
 import { decoded } from "../base/uri-text.ts";
 import type { DeliveryOutcome } from "../alerting/deliver/receiver.ts";
-import { plainText } from "./wording/text.ts";
+import { plainText } from "../words/text.ts";
 
 /** What a delivery is made with. */
 export interface DeliveryContext {

@@ -16,13 +16,13 @@ const samples = sampleNotifications();
 const sentAtMs = Date.UTC(2026, 0, 15, 12, 0, 5);
 const resendMs = 60_000;
 
-// An incident of one, one of many, its end, an escalation, and what gives no result: other samples differ in words only.
-const slackForms = ["firing", "group", "fleet-resolved", "lead", "unreachable"];
+// An incident of one, of few, of many, its end, and what gives no result: other samples differ in words only.
+const slackForms = ["firing", "group", "fleet", "fleet-resolved", "unknown"];
 // The words are Slack's: of other chats one message shows what is theirs.
 const chatForms = ["group"];
 // Labels are by check and kind, and an end ends the labels that were sent.
 const alertForms = ["escalated", "fleet-resolved", "healthcheck"];
-const payloadForms = ["sample", "fleet", "fleet-resolved", "unknown", "judged-released"];
+const payloadForms = ["firing", "fleet", "fleet-resolved", "unknown", "judged-released"];
 
 const bodies: readonly (readonly [string, readonly string[], (notification: Notification) => unknown])[] = [
   ["slack", slackForms, (notification) => slackBody(notification)],

@@ -1,22 +1,30 @@
-import { actsOn, alertsWithAddresses, fleetEvidence, sampledAssets } from "./sampled-assets.ts";
-import {
-  incidentId,
-  fleet,
-  headline,
-  incident,
-  over,
-  alone,
-  aloneOver,
-  unanswered,
-  ofThree,
-  nowMs,
-  startsAtMs,
-} from "./sample-incidents.ts";
-import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
+import type {
+  AlertNotice,
+  IncidentNotice,
+  NoticeEvent,
+  Notification,
+  SampledAsset,
+} from "../alerting/notify/notification.ts";
+import { hourMs, minuteMs } from "../base/time.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
-import type { SpikeOnset } from "../contract/spike-evidence.ts";
+import { summarize } from "../words/alert.ts";
 
-const result: HealthcheckResult = {
+const nowMs = Date.UTC(2026, 0, 15, 12);
+const startsAtMs = nowMs - 11 * hourMs - 40 * minuteMs;
+const beganAtMs = Date.UTC(2026, 0, 14, 21, 40);
+const incidentId = "0196f0a2-0000-7000-8000-0000000000f1";
+const alertId = (number: number): string => `0196f0a2-0000-7000-8000-00000000000${number}`;
+const expectedCount = 78 / 7;
+const countsOf = (currentCount: number) => ({
+  currentCount,
+  baselineCount: 78,
+  expectedCount,
+  ratio: currentCount / expectedCount,
+});
+const finding = (kind: string, ref: string | null, message: string) =>
+  ({ kind, ref, severity: "fail", message }) as const;
+
+const spike: HealthcheckResult = {
   id: "dead-asset-spike",
   title: "Spike in recently dead assets",
   category: "assets",
@@ -24,42 +32,44 @@ const result: HealthcheckResult = {
   scope: { slug: "acme" },
   ok: false,
   severity: "fail",
-  observed: { currentCount: 5119, baselineCount: 78, expectedCount: 78 / 7, ratio: 5119 / (78 / 7) },
+  observed: countsOf(5_119),
   threshold: {
     windowHours: 24,
     baselineDays: 7,
     warnMultiplier: 2,
     failMultiplier: 4,
     minSpikeCount: 10,
-    warnAbove: (78 / 7) * 2,
-    failAbove: (78 / 7) * 4,
+    warnAbove: expectedCount * 2,
+    failAbove: expectedCount * 4,
   },
   findings: [
-    {
-      kind: "dead-asset-spike",
-      ref: "acme",
-      severity: "fail",
-      message: "5,119 deaths in 24 h, 11.1 expected (459×)",
-    },
-    {
-      kind: "dead-asset-spike.asset-type",
-      ref: "DOMAIN",
-      severity: "fail",
-      message: "4,000 deaths of type DOMAIN in 24 h, 10.0 expected (excess 3,990)",
-    },
-    {
-      kind: "dead-asset-spike.asset-type",
-      ref: "URL",
-      severity: "fail",
-      message: "1,119 deaths of type URL in 24 h, 1.1 expected (excess 1,118)",
-    },
+    finding("dead-asset-spike", "acme", "5,119 deaths in 24 h, 11.1 expected (459×)"),
+    finding(
+      "dead-asset-spike.asset-type",
+      "DOMAIN",
+      "4,000 deaths of type DOMAIN in 24 h, 10.0 expected (excess 3,990)",
+    ),
+    finding("dead-asset-spike.attribute", "reason=captcha_page", "85 % reason=captcha_page, usually <1 %"),
   ],
   suggestedAction: "Open a sample of the newly dead assets by hand before anything acts on these deaths.",
   appUrl: "https://app.example.com/o/acme",
 };
 
+const sample: readonly SampledAsset[] = [
+  {
+    asset: "https://login.acme-pay.example/en?next=/home.html",
+    assetType: "URL",
+    deadAtMs: nowMs - minuteMs,
+    attributes: { checker: "eu-1", reason: "captcha_page" },
+  },
+  { asset: "support@acme-help.example", assetType: "EMAIL", deadAtMs: nowMs - minuteMs, attributes: {} },
+  { asset: "acme-wallet.example", assetType: null, deadAtMs: nowMs - 2 * minuteMs, attributes: {} },
+];
+
+const marker = { text: "captcha rollout", atMs: beganAtMs - 40 * minuteMs };
+
 const firing: AlertNotice = {
-  id: "0196f0a2-0000-7000-8000-000000000001",
+  id: alertId(1),
   check: "dead-asset-spike",
   slug: "acme",
   kind: "verdict",
@@ -70,53 +80,26 @@ const firing: AlertNotice = {
   reason: "not_ok",
   startsAtMs,
   endsAtMs: null,
-  peak: { severity: "fail", currentCount: 5119, atMs: nowMs },
+  peak: { severity: "fail", currentCount: 5_119, atMs: nowMs },
+  onset: { atMs: beganAtMs, marker },
   labels: { team: "trust" },
   url: "https://app.example.com/o/acme",
-  result,
-  counts: { currentCount: 5119, baselineCount: 78, expectedCount: 78 / 7, ratio: 5119 / (78 / 7) },
+  result: spike,
+  counts: countsOf(5_119),
   error: null,
+  incident: { id: incidentId, number: 41 },
 };
-
-const onset: SpikeOnset = {
-  atMs: Date.UTC(2026, 0, 14, 21, 40),
-  marker: { text: "captcha rollout", atMs: Date.UTC(2026, 0, 14, 21) },
-};
-
-const evident: HealthcheckResult = {
-  ...result,
-  observed: {
-    ...result.observed,
-    likelyCause: "checker",
-    likelyCauseReason: "The deaths are concentrated in one value: 87 % reason=tls_handshake, usually 4 %.",
-    onsetAt: "2026-01-14T21:40:00.000Z",
-    marker: "captcha rollout",
-    markerAt: "2026-01-14T21:00:00.000Z",
-    revivedCount: 312,
-  },
-  findings: [
-    ...result.findings,
-    {
-      kind: "dead-asset-spike.attribute",
-      ref: "reason=tls_handshake",
-      severity: "fail",
-      message: "87 % reason=tls_handshake, usually 4 %",
-    },
-  ],
-};
-
 const warning: AlertNotice = {
   ...firing,
-  id: "0196f0a2-0000-7000-8000-000000000002",
+  id: alertId(2),
   slug: "globex",
   severity: "warn",
   peak: { severity: "warn", currentCount: 31, atMs: nowMs },
   labels: {},
   url: "https://app.example.com/o/globex",
-  result: { ...result, severity: "warn", scope: { slug: "globex" }, findings: [], appUrl: null },
-  counts: { currentCount: 31, baselineCount: 70, expectedCount: 10, ratio: 3.1 },
+  result: { ...spike, severity: "warn", scope: { slug: "globex" }, findings: [], appUrl: null },
+  counts: countsOf(31),
 };
-
 const resolved: AlertNotice = {
   ...firing,
   event: "resolved",
@@ -124,20 +107,12 @@ const resolved: AlertNotice = {
   previousSeverity: "fail",
   reason: "back_to_ok",
   endsAtMs: nowMs,
-  result: {
-    ...result,
-    ok: true,
-    severity: "ok",
-    observed: { currentCount: 7, baselineCount: 78, expectedCount: 78 / 7, ratio: 7 / (78 / 7) },
-    findings: [],
-    suggestedAction: null,
-  },
-  counts: { currentCount: 7, baselineCount: 78, expectedCount: 78 / 7, ratio: 7 / (78 / 7) },
+  result: { ...spike, ok: true, severity: "ok", observed: countsOf(7), findings: [], suggestedAction: null },
+  counts: countsOf(7),
 };
-
 const unknown: AlertNotice = {
   ...firing,
-  id: "0196f0a2-0000-7000-8000-000000000003",
+  id: alertId(3),
   kind: "unknown",
   event: "unknown",
   severity: "unknown",
@@ -145,9 +120,8 @@ const unknown: AlertNotice = {
   peak: { severity: "unknown", currentCount: null, atMs: startsAtMs },
   result: null,
   counts: null,
-  error: { reason: "forbidden", message: "the service answered 403: this key has no access" },
+  error: { reason: "server_error", message: "GET https://evil.example/login: the service answered 503" },
 };
-
 const recovered: AlertNotice = {
   ...unknown,
   event: "recovered",
@@ -160,204 +134,237 @@ const recovered: AlertNotice = {
   error: null,
 };
 
-/** One notification of each kind that receivers word, with made-up numbers: templates are tried on them, and goldens made. */
-export function sampleNotifications(): Readonly<Record<string, Notification>> {
-  const of = (alerts: readonly AlertNotice[], given: Partial<Notification> = {}): Notification => ({
-    id: "0196f0a2-0000-7000-8000-00000000a000",
-    receiver: "sample",
-    status: alerts.some(({ status }) => status === "firing") ? "firing" : "resolved",
-    severity: alerts[0]?.severity ?? "ok",
-    summary: "acme: fail, 5,119 deaths, 11.1 expected (459×)",
-    generatedAtMs: nowMs,
-    externalUrl: "https://flatline.example.com",
-    fleet: null,
-    incident: null,
-    alerts: alerts.map((alert) => ({ ...alert, incident: { id: incidentId, number: 41 } })),
-    ...given,
-  });
-  const queue: AlertNotice = {
-    ...firing,
-    check: "review-queue",
-    severity: "warn",
-    peak: { severity: "warn", currentCount: null, atMs: nowMs },
-    result: {
-      ...result,
-      id: "review-queue",
-      category: "reviewing",
-      severity: "warn",
-      observed: { queued: 7, oldestAgeSeconds: 51_000 },
-      threshold: { warnAfterSeconds: 14_400, failAfterSeconds: 86_400 },
-      findings: [{ kind: "review-queue", ref: "9001", severity: "warn", message: "waits for 14h" }],
+/** An incident of several organizations, from one cause. */
+const incident: IncidentNotice = {
+  id: incidentId,
+  number: 41,
+  url: "https://flatline.example.com/incidents/41",
+  family: "deaths",
+  startedAtMs: startsAtMs,
+  endedAtMs: null,
+  severity: "fail",
+  organizations: 12,
+  firing: 12,
+  deaths: { count: 131_643, expected: 120.5 },
+  onsetAtMs: beganAtMs,
+  excessStoppedAtMs: null,
+  likelyCause: "checker",
+  carriers: [{ key: "reason", value: "captcha_page", share: 0.85, usualShare: 0.005 }],
+  secondOpinion: {
+    asked: 20,
+    alive: 14,
+    gone: 5,
+    verdict: "refuted",
+    controls: { alive: { asked: 20, alive: 19 }, dead: { asked: 20, alive: 1 } },
+    atMs: startsAtMs + 4 * minuteMs,
+    look: 1,
+  },
+  acknowledgedBy: null,
+  held: 8,
+  worst: [
+    { slug: "acme", excess: 5_108, count: 5_119, expected: expectedCount },
+    { slug: "globex", excess: 21, count: 31, expected: 10 },
+  ],
+  outlived: 0,
+  opened: 0,
+  own: { organizations: 12, firing: 12, toAcknowledge: 12, lastError: null },
+  headline: {
+    number: 41,
+    family: "deaths",
+    startedAtMs: startsAtMs,
+    endedAtMs: null,
+    likelyCause: "checker",
+    secondOpinion: null,
+    isOneCause: true,
+    beganAtMs,
+    withinMs: 10 * minuteMs,
+    lastedMs: nowMs - startsAtMs,
+    whole: { organizations: 12, firing: 12, watched: 21 },
+    part: null,
+    alone: null,
+    carrier: { key: "reason", value: "captcha_page", share: 0.85, usualShare: 0.005 },
+    excess: { state: "ongoing", deathsLastHour: 212, usualPerHour: 5.02, quietSinceMs: null, expectedEndAtMs: null },
+    foundAlive: 0,
+    isSeen: true,
+    judgement: null,
+    judged: { checker: 0, real: 0, expected: 0 },
+    judgeable: 12,
+    held: 8,
+    opened: 0,
+    isBack: true,
+    platform: null,
+    hasNoEvents: false,
+  },
+};
+
+const platform: NonNullable<IncidentNotice["headline"]["platform"]> = {
+  host: "security.example.com",
+  status: 503,
+  isSilent: false,
+  unwatched: 12,
+  onHold: 0,
+  checks: ["dead-asset-spike"],
+};
+
+/** The incident with so many organizations, of which so many fire, and other facts of its headline. */
+function incidentOf(
+  organizations: number,
+  count: number,
+  facts: Partial<IncidentNotice["headline"]> = {},
+): IncidentNotice {
+  const { family = "deaths", isOneCause = organizations > 3 } = facts;
+  const endedAtMs = count === 0 ? nowMs : null;
+  const counts = { organizations, firing: count };
+  const isDeaths = family === "deaths";
+  const held = isDeaths ? Math.min(organizations, 8) : 0;
+  const secondOpinion = isDeaths && isOneCause ? incident.secondOpinion : null;
+  const { check, slug } = firing;
+  const one = { slug, check, windowHours: 24, deaths: { currentCount: 5_119, expectedCount } };
+  return {
+    ...incident,
+    ...counts,
+    ...(isDeaths ? {} : { deaths: null, onsetAtMs: null, carriers: [], worst: [] }),
+    family,
+    endedAtMs,
+    secondOpinion,
+    held,
+    own: {
+      ...counts,
+      toAcknowledge: count,
+      lastError: family === "unreachable" && count > 0 ? "the service answered 503" : null,
     },
-    counts: null,
-  };
-  const uncounted = { counts: null, peak: { severity: "fail", currentCount: null, atMs: nowMs } } as const;
-  const silenceMessage = "no liveness event of any status for 26 h, the last at 2026-01-14T10:00:00.000Z";
-  const sentinel: AlertNotice = {
-    ...firing,
-    ...uncounted,
-    check: "sentinel",
-    result: {
-      ...result,
-      id: "sentinel",
-      observed: { sentinels: 3, dead: 1, unseen: 0 },
-      threshold: { failAbove: 0 },
-      findings: [
-        {
-          kind: "sentinel",
-          ref: "acme",
-          severity: "fail",
-          message: "1 of 3 assets that are known to be alive is called dead",
-        },
-        {
-          kind: "sentinel.asset",
-          ref: "https://login.acme.example",
-          severity: "fail",
-          message: "https://login.acme.example is known to be alive and was called dead at 2026-01-15T11:58:00.000Z",
-        },
-      ],
-    },
-  };
-  const eventFlow: AlertNotice = {
-    ...firing,
-    ...uncounted,
-    check: "event-flow",
-    result: {
-      ...result,
-      id: "event-flow",
-      observed: {
-        lastEventAt: "2026-01-14T10:00:00.000Z",
-        silenceSeconds: 93_600,
-        checkedAssets: 0,
-        usualCheckedAssets: 812,
-        coverageDrop: 1,
-      },
-      threshold: { maxSilenceSeconds: 86_400, maxCoverageDrop: 0.5 },
-      findings: [{ kind: "event-flow.silence", ref: "acme", severity: "fail", message: silenceMessage }],
-    },
-  };
-  const undoneMessage =
-    "62 of 88 deaths (70 %) of the 168 h before 2026-01-13T12:00:00.000Z were found alive since, and 9 of 12 of the last 24 h of them";
-  const regret: AlertNotice = {
-    ...firing,
-    ...uncounted,
-    check: "regret",
-    result: {
-      ...result,
-      id: "regret",
-      observed: {
-        deaths: 12,
-        revived: 9,
-        share: 0.75,
-        longDeaths: 88,
-        longRevived: 62,
-        longShare: 62 / 88,
-        maturitySeconds: 172_800,
-      },
-      threshold: { warnAbove: 0.45, failAbove: 0.65, minDeaths: 20, windowSeconds: 86_400 },
-      findings: [{ kind: "regret", ref: "acme", severity: "fail", message: undoneMessage }],
-    },
-  };
-  const healthcheck: AlertNotice = {
-    ...firing,
-    ...uncounted,
-    check: "takedowns-stuck",
-    result: {
-      ...result,
-      id: "stuck",
-      title: "Stuck takedowns",
-      category: "takedowns",
-      observed: { stuck: 14, oldestHours: 61, registrar: "example" },
-      threshold: { failAbove: 10 },
-      findings: [
-        {
-          kind: "stuck",
-          ref: null,
-          severity: "fail",
-          message: "14 takedowns wait for a registrar, see https://r.example/7",
-        },
-        { kind: "stuck.one", ref: "takedown 7", severity: "warn", message: "waits for 61 h" },
-      ],
-      suggestedAction: "Call the registrar",
+    headline: {
+      ...incident.headline,
+      endedAtMs,
+      secondOpinion,
+      isOneCause,
+      whole: { ...counts, watched: 21 },
+      alone: organizations === 1 ? one : null,
+      judgeable: organizations,
+      held,
+      ...(isDeaths ? {} : { excess: null, carrier: null, platform: family === "unreachable" ? platform : null }),
+      ...facts,
     },
   };
-  const test: AlertNotice = {
-    ...firing,
-    id: "test-1",
-    slug: "test",
-    event: "test",
-    severity: "warn",
-    reason: "test",
-    startsAtMs: nowMs,
-    peak: null,
-    labels: {},
-    url: null,
+}
+
+/** The alert of another check, with what its result observed and found. */
+function checkNotice(
+  check: string,
+  observed: HealthcheckResult["observed"],
+  findings: HealthcheckResult["findings"],
+  given: Partial<HealthcheckResult> = {},
+): AlertNotice {
+  const result = { ...spike, id: check, observed, threshold: {}, findings, ...given };
+  const { onset: _onset, ...notice } = firing;
+  return { ...notice, check, result, counts: null, peak: { severity: "fail", currentCount: null, atMs: nowMs } };
+}
+
+/** What people did to an alert that fires, or to one that is over. */
+function act(event: NoticeEvent, reason: string, given: Partial<AlertNotice> = {}): AlertNotice {
+  const said = { by: "kim", comment: "the captcha page of https://evil.example/login", atMs: nowMs };
+  const [, verdict] = /^judged_(checker|real)$/.exec(reason) ?? [];
+  return {
+    ...(given.status === "resolved" ? resolved : firing),
     result: null,
     counts: null,
+    previousSeverity: "fail",
+    assetsUrl: `https://flatline.example.com/api/v1/alerts/${firing.id}/assets`,
+    act: said,
+    event,
+    reason,
+    ...(verdict === undefined ? {} : { judgement: { ...said, verdict: verdict as "checker" | "real", note: null } }),
+    ...given,
   };
-  const acts = actsOn(firing, resolved, nowMs);
+}
+
+/** One notification of each kind that receivers word, with made-up numbers: templates are tried on them, and goldens made. */
+export function sampleNotifications(): Readonly<Record<string, Notification>> {
+  const of = (alerts: readonly AlertNotice[], incident: IncidentNotice | null, fleet: Notification["fleet"] = null) => {
+    const status = alerts.some((alert) => alert.status === "firing") ? "firing" : "resolved";
+    const severity = alerts[0]?.severity ?? "ok";
+    const id = "0196f0a2-0000-7000-8000-00000000a000";
+    const externalUrl = "https://flatline.example.com";
+    const summary = summarize(alerts, { fleet, incident, nowMs });
+    const facts = { id, receiver: "sample", status, severity, summary, generatedAtMs: nowMs, externalUrl } as const;
+    return { ...facts, fleet, incident, alerts };
+  };
+  const [one, oneOver, several] = [incidentOf(1, 1), incidentOf(1, 0), incidentOf(12, 12)];
+  const ofCheck = (notice: AlertNotice, family: string) => of([notice], incidentOf(1, 1, { family }));
+  const fleet = {
+    id: incidentId,
+    together: 12,
+    usual: 0.02,
+    probability: 1e-24,
+    organizations: 21,
+    spiking: 12,
+    withinMs: 10 * minuteMs,
+    assetTypes: [
+      { assetType: "DOMAIN", count: 102_572, share: 0.78 },
+      { assetType: "URL", count: 28_951, share: 0.22 },
+    ],
+    evidence: { beganAtMs, markers: [marker], undone: { share: 0.41, organizations: 7 } },
+    sample,
+  };
+  const { evidence: _evidence, sample: _sample, ...fleetOver } = { ...fleet, spiking: 0, assetTypes: [] };
+  const others = [warning, { ...resolved, id: alertId(4), slug: "initech" }];
+  const real = act("judged", "judged_real", { status: "resolved" });
+  const opened: AlertNotice = { ...real, event: "released", reason: "released_by_judgement" };
+  const restoreUrl = "https://flatline.example.com/api/v1/incidents/41/assets?toRestore=true";
+  const deaths = { currentCount: null, expectedCount: null };
+  const removed = { ...resolved, reason: "organization_removed", result: null, counts: null };
+  const test = { ...firing, id: "test-1", slug: "test", event: "test", severity: "warn", reason: "test" } as const;
+  const { incident: _incident, onset: _onset, ...untold } = test;
+  const queue = checkNotice("review-queue", { queued: 7, oldestAgeSeconds: 51_000 }, [
+    finding("review-queue", "9001", "waits for 14h"),
+  ]);
+  const sentinel = checkNotice("sentinel", { sentinels: 3, dead: 1, unseen: 0 }, [
+    finding("sentinel", "acme", "1 of 3 assets that are known to be alive is called dead"),
+    finding("sentinel.asset", "login.acme.example", "login.acme.example is known to be alive and was called dead"),
+  ]);
+  const silent = "no liveness event of any status for 26 h, the last at 2026-01-14T10:00:00.000Z";
+  const regret = "62 of 88 deaths (70 %) of the 168 h before 2026-01-13T12:00:00.000Z were found alive since";
+  const stuck = checkNotice(
+    "takedowns-stuck",
+    { stuck: 14, oldestHours: 61, registrar: "example" },
+    [
+      finding("stuck", null, "14 takedowns wait for a registrar, see https://evil.example/a?b=c.d"),
+      finding("stuck.one", "takedown 7", "waits for 61 h"),
+    ],
+    { suggestedAction: "See https://app.example.com/o/acme, not ftp://files.evil.example/x." },
+  );
   return {
-    sample: of([{ ...firing, sample: sampledAssets(nowMs) }], { incident: alone }),
-    "fleet-sample": of([firing, warning], { fleet: { ...fleet, sample: sampledAssets(nowMs) }, incident }),
-    addresses: of(alertsWithAddresses(sentinel, unknown)),
-    firing: of([firing], { incident: alone }),
-    escalated: of([{ ...firing, event: "escalated", previousSeverity: "warn", reason: "severity_rose" }], {
-      incident: alone,
-    }),
-    reminder: of([{ ...firing, event: "reminder", previousSeverity: "fail", reason: "repeat_interval" }], {
-      incident: alone,
-    }),
-    resolved: of([resolved], {
-      summary: "acme: the rate is back under the threshold, lasted 11h 40m",
-      incident: aloneOver,
-    }),
-    removed: of([{ ...resolved, reason: "organization_removed", result: null, counts: null }]),
-    group: of([firing, warning, { ...resolved, id: "0196f0a2-0000-7000-8000-000000000004", slug: "initech" }], {
-      incident: {
-        ...incident,
-        organizations: 3,
-        firing: 2,
-        deaths: { count: 5150, expected: 21.1 },
-        own: ofThree,
-        headline: { ...headline, isOneCause: false, whole: { organizations: 3, firing: 2, watched: 21 } },
-      },
-    }),
-    unreachable: of([unknown, { ...unknown, id: "0196f0a2-0000-7000-8000-000000000005", slug: "globex" }], {
-      summary: "120 organizations give no result since 2026-01-15T00:20:00Z: server_error 119, forbidden 1",
-      severity: "unknown",
-      incident: unanswered,
-    }),
-    taken: of([{ ...firing, event: "reminder" }, warning], { incident: { ...incident, acknowledgedBy: "dana" } }),
-    lead: of(
-      [firing, warning].map((notice) => ({ ...notice, reason: "escalation" })),
-      { incident },
-    ),
-    fleet: of([firing, warning], {
-      fleet: { ...fleet, evidence: fleetEvidence },
-      incident,
-      summary: "12 of 21 organizations spike at once",
-    }),
-    "fleet-resolved": of([resolved, { ...resolved, id: warning.id, slug: "globex", severity: "warn" }], {
-      fleet: { ...fleet, spiking: 0, peakSpiking: 14, assetTypes: [] },
-      incident: over,
-    }),
-    unknown: of([unknown]),
-    recovered: of([recovered]),
-    "review-queue": of([queue]),
-    sentinel: of([sentinel]),
-    "event-flow": of([eventFlow]),
-    regret: of([regret]),
-    healthcheck: of([healthcheck]),
-    "foreign-keys": of([
+    firing: of([{ ...firing, sample }], one),
+    escalated: of([{ ...firing, event: "escalated", previousSeverity: "warn", reason: "severity_rose" }], one),
+    reminder: of([{ ...firing, event: "reminder", previousSeverity: "fail", reason: "repeat_interval" }], one),
+    resolved: of([resolved], oneOver),
+    removed: of([removed], incidentOf(1, 0, { isBack: false })),
+    group: of([firing, ...others], incidentOf(3, 2)),
+    fleet: of([firing, warning], several, fleet),
+    "fleet-resolved": of(
+      [resolved, { ...resolved, id: warning.id, slug: "globex", severity: "warn" }],
+      incidentOf(12, 0),
       {
-        ...firing,
-        result: { ...result, observed: { recent: 5119, mode: "strict", sampled: true }, threshold: { limit: 45 } },
-        counts: { currentCount: null, baselineCount: null, expectedCount: null, ratio: null },
+        ...fleetOver,
+        peakSpiking: 14,
       },
-    ]),
-    evidence: of([{ ...firing, onset, result: evident }]),
-    "evidence-resolved": of([{ ...resolved, onset }]),
-    ...Object.fromEntries(acts.map(([kind, alerts, summary]) => [kind, of(alerts, { summary })])),
-    test: of([test], { summary: "test: this is a test notification" }),
+    ),
+    unknown: of([unknown], incidentOf(1, 1, { family: "unreachable", platform: { ...platform, unwatched: 1 } })),
+    recovered: of([recovered], incidentOf(1, 0, { family: "unreachable" })),
+    "review-queue": ofCheck({ ...queue, severity: "warn" }, "review-queue"),
+    sentinel: of([sentinel], incidentOf(1, 1, { alone: { slug: "acme", check: "sentinel", windowHours: 24, deaths } })),
+    "event-flow": ofCheck(checkNotice("event-flow", {}, [finding("event-flow.silence", "acme", silent)]), "no-events"),
+    regret: ofCheck(
+      checkNotice("regret", { longRevived: 62, longShare: 62 / 88 }, [finding("regret", "acme", regret)]),
+      "regret",
+    ),
+    healthcheck: ofCheck(stuck, "takedowns-stuck"),
+    acknowledged: of([act("acknowledged", "acknowledged")], one),
+    unacknowledged: of([act("unacknowledged", "unacknowledged")], one),
+    judged: of([act("judged", "judged_checker", { restoreUrl })], one),
+    "judged-released": of([real, opened], oneOver),
+    withdrawn: of([act("judged", "judgement_withdrawn")], one),
+    released: of([act("released", "released_by_hand")], one),
+    test: of([{ ...untold, startsAtMs: nowMs, peak: null, labels: {}, url: null, result: null, counts: null }], null),
   };
 }

@@ -115,7 +115,7 @@ export function overSentence({ excess }: Pick<HeadlineFacts, "excess">, nowMs: n
 
 /** "The checker was wrong, says dana: «captcha page»." */
 export function judgementSentence(
-  { verdict, by, comment }: NonNullable<HeadlineFacts["judgement"]>,
+  { verdict, by, comment }: Omit<NonNullable<HeadlineFacts["judgement"]>, "atMs">,
   { withPeople }: Pick<Reader, "withPeople">,
 ): string {
   if (!withPeople) return `${judgementSentences[verdict]}.`;

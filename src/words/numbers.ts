@@ -1,6 +1,6 @@
 // How numbers, durations and instants are written in sentences. Pure: the browser runs the same code.
 
-import { formatCount, formatNumber, formatPercent } from "../base/numbers.ts";
+import { formatCount, formatPercent } from "../base/numbers.ts";
 
 /** Joins a number to its unit: neither ever ends a line alone. */
 export const nbsp = "\u00a0";
@@ -22,11 +22,6 @@ export function countOf(count: number, one: string, many = `${one}s`): string {
 /** A share (0–1) as `78 %`. */
 export function shareText(share: number): string {
   return formatPercent(share).replace(" ", nbsp);
-}
-
-/** `24 h`. */
-export function hoursText(hours: number): string {
-  return `${formatNumber(hours)}${nbsp}h`;
 }
 
 /** Returns a length of time in its two largest units: `40 s`, `26 min`, `11 h 40 min`, `1 d 13 h`. Minutes go without seconds. */

@@ -115,7 +115,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
 
       expect(acts()).toEqual([["released released_by_hand", "released released_by_hand"]]);
       const [opened] = world.notifications("platform").slice(-1);
-      expect(opened?.summary).toBe("acme: takedowns allowed, released by hand by kim (2 alerts)");
+      expect(opened?.summary).toBe("acme: takedowns allowed, released by hand by kim");
       expect(opened?.alerts.map(({ check, act }) => [check, act?.comment])).toEqual([
         ["dead-asset-spike", "looked at ten"],
         ["sentinel", "looked at ten"],
@@ -137,7 +137,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       ]);
       const [last] = world.notifications("platform").slice(-1);
       expect(last?.incident).toMatchObject({ number: 1, acknowledgedBy: null });
-      expect(last?.summary).toBe("acme: unacknowledged by kim (3 alerts)");
+      expect(last?.summary).toBe("3 organizations: unacknowledged by kim");
     });
 
     it.each([

@@ -15,7 +15,7 @@ import type {
 import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { DueNotice } from "../decide/difference.ts";
 import type { AlertFacts } from "./alert-facts.ts";
-import { summarize } from "./summary.ts";
+import { summarize } from "../../words/alert.ts";
 import type { AlertingSettings } from "../settings.ts";
 
 // A platform has some ninety; a user's own table may have any name for one.

@@ -30,7 +30,6 @@ export const deadAssetSpike = {
   countsDeaths: true,
   canLookBack: true,
   alertName: "FlatlineDeadAssetSpike",
-  subject: "",
   back: "the rate is back under the threshold",
   targetsOf: ({ slug, schedule, thresholds, eventFlow, whenNoEvents }: SpikeOrganization): [SpikeTarget] => [
     {

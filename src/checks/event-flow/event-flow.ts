@@ -1,4 +1,4 @@
-import { dayMs, secondMs } from "../../base/time.ts";
+import { dayMs } from "../../base/time.ts";
 import type { EventReads } from "../event-reads.ts";
 import type { CheckedOrganization, CheckKind, Evaluated } from "../kind.ts";
 import { readFirstEvent, requireEvents } from "../stored-events.ts";
@@ -19,12 +19,7 @@ export const eventFlow = {
   isSaidByFinding: true,
   canLookBack: true,
   alertName: "FlatlineEventFlow",
-  subject: " event flow",
   back: "liveness events flow again",
-  numberOf: ({ result }, durationText) => {
-    const silenceSeconds = result?.observed["silenceSeconds"];
-    return typeof silenceSeconds === "number" ? `last event ${durationText(silenceSeconds * secondMs)} ago` : null;
-  },
   settings: eventFlowSettings,
   targetsOf: ({
     slug,

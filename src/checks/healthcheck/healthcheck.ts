@@ -31,7 +31,6 @@ export const platformHealthcheck = {
   alertName: "FlatlineHealthcheck",
   back: "the platform finds nothing wrong any more",
   errorReasons: { api_not_found: "not_found" },
-  numberOf: () => null,
   targetsOf: ({ slug, schedule, healthchecks }: Organization): HealthcheckTarget[] =>
     healthchecks.map(({ path, schedule: pattern, parameters }) => ({
       check: healthcheckName(path),

@@ -1,4 +1,3 @@
-import { formatPercent } from "../../base/numbers.ts";
 import { eventLoopTurn } from "../../base/time.ts";
 import type { EventPlace } from "../../store/events/asset-events.ts";
 import type { EventReads } from "../event-reads.ts";
@@ -23,12 +22,7 @@ export const regret = {
   isSaidByFinding: true,
   canLookBack: true,
   alertName: "FlatlineRegret",
-  subject: " dead assets found alive",
   back: "fewer dead assets are found alive",
-  numberOf: ({ result }) => {
-    const share = result?.observed["longShare"];
-    return typeof share === "number" ? `${formatPercent(share)} found alive` : null;
-  },
   settings: regretSettings,
   targetsOf: ({ slug, schedule, whenNoEvents, regret: limits }: RegretOrganization): RegretTarget[] =>
     limits === null

@@ -67,20 +67,7 @@ export const reviewQueue = {
   // The platform lists the queue of now only.
   canLookBack: false,
   alertName: "FlatlineReviewQueue",
-  subject: " review queue",
   back: "the queue is back under the threshold",
-  ended: "the oldest report in the queue is under the limit again",
-  numberOf: (said, durationText) => {
-    const ageMs = oldestAgeMsOf(said);
-    return ageMs === null ? null : `waiting for ${durationText(ageMs)}`;
-  },
-  sentenceOf: (said, durationText) => {
-    const queued = queuedOf(said);
-    const ageMs = oldestAgeMsOf(said);
-    if (queued === null) return null;
-    const age = ageMs === null ? "" : `, the oldest for ${durationText(ageMs)}`;
-    return `${formatCount(queued)} ${queued === 1 ? "report waits" : "reports wait"} for the customer's review${age}.`;
-  },
   summaryOf: (said, durationText) => {
     const queued = queuedOf(said);
     const ageMs = oldestAgeMsOf(said);

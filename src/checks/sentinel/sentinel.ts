@@ -1,6 +1,5 @@
 import { z } from "zod";
 
-import { formatCount } from "../../base/numbers.ts";
 import type { CheckedOrganization, CheckKind, Evaluated } from "../kind.ts";
 import { readFirstEvent, requireEvents } from "../stored-events.ts";
 import type { EventTarget, Schedule } from "../target.ts";
@@ -60,12 +59,7 @@ export const sentinel = {
   isClosedFinding: ({ kind }) => kind === assetFinding,
   canLookBack: true,
   alertName: "FlatlineSentinel",
-  subject: " sentinels",
   back: "no sentinel is called dead any more",
-  numberOf: ({ result }) => {
-    const dead = result?.observed["dead"];
-    return typeof dead === "number" ? `${formatCount(dead)} called dead` : null;
-  },
   settings: sentinelSettings,
   targetsOf: ({ slug, whenNoEvents, sentinel: { assets, schedule } }: SentinelOrganization): SentinelTarget[] =>
     assets.length === 0

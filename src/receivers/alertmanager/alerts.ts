@@ -2,8 +2,10 @@ import type { AlertNotice, FleetNotice, Notification } from "../../alerting/noti
 import { checkKind } from "../../checks/checks.ts";
 import type { Severity } from "../../contract/severity.ts";
 import { iso } from "../../contract/v1/instant.ts";
-import { cutList, plainText } from "../wording/text.ts";
-import { httpLinks, isTest, latestNotices, messageOf, noticeSection } from "../wording/wording.ts";
+import { isTest } from "../../words/alert.ts";
+import { alertMessage, httpLinks, latestNotices, messageOf, type Message } from "../../words/message.ts";
+import { plainText } from "../../words/text.ts";
+import { fitMessage, listLines } from "../fit.ts";
 
 /** One label set, which is an alert to Alertmanager: each severity of an alert of ours is another one there. */
 export interface LabelledAlert {
@@ -16,9 +18,6 @@ export interface LabelledAlert {
 }
 
 const fleetSeverities = ["fail", "warn"] as const;
-const carrierBudget = { maxItems: 20, maxItemLength: 300, maxLength: 4_000 };
-const memberBudget = { maxItems: 100, maxItemLength: 300, maxLength: 10_000 };
-
 /**
  * Returns the alerts of a notification with the labels of CONTRACT 7. Whatever severity a receiver may hold of an alert is ended
  * when another one holds, or none. A fleet verdict is one alert in place of its members'; its end ends those, too.
@@ -107,35 +106,28 @@ function alertName({ kind, check }: AlertNotice): string {
 }
 
 function noticeAnnotations(notice: AlertNotice, notification: Notification): Record<string, string> {
-  const section = noticeSection(notice, notification.generatedAtMs, notification.externalUrl);
-  const budget = { ...carrierBudget, omitted: section.carriersOmitted };
-  const carriers = cutList(section.carriers, budget).map((carrier) => `- ${carrier}`);
   return {
-    summary: section.title,
-    description: [section.sentence, ...carriers].join("\n"),
+    ...annotationsOf(alertMessage(notice, notification)),
     reason: notice.reason,
-    ...sampleAnnotation(section.sample),
-    ...(section.action === null ? {} : { suggested_action: section.action }),
     ...(notice.acknowledgedBy === undefined ? {} : { acknowledgedBy: plainText(notice.acknowledgedBy) }),
     ...(isTest(notice) ? { test: "true" } : {}),
   };
 }
 
-function sampleAnnotation(sample: readonly string[]): Record<string, string> {
-  return sample.length === 0 ? {} : { sample: cutList(sample, carrierBudget).join("\n") };
+function annotationsOf(message: Message): { readonly summary: string; readonly description: string } {
+  return fitMessage(message, ({ title, text, facts, lists }) => ({
+    summary: title,
+    description: [
+      ...(text === "" ? [] : [text]),
+      ...facts.map((fact) => `${fact.label}: ${fact.text}`),
+      ...lists.map((list) => listLines(list, "-")),
+    ].join("\n"),
+  }));
 }
 
 function fleetAlerts(notification: Notification, fleet: FleetNotice, nowMs: number): LabelledAlert[] {
   const { alerts, severity: current, generatedAtMs } = notification;
-  const message = messageOf(notification);
-  const facts = message.facts.map(({ name, value }) => `${name}: ${value}`);
-  const members = cutList(message.lines, memberBudget).map((line) => `- ${line}`);
-  const annotations = {
-    summary: message.title,
-    description: [message.intro ?? "", ...facts, ...members].join("\n"),
-    fleet_id: plainText(fleet.id),
-    ...sampleAnnotation(message.sample),
-  };
+  const annotations = { ...annotationsOf(messageOf(notification)), fleet_id: plainText(fleet.id) };
   const startsAtMs = Math.min(generatedAtMs, ...alerts.map((notice) => notice.startsAtMs));
   const generatorUrl = linkOf(notification.externalUrl);
   const isFiring = notification.status === "firing";

@@ -14,17 +14,9 @@ import type { Notification } from "../../alerting/notify/notification.ts";
 import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
 import { actLinks, linkSecrets, type SignLink } from "../act-links.ts";
 import { addressSecrets, failureOutcome, shown } from "../delivery.ts";
-import {
-  linesOf,
-  partsOf,
-  severityMarks,
-  trimMessage,
-  type Message,
-  type MessageLink,
-  type MessagePart,
-} from "../wording/message.ts";
+import { fitMessage, listLines, severityMarks } from "../fit.ts";
 import type { ReceiverInput, ReceiverKind } from "../kind.ts";
-import { messageOf } from "../wording/wording.ts";
+import { messageOf, type Wording } from "../../words/message.ts";
 
 // A limit beside the receiver's own deadline: no state of a conversation before the mail may wait for longer.
 const longestWaitMs = 60_000;
@@ -118,7 +110,7 @@ export interface Mail {
   readonly subject: string;
   readonly text: string;
   readonly messageId: string;
-  /** Mails of one alert are one thread. */
+  /** Mails of one incident are one thread. */
   readonly references: string[];
 }
 
@@ -159,7 +151,7 @@ export function createEmailReceiver(
         const people = { from, to: [...recipients], envelope: { from, to: context.recipient ?? [] } };
         const date = new Date(context.nowMs);
         const headers = { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" };
-        const sent = transport.sendMail({ ...mailOf(notification, acts), ...people, date, headers });
+        const sent = transport.sendMail({ ...mailOf(notification, { acts }), ...people, date, headers });
         const info = await orAborted(sent, context, () => isSent);
         return { kind: "accepted", detail: shown(info.response, [...secrets, ...linkSecrets(acts)]) };
       } catch (error) {
@@ -220,38 +212,24 @@ function errorText(error: unknown): string {
 }
 
 /** Returns the mail of a notification: plain text, that every program shows alike and nothing can be hidden in. */
-export function mailOf(notification: Notification, acts: readonly MessageLink[] = []): Mail {
-  const message = trimMessage(messageOf(notification, acts), 1);
-  const alertIds = new Set(notification.alerts.map(({ id }) => id));
-  const thread = notification.fleet?.id ?? (alertIds.size === 1 ? [...alertIds][0] : undefined);
-  return {
-    subject: `${severityMarks[message.severity]} ${message.title}`,
-    text: mailText(message),
-    messageId: messageId(notification.id),
-    references: thread === undefined ? [] : [messageId(thread)],
-  };
-}
-
-/** The subject is the first line, and programs show what the text begins with as the second. */
-function mailText(message: Message): string {
-  const { head, sections } = partsOf(message);
-  return `${[head, ...sections].flat().map(partText).join("\n\n")}\n`;
-}
-
-function partText(part: MessagePart): string {
-  switch (part.kind) {
-    case "title":
-      return part.text;
-    case "text":
-    case "list":
-      return linesOf(part, "-");
-    case "links":
-      return part.items.map(({ label, url }) => `${label}: ${url}`).join("\n");
-    case "facts":
-      return part.items.map(({ name, value }) => `${name}: ${value}`).join("\n");
-    default:
-      return part satisfies never;
-  }
+export function mailOf(notification: Notification, wording?: Wording): Mail {
+  const { incident, alerts } = notification;
+  const thread = incident?.id ?? alerts[0]?.id;
+  return fitMessage(messageOf(notification, wording), ({ severity, title, text, links, facts, lists }) => {
+    // The subject is the first line, and programs show what the text begins with as the second.
+    const paragraphs = [
+      text,
+      links.map(({ label, url }) => `${label}: ${url}`).join("\n"),
+      facts.map((fact) => `${fact.label}: ${fact.text}`).join("\n"),
+      ...lists.map((list) => listLines(list, "-")),
+    ];
+    return {
+      subject: `${severityMarks[severity]} ${title}`,
+      text: `${paragraphs.filter((paragraph) => paragraph !== "").join("\n\n")}\n`,
+      messageId: messageId(notification.id),
+      references: thread === undefined ? [] : [messageId(thread)],
+    };
+  });
 }
 
 /** Stable over retries, so that a mailbox that has it already recognizes it. */

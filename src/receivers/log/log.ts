@@ -5,7 +5,7 @@ import type { AlertNotice, FleetNotice, Notification } from "../../alerting/noti
 import type { Receiver } from "../../alerting/deliver/receiver.ts";
 import { countingOf } from "../../contract/death-counts.ts";
 import { iso } from "../../contract/v1/instant.ts";
-import { originsOf } from "../wording/broken.ts";
+import { originsOf } from "../../words/message.ts";
 import type { ReceiverKind } from "../kind.ts";
 
 // Each alert has a line: the fleet verdict sums up a storm, and one number the rest.

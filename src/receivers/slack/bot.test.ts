@@ -29,7 +29,7 @@ let stored: Map<string, Parameters<IncidentMessages["saveMessage"]>[2]>;
 /** A sample, all of them of one incident but the test. */
 function sample(kind: string, { organizations = 1 } = {}): Notification {
   const notification = samples[kind];
-  const incident = samples["group"]?.incident;
+  const incident = samples["fleet"]?.incident;
   if (notification === undefined || incident === undefined || incident === null) throw new Error(`no sample ${kind}`);
   const own = { ...incident.own, organizations };
   return { ...notification, incident: kind === "test" ? null : { ...incident, organizations, own } };
@@ -109,7 +109,7 @@ describe("a bot of Slack", () => {
     expect((await deliver(sample("judged"))).kind).toBe("accepted");
 
     const [edit, reply] = calls() as { text?: string }[];
-    expect(edit?.text).toContain("resolved: acme");
+    expect(edit?.text).toContain("○ 12 of 21 organizations");
     expect(reply?.text).toContain("judged");
   });
 
@@ -159,12 +159,12 @@ describe("a bot of Slack", () => {
     });
 
     const [edit, reply] = calls();
-    const date = "<!date^1768474860^{date_short_pretty} {time}|15\u00A0Jan 11:01\u00A0UTC>";
-    const leaves = "<!date^1768561260^{date_short_pretty} {time}|16\u00A0Jan 11:01\u00A0UTC>";
+    const date = "<!date^1768474860^{date_short_pretty} {time}|15 Jan 11:01 UTC>";
+    const leaves = "<!date^1768561260^{date_short_pretty} {time}|16 Jan 11:01 UTC>";
     expect(JSON.stringify(edit)).toContain(`*Nothing unusual since*\\n${date}`);
     expect(JSON.stringify(edit)).toContain(`*It ends by*\\n${leaves}`);
     expect(reply).toMatchObject({
-      text: `Nothing unusual since ${date}; it ends by ${leaves}.`,
+      text: `Nothing unusual since ${date}. It ends by ${leaves}.`,
       mrkdwn: true,
       thread_ts: "17000.1",
     });

@@ -7,9 +7,8 @@ import { parseJson } from "../../base/json.ts";
 import { actLinks, linkSecrets } from "../act-links.ts";
 import { failureOutcome, maxAnswerBytes, responseOutcome, shown, type DeliveryContext } from "../delivery.ts";
 import type { ReceiverDeps } from "../kind.ts";
-import { isActNotice } from "../wording/acts.ts";
-import { isTest } from "../wording/wording.ts";
-import { slackBody, slackReply, slackStateBody } from "./slack.ts";
+import { isActNotice, isTest } from "../../words/alert.ts";
+import { slackBody, slackReply } from "./slack.ts";
 
 /** A bot that may write in one channel. */
 export interface SlackBotOptions {
@@ -78,8 +77,8 @@ export function createSlackBot(options: SlackBotOptions, deps: ReceiverDeps): Re
       const { incident, alerts } = notification;
       // A test is in no store.
       if (incident === null || messages === null || alerts.some(isTest))
-        return (await post(slackBody(notification, acts))).outcome;
-      const state = slackStateBody(present, acts);
+        return (await post(slackBody(notification, { acts }))).outcome;
+      const state = slackBody(present, { acts, about: "state" });
       const reply = async (to: { readonly channel: string; readonly message: string }): Promise<DeliveryOutcome> => {
         // The end is also for people who do not follow the thread.
         const isEnd = notification.status === "resolved" && !alerts.every(isActNotice);

@@ -1,17 +1,7 @@
 import { cutText } from "../../base/cut-text.ts";
 import type { Notification } from "../../alerting/notify/notification.ts";
-import {
-  fitMessage,
-  linesOf,
-  partsOf,
-  previewOf,
-  type Fact,
-  type Message,
-  type MessageLink,
-  type MessagePart,
-} from "../wording/message.ts";
-import { opinionSentence, overFacts } from "../wording/incident.ts";
-import { messageOf, stateMessageOf } from "../wording/wording.ts";
+import { messageOf, opinionSentence, overFacts, type Fact, type Wording } from "../../words/message.ts";
+import { fitMessage, listLines, previewOf, type FittedMessage } from "../fit.ts";
 
 // docs.slack.dev/reference/block-kit/blocks: header 150, section text 3,000, fields 10 of 2,000, 50 blocks a message.
 // URL 3,000, which a text that holds it has to have room for.
@@ -25,8 +15,7 @@ type SlackBlock =
   | { readonly type: "header"; readonly text: SlackText }
   | { readonly type: "section"; readonly text: SlackText }
   | { readonly type: "section"; readonly fields: readonly SlackText[] }
-  | { readonly type: "context"; readonly elements: readonly SlackText[] }
-  | { readonly type: "divider" };
+  | { readonly type: "context"; readonly elements: readonly SlackText[] };
 
 /** The body of an incoming webhook. */
 export interface SlackBody {
@@ -37,79 +26,59 @@ export interface SlackBody {
   readonly unfurl_media: false;
 }
 
-/** Block Kit within Slack's limits: two lines, links, facts, what carries it, what to do. No text of others becomes markup or a mention. */
-export function slackBody(notification: Notification, acts: readonly MessageLink[] = []): SlackBody {
-  return fitMessage(messageOf(notification, acts, limits.url), renderBody, isWithinLimits);
-}
-
-/** The same of an incident as it stands: what its one message says (CONTRACT 15). */
-export function slackStateBody(notification: Notification, acts: readonly MessageLink[] = []): SlackBody {
-  return fitMessage(stateMessageOf(notification, acts, limits.url), renderBody, isWithinLimits);
+/** Block Kit within Slack's limits. No text of others becomes markup or a mention. */
+export function slackBody(notification: Notification, wording: Omit<Wording, "longestLink"> = {}): SlackBody {
+  return fitMessage(messageOf(notification, { ...wording, longestLink: limits.url }), renderBody, isWithinLimits);
 }
 
 /** Returns the change in two lines: a reply in the thread of its incident. */
 export function slackReply(notification: Notification): { readonly text: string; readonly mrkdwn: boolean } {
   const { incident, alerts, generatedAtMs } = notification;
-  const [stopped, left] = incident !== null ? overFacts(incident, generatedAtMs) : [];
-  const leaves = left === undefined ? "" : `; it ends by ${datedValue(left)}`;
-  if (stopped !== undefined && alerts.every(({ reason }) => reason === "excess_stopped"))
-    return {
-      text: `Nothing unusual since ${datedValue(stopped)}${leaves}.`,
-      mrkdwn: true,
-    };
-  if (incident !== null && alerts.length > 0 && alerts.every(({ reason }) => reason === "second_opinion"))
+  const isAll = (given: string): boolean => alerts.length > 0 && alerts.every(({ reason }) => reason === given);
+  const over = incident !== null && isAll("excess_stopped") ? overFacts(incident, generatedAtMs) : [];
+  if (over.length > 0)
+    return { text: `${over.map((fact) => `${fact.label} ${datedText(fact)}`).join(". ")}.`, mrkdwn: true };
+  if (incident !== null && isAll("second_opinion"))
     return { text: `Second opinion: ${escapeText(opinionSentence(incident))}`, mrkdwn: false };
-  return { text: escapeText(previewOf(messageOf(notification)).join("\n")), mrkdwn: false };
+  const lines = fitMessage(messageOf(notification, { about: "change" }), previewOf);
+  return { text: escapeText(lines.filter((line) => line !== "").join("\n")), mrkdwn: false };
 }
 
-function renderBody(message: Message): SlackBody {
+function renderBody(message: FittedMessage): SlackBody {
   const [heading, second] = previewOf(message);
-  const { head, sections } = partsOf(message);
+  const { text, links, facts, lists } = message;
   const blocks: SlackBlock[] = [
     { type: "header", text: plain(cutText(heading, limits.header - 1)) },
-    ...[head, ...sections].flat().flatMap(blocksOf),
+    ...(text === "" ? [] : [section(text)]),
+    ...linkBlocks(links),
+    ...(facts.length === 0 ? [] : [fieldBlock(facts)]),
+    ...lists.map((list) => section(listLines(list, "•"))),
   ];
   return { text: escapeText(`${heading}\n${second}`), blocks, unfurl_links: false, unfurl_media: false };
 }
 
-function blocksOf(part: MessagePart): SlackBlock[] {
-  switch (part.kind) {
-    case "title":
-      return [{ type: "divider" }, section(part.text)];
-    case "text":
-    case "list":
-      return [section(linesOf(part, "•"))];
-    case "links":
-      return linkBlocks(part.items);
-    case "facts":
-      return [fieldBlock(part.items)];
-    default:
-      return part satisfies never;
-  }
-}
-
 function fieldBlock(facts: readonly Fact[]): SlackBlock {
   const fields = facts.slice(0, limits.fields).map((fact): SlackText => {
-    const { name, value } = fact;
+    const { label, text } = fact;
     // A name is bold if nothing in it is markup; text of others that could be markup stays plain.
-    const isInert = !/[*_~`<>&@#|:\\]/.test(`${name}${value.replaceAll(/\d:\d/g, "")}`);
+    const isInert = !/[*_~`<>&@#|:\\]/.test(`${label}${text.replaceAll(/\d:\d/g, "")}`);
     return isInert
-      ? { type: "mrkdwn", text: `*${name}*\n${datedValue(fact)}`, verbatim: true }
-      : plain(`${name}\n${value}`);
+      ? { type: "mrkdwn", text: `*${label}*\n${datedText(fact)}`, verbatim: true }
+      : plain(`${label}\n${text}`);
   });
   return { type: "section", fields };
 }
 
 /** docs.slack.dev/messaging/formatting-message-text#date-formatting: the reader's clock, with our words where it is not known. */
-function datedValue({ value, atMs }: Fact): string {
-  if (atMs === undefined) return value;
-  const end = value.indexOf("UTC") + 3;
+function datedText({ text, atMs }: Fact): string {
+  if (atMs === undefined) return text;
+  const end = text.indexOf("UTC") + 3;
   const seconds = Math.floor(atMs / 1_000);
-  return `<!date^${seconds}^{date_short_pretty} {time}|${value.slice(0, end)}>${value.slice(end)}`;
+  return `<!date^${seconds}^{date_short_pretty} {time}|${text.slice(0, end)}>${text.slice(end)}`;
 }
 
 /** An element of its own each: none takes the room of another. One that is too long for its element is left out. */
-function linkBlocks(links: readonly MessageLink[]): SlackBlock[] {
+function linkBlocks(links: FittedMessage["links"]): SlackBlock[] {
   const elements = links
     .map(({ label, url }) => `<${escapeText(url)}|${escapeText(inertLabel(label))}>`)
     .filter((text) => text.length <= limits.text)
@@ -137,21 +106,12 @@ function escapeText(text: string): string {
 }
 
 function isWithinLimits({ blocks }: SlackBody): boolean {
-  return blocks.length <= limits.blocks && blocks.every(isBlockWithinLimits);
-}
-
-function isBlockWithinLimits(block: SlackBlock): boolean {
-  switch (block.type) {
-    case "divider":
-    case "context":
-      return true;
-    case "header":
-      return block.text.text.length <= limits.header;
-    case "section":
-      return "fields" in block
-        ? block.fields.every(({ text }) => text.length <= limits.field)
-        : block.text.text.length <= limits.text;
-    default:
-      return block satisfies never;
-  }
+  return (
+    blocks.length <= limits.blocks &&
+    blocks.every((block) => {
+      if (block.type === "header") return block.text.text.length <= limits.header;
+      if ("fields" in block) return block.fields.every(({ text }) => text.length <= limits.field);
+      return block.type === "context" || block.text.text.length <= limits.text;
+    })
+  );
 }

@@ -128,18 +128,20 @@ describe("what a template sees of dead assets", () => {
   };
 
   it("is each address broken, and as it is under another name", () => {
-    expect(renderOf("sample", "{{ alerts[0].sample[0].asset }} {{ alerts[0].sample[0].asset_raw }}")).toBe(
+    expect(renderOf("firing", "{{ alerts[0].sample[0].asset }} {{ alerts[0].sample[0].asset_raw }}")).toBe(
       "hxxps://login[.]acme-pay[.]example/en?next=/home.html https://login.acme-pay.example/en?next=/home.html",
     );
-    expect(renderOf("fleet-sample", "{{ fleet.sample[1].asset }} {{ fleet.sample[1].asset_raw }}")).toBe(
+    expect(renderOf("fleet", "{{ fleet.sample[1].asset }} {{ fleet.sample[1].asset_raw }}")).toBe(
       "support[at]acme-help[.]example support@acme-help.example",
     );
   });
 
   it("is no address in findings, errors and actions that somebody could follow, but the application's", () => {
-    const text = renderOf("addresses", "{{ payload | json }}");
+    const text = ["sentinel", "healthcheck", "unknown"]
+      .map((kind) => renderOf(kind, "{{ payload | json }}"))
+      .join("\n");
 
-    expect(text).toContain("seen at hxxps://evil[.]example/a?b=c.d");
+    expect(text).toContain("see hxxps://evil[.]example/a?b=c.d");
     expect(text).toContain("login[.]acme[.]example is known to be alive");
     expect(text).toContain("GET hxxps://evil[.]example/login:");
     expect(text).toContain("See https://app.example.com/o/acme, not ftp[:]//files[.]evil[.]example/x.");

@@ -2,8 +2,8 @@ import { CaptureTag, Liquid, type Context, type FS, type Template } from "liquid
 
 import { asFlatlineError, FlatlineError } from "../../base/errors.ts";
 import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
-import { notificationPayload } from "../payload.ts";
-import { originsOf, templatePayload } from "../wording/broken.ts";
+import { originsOf } from "../../words/message.ts";
+import { notificationPayload, templatePayload } from "../payload.ts";
 import { sampleNotifications } from "../sample-notifications.ts";
 
 /** A template that parsed. */

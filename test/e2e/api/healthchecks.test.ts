@@ -109,7 +109,7 @@ describe("a healthcheck that nothing in flatline knows", () => {
     const messages = slack.ofWebhook.map(({ states }) => states.flatMap(({ lines }) => lines).join("\n"));
     const message = messages.find((text) => text.includes(name)) ?? "";
 
-    expect(message).toContain("acme greenhouse-tomato-ripeness");
+    expect(message).toContain("greenhouse-tomato-ripeness of acme");
     expect(message).toContain("61 tomatoes are overripe: see hxxps://rows[.]example/7");
     expect(message).toContain("row 8: 12 more tomorrow");
     expect(message).toContain("Pick row 7 first");

@@ -206,14 +206,14 @@ describe("a receiver of type slack with a token", () => {
     const titles = replies.map(({ text }) => text.split("\n")[0]);
     expect(titles.slice(titles.findIndex((title) => title?.includes("acknowledged")))).toMatchInlineSnapshot(`
       [
-        "■ acknowledged: 2 organizations",
-        "■ unacknowledged: 2 organizations",
-        "■ judged real, takedowns allowed: acme, 90 deaths",
-        "■ judgement withdrawn: acme, 90 deaths",
-        "■ judged real, takedowns allowed: acme, 90 deaths",
-        "■ judged checker: globex, 90 deaths",
-        "■ takedowns allowed: globex, 90 deaths",
-        "■ commented: 2 organizations",
+        "■ 2 organizations: acknowledged by token",
+        "■ 2 organizations: unacknowledged by token",
+        "■ acme: takedowns allowed, judged real by token",
+        "■ acme: judgement withdrawn by token",
+        "■ acme: takedowns allowed, judged real by token",
+        "■ globex: judged checker by token",
+        "■ globex: takedowns allowed, released by hand by token",
+        "■ 2 organizations: comment by token",
       ]
     `);
     const edits = later.filter(({ path }) => path === "/api/chat.update");

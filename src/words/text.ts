@@ -1,15 +1,15 @@
-import { cutText } from "../../base/cut-text.ts";
-import { formatCount } from "../../base/numbers.ts";
-import { blankUnseen } from "../../base/unseen-text.ts";
+import { cutText } from "../base/cut-text.ts";
+import { formatCount } from "../base/numbers.ts";
+import { blankUnseen } from "../base/unseen-text.ts";
 
 /** Text of others on one line: well formed, without characters that act, spaces folded. */
 export function plainText(text: string): string {
   return blankUnseen(text.toWellFormed()).replaceAll(/\s+/g, " ").trim();
 }
 
-/** Returns the text with its first letter in upper case. */
-export function capitalized(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
+/** Returns the text with a capital at its begin and a full stop at its end. */
+export function sentence(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }
 
 /** How much of a list is shown. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 
-import { hourMs, minuteMs } from "../../base/time.ts";
-import { resultReport } from "../../../test/support/reports.ts";
-import type { AlertNotice } from "./notification.ts";
-import { summarize } from "./summary.ts";
+import { hourMs, minuteMs } from "../base/time.ts";
+import { resultReport } from "../../test/support/reports.ts";
+import type { AlertNotice } from "../alerting/notify/notification.ts";
+import { summarize } from "./alert.ts";
 
 const startsAtMs = Date.parse("2026-11-02T08:00:00.000Z");
 const report = resultReport({ startedAtMs: startsAtMs, severity: "fail", currentCount: 5_119 });
@@ -59,12 +59,12 @@ describe("summarize", () => {
     [
       "resolved says that the rate is back, how long it lasted and its peak, not that something was mended",
       [notice(ended)],
-      "acme: the rate is back under the threshold, lasted 2\u00a0h 5\u00a0min, peak fail with 5,119 deaths",
+      "acme: the rate is back under the threshold, lasted 2 h 5 min, peak fail with 5,119 deaths",
     ],
     [
       "a removed organization is not one that recovered",
       [notice({ ...ended, reason: "organization_removed" })],
-      "acme: no longer watched, lasted 2\u00a0h 5\u00a0min, peak fail with 5,119 deaths",
+      "acme: no longer watched, lasted 2 h 5 min, peak fail with 5,119 deaths",
     ],
     [
       "unknown says why there is no result",
@@ -74,12 +74,12 @@ describe("summarize", () => {
     [
       "recovered says how long there was none",
       [notice({ ...ended, kind: "unknown", event: "recovered", severity: "unknown" })],
-      "acme: dead-asset-spike gives results again after 2\u00a0h 5\u00a0min",
+      "acme: dead-asset-spike gives results again after 2 h 5 min",
     ],
     [
       "what fired and ended before it could be sent says both",
       [notice(), notice(ended)],
-      "fired meanwhile; acme: the rate is back under the threshold, lasted 2\u00a0h 5\u00a0min, peak fail with 5,119 deaths",
+      "fired meanwhile; acme: the rate is back under the threshold, lasted 2 h 5 min, peak fail with 5,119 deaths",
     ],
     [
       "of several that fire, the worst are named first, else as they came",
@@ -104,9 +104,9 @@ describe("summarize", () => {
     const result = { ...report.result, observed: { queued: 3, oldestAgeSeconds: 5 * 3_600 } };
     const alert = notice({ check: "review-queue", result, counts: null, severity: "warn" });
 
-    expect(summarize([alert], alone)).toBe("acme: warn, 3 wait for review, the oldest for 5\u00a0h");
+    expect(summarize([alert], alone)).toBe("acme: warn, 3 wait for review, the oldest for 5 h");
     expect(summarize([notice({ ...ended, check: "review-queue", result })], alone)).toBe(
-      "acme: the queue is back under the threshold, lasted 2\u00a0h 5\u00a0min, peak fail",
+      "acme: the queue is back under the threshold, lasted 2 h 5 min, peak fail",
     );
   });
 });

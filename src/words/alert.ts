@@ -1,0 +1,150 @@
+import type { AlertNotice, Notification, NoticeEvent } from "../alerting/notify/notification.ts";
+import { checkKind } from "../checks/checks.ts";
+import { countingOf, countText, deathWords } from "../contract/death-counts.ts";
+import { compareSeverity } from "../contract/severity.ts";
+import { headline, judgementSentence } from "./headline.ts";
+import { countOf, durationText } from "./numbers.ts";
+import { plainText } from "./text.ts";
+
+// A summary is a title: what fits a phone's lock screen. The alerts are all in the notification.
+const namedOrganizations = 3;
+
+const actEvents: ReadonlySet<NoticeEvent> = new Set([
+  "judged",
+  "released",
+  "acknowledged",
+  "unacknowledged",
+  "commented",
+]);
+
+/** Returns whether the notice is of an act, not of the result of a run. */
+export function isActNotice({ event }: AlertNotice): boolean {
+  return actEvents.has(event);
+}
+
+/** Returns whether the alert is made up, to try a receiver. */
+export function isTest(notice: Pick<AlertNotice, "event" | "isTest">): boolean {
+  return notice.event === "test" || notice.isTest === true;
+}
+
+/** Returns the one line that says what happened. Plain text: its reader escapes it. */
+export function summarize(
+  alerts: readonly AlertNotice[],
+  { fleet, incident, nowMs }: Pick<Notification, "fleet" | "incident"> & { readonly nowMs: number },
+): string {
+  const latest = [...new Map(alerts.map((alert) => [alert.id, alert])).values()];
+  const [only] = latest;
+  if (only !== undefined && latest.every(isActNotice)) return plainText(actTitle(alerts));
+  const isOfSeveral = fleet !== null || new Set(alerts.map(({ slug }) => slug)).size > 1;
+  if (incident !== null && isOfSeveral) return plainText(headline(incident.headline, { nowMs, withPeople: true })[0]);
+  if (only !== undefined && latest.length === 1) {
+    const isBoth = alerts.length > 1 && only.status === "resolved";
+    return `${isBoth ? "fired meanwhile; " : ""}${alertLine(only)}`;
+  }
+  const firing = latest.filter(({ status }) => status === "firing");
+  const resolved = latest.filter(({ status }) => status === "resolved");
+  // Not all are named: the worst are.
+  const worstFirst = firing.toSorted((left, right) => compareSeverity(right.severity, left.severity));
+  return [
+    ...(firing.length === 0 ? [] : [`${firing.length} firing: ${names(worstFirst, true)}`]),
+    ...(resolved.length === 0 ? [] : [`${resolved.length} resolved: ${names(resolved, false)}`]),
+  ].join("; ");
+}
+
+const firingWords: Partial<Record<NoticeEvent, string>> = {
+  reminder: "still ",
+  escalated: "worse, now ",
+  deescalated: "better, now ",
+};
+
+/** Returns how one alert stands, or how it ended, on one line without a full stop: "acme: fail, 5,119 deaths, 11.1 expected (459×)". */
+export function alertLine(notice: AlertNotice): string {
+  return plainText(`${notice.slug}: ${stateOf(notice)}`);
+}
+
+function stateOf(notice: AlertNotice): string {
+  const { event, check, severity } = notice;
+  if (isActNotice(notice)) return actWords(notice);
+  if (event === "unknown") return foundWords(notice);
+  if (event === "recovered") return `${check} gives results again after ${lengthText(notice)}`;
+  if (event === "resolved") return endWords(notice);
+  if (event === "test") return "this is a test notification";
+  return `${firingWords[event] ?? ""}${severity}, ${foundWords(notice)}`;
+}
+
+function foundWords(notice: AlertNotice): string {
+  const { check, counts, result, error } = notice;
+  if (notice.kind === "unknown") return `${check} gives no result${error === null ? "" : ` (${error.reason})`}`;
+  const kind = checkKind(check);
+  if (kind.isSaidByFinding) return result?.findings[0]?.message ?? check;
+  if (kind.summaryOf !== undefined) return kind.summaryOf(notice, durationText);
+  return (counts === null ? null : deathWords({ ...counts, counting: countingOf(result) })) ?? check;
+}
+
+/** Says that the rate is back, never that something was repaired: no person has looked (CONTRACT 7). */
+function endWords(notice: AlertNotice): string {
+  const { check, peak, reason, result } = notice;
+  const lasted = `lasted ${lengthText(notice)}`;
+  const count = peak === null || peak.currentCount === null ? "" : ` with ${countText(peak.currentCount, result)}`;
+  const worst = peak === null ? "" : `, peak ${peak.severity}${check === "dead-asset-spike" ? count : ""}`;
+  if (reason === "organization_removed") return `no longer watched, ${lasted}${worst}`;
+  if (reason === "check_removed") return `${check} is switched off, ${lasted}${worst}`;
+  return `${checkKind(check).back}, ${lasted}${worst}`;
+}
+
+/** Returns what people did to these alerts at once: "9 organizations: judged checker by kim, takedowns of 9 allowed". */
+export function actTitle(notices: readonly AlertNotice[]): string {
+  // What a judgement opened is said with the judgement.
+  const first = notices.find(({ event }) => event === "judged") ?? notices[0];
+  if (first === undefined) return "";
+  const slugs = new Set(notices.map(({ slug }) => slug));
+  const opened = new Set(notices.flatMap(({ event, slug }) => (event === "released" ? [slug] : []))).size;
+  const who = slugs.size === 1 ? first.slug : countOf(slugs.size, "organization");
+  const gates =
+    first.event === "released" || opened === 0
+      ? ""
+      : `, takedowns ${slugs.size === 1 ? "" : `of ${countOf(opened, "organization")} `}allowed`;
+  return `${who}: ${actWords(first)}${gates}`;
+}
+
+function actWords({ event, reason, judgement, act }: AlertNotice): string {
+  const by = act === undefined || act.by === null ? "" : ` by ${act.by}`;
+  const judged = judgement === undefined ? "judgement withdrawn" : `judged ${judgement.verdict}`;
+  if (event === "judged") return `${judged}${by}`;
+  if (event === "commented") return `comment${by}`;
+  if (event !== "released") return `${event}${by}`;
+  switch (reason) {
+    case "released_by_judgement":
+      return `takedowns allowed, ${judged}${by}`;
+    case "released_by_end":
+      return "takedowns allowed, the alert is over";
+    case "released_by_configuration":
+      return "takedowns allowed, by a change of the configuration";
+    default:
+      return `takedowns allowed, released by hand${by}`;
+  }
+}
+
+/** Returns what an act means for who reads of it, and why it was done; empty: its title says it all. */
+export function actSentence({ event, reason, judgement, act }: AlertNotice): string {
+  const { by = null, comment = null } = act ?? {};
+  if (judgement !== undefined && (event === "judged" || reason === "released_by_judgement"))
+    return judgementSentence({ verdict: judgement.verdict, by: by ?? "", comment }, { withPeople: true });
+  return [
+    ...(event === "acknowledged" ? ["No more reminders."] : []),
+    ...(event === "unacknowledged" ? ["Reminders go on."] : []),
+    ...(comment === null ? [] : [`${by ?? "Somebody"} says: «${comment}».`]),
+  ].join(" ");
+}
+
+function names(alerts: readonly AlertNotice[], hasSeverity: boolean): string {
+  const shown = alerts
+    .slice(0, namedOrganizations)
+    .map(({ slug, severity }) => (hasSeverity ? `${slug} (${severity})` : slug));
+  const more = alerts.length - shown.length;
+  return more === 0 ? shown.join(", ") : `${shown.join(", ")}, +${more} more`;
+}
+
+function lengthText({ startsAtMs, endsAtMs }: AlertNotice): string {
+  return durationText((endsAtMs ?? startsAtMs) - startsAtMs);
+}
