@@ -41,7 +41,7 @@ export const benchmark: Benchmark = {
       metric: "render",
       peer: "prom-client",
       bound: "at least",
-      goal: 20,
+      goal: 8,
     },
   ],
 };

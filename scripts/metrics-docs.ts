@@ -63,7 +63,7 @@ export async function renderMetricsDocs(): Promise<string> {
 
 # Metrics
 
-\`GET /metrics\` answers in Prometheus' text format 0.0.4 or in OpenMetrics 1.0, with gzip where the scraper accepts it:
+\`GET /metrics\` answers in Prometheus' text format 0.0.4, with gzip where the scraper accepts it:
 
 \`\`\`yaml
 scrape_configs:
@@ -125,12 +125,11 @@ scrape_configs:
 
 function renderList(rows: readonly Instrument[]): string {
   return rows
-    .map(({ name, type, labels, help, note, values = {} }) => {
-      const labelText = labels.map((label) => {
-        const allowed = values[label];
-        return allowed === undefined ? `\`${label}\`` : `\`${label}\` (${allowed.join(", ")})`;
-      });
-      const meaning = note === undefined ? help : `${help} ${note}`;
+    .map(({ name, type, labels, help, note }) => {
+      const labelText = Object.entries(labels).map(([label, allowed]) =>
+        allowed === null ? `\`${label}\`` : `\`${label}\` (${allowed.join(", ")})`,
+      );
+      const meaning = `${help} ${note}`.trim();
       return `- \`${name}\`: ${[type, ...labelText].join(", ")}. ${meaning}`;
     })
     .join("\n");

@@ -1,9 +1,9 @@
 import { Counter, Gauge, Registry } from "prom-client";
 
 import { secondMs } from "../../src/base/time.ts";
-import { createAppMetrics } from "../../src/metrics/app-metrics.ts";
-import type { ExpositionBody } from "../../src/metrics/exposition-body.ts";
-import type { CheckSeriesInput, FleetGauges } from "../../src/metrics/metrics.ts";
+import { fleetInstruments } from "../../src/metrics/catalogue.ts";
+import type { CheckSeriesInput } from "../../src/metrics/check-series.ts";
+import { createMetrics, type FleetSamples } from "../../src/metrics/metrics.ts";
 import { evaluateSpike, type SpikeResult } from "../../src/spike/spike.ts";
 
 // Twenty-nine series of each organization, as the daemon has of an ok one with stored events: its severity, counts, thresholds
@@ -15,26 +15,13 @@ const check = "dead-asset-spike" as const;
 const startedAtMs = Date.UTC(2026, 10, 21);
 const scrapeIntervalMs = 15_000;
 const runIntervalMs = 300_000;
-const noFleet = {
-  alerts: [],
-  outbox: [],
-  receivers: [],
-  pauses: new Map(),
-  storeBytes: 4_096,
-  unwatchedSlugs: 0,
-  markers: [],
-  discovery: [],
-  incidents: [],
-  checks: [],
-  families: [],
-  hasVerdict: false,
-};
+const noFleet = Object.fromEntries(Object.keys(fleetInstruments).map((name) => [name, []])) as unknown as FleetSamples;
 
 /** The same series on either side. */
 export interface BenchSeries {
   /** Lets a twentieth of the organizations run again, as happens between two scrapes. */
   change(): void;
-  render(): Promise<ExpositionBody>;
+  render(): Promise<readonly Buffer[]>;
 }
 
 function slugOf(organization: number): string {
@@ -79,25 +66,22 @@ function input(organization: number, round: number): CheckSeriesInput {
 
 /** flatline's own. */
 export function flatlineSeries(count: number): BenchSeries {
-  const metrics = createAppMetrics({ version: "0.0.0", nodeVersion: "24.0.0", withProcess: false });
+  const metrics = createMetrics({ version: "0.0.0", nodeVersion: "24.0.0", withProcess: false });
   const all = Array.from({ length: count }, (_, organization) => organization);
   for (const one of all) {
     metrics.checks.set(input(one, 0));
   }
-  const gates = all.map((one) => ({ slug: slugOf(one), heldSinceMs: null }));
+  const fleet = { ...noFleet, gateHeld: all.map((one) => [{ slug: slugOf(one) }, 0] as const) };
   let round = 0;
   return {
     change: () => {
       for (const one of changed(round++, count)) {
-        metrics.checks.countRun(check, slugOf(one), "ok");
+        metrics.checks.countRun({ check, slug: slugOf(one) }, "ok");
         metrics.checks.set(input(one, round));
       }
     },
-    render: () => {
-      // The time of the first runs, always: no result becomes stale.
-      const gauges: FleetGauges = { ...noFleet, gates, nowMs: startedAtMs };
-      return metrics.render("text", "identity", gauges);
-    },
+    // The time of the first runs, always: no result becomes stale.
+    render: () => metrics.render(fleet, startedAtMs),
   };
 }
 

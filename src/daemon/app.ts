@@ -10,7 +10,7 @@ import type { Logger } from "../base/logger.ts";
 import { Secret } from "../base/secret.ts";
 import type { Actor } from "../contract/actor.ts";
 import type { Config } from "../config/config.ts";
-import { createAppMetrics } from "../metrics/app-metrics.ts";
+import { createMetrics } from "../metrics/metrics.ts";
 import { createProber } from "../monitor/probe.ts";
 import { createLooks } from "../look/looks.ts";
 import { createFailureNotes } from "../web/access/failures.ts";
@@ -95,7 +95,7 @@ export async function startApp(
   writer.lost.addEventListener("abort", () => deps.onTaken?.(asFlatlineError(writer.lost.reason)), { once: true });
   const { logger, random, readConfig, newId = randomUUID } = deps;
   const { localToken = new Secret(randomBytes(localTokenBytes).toString("base64url")) } = deps;
-  const metrics = createAppMetrics({
+  const metrics = createMetrics({
     version: deps.version,
     nodeVersion: deps.nodeVersion,
     withProcess: deps.withProcessMetrics ?? true,
@@ -180,6 +180,11 @@ export async function startApp(
     run: (target, signal) => scheduler.runBeside(() => runtime.probe(target, signal), signal),
   });
 
+  function showNames(): void {
+    const { checkNames, config } = runtime.current();
+    metrics.show({ checks: checkNames, receivers: config.receivers.map(({ name }) => name) });
+  }
+
   async function apply(before: SettingsBefore): Promise<void> {
     const { receivers } = runtime.current();
     await checking.apply();
@@ -188,7 +193,7 @@ export async function startApp(
     await recorder.endUnconfigured();
     await outbox.setReceivers(receivers);
     await web.endStaleSessions();
-    metrics.setReceivers(receivers.map(({ receiver }) => receiver.name));
+    showNames();
     fleet.showAll();
     notices.wake();
     heartbeat.wake();
@@ -326,7 +331,7 @@ export async function startApp(
   await checking.load();
   checking.start();
   await recorder.endUnconfigured();
-  metrics.setReceivers(config.receivers.map(({ name }) => name));
+  showNames();
   fleet.showAll();
   metrics.configReloaded(true, clock.nowMs());
   fleet.start();

@@ -1,6 +1,6 @@
 import { createRecorder, type Recorder, type RecorderOptions } from "../alerting/record.ts";
 import type { Config } from "../config/config.ts";
-import type { AppMetrics } from "../metrics/app-metrics.ts";
+import type { Metrics } from "../metrics/metrics.ts";
 import { evenIntervalMs, nextDueAtMs } from "../monitor/schedule.ts";
 import { createLastStates } from "../monitor/last-states.ts";
 import { createScheduler, type Scheduler, type RoundOptions } from "../monitor/scheduler.ts";
@@ -35,7 +35,7 @@ export interface CheckingOptions extends Pick<
 > {
   readonly config: Config;
   readonly runtime: Runtime;
-  readonly metrics: AppMetrics;
+  readonly metrics: Metrics;
   readonly changes: Changes;
   readonly writer: Writer;
   /** Whether events of an organization are being imported. */

@@ -3,11 +3,14 @@ import { expect, it } from "vitest";
 import { createEventWorld } from "../../test/support/store/event-store.ts";
 import { quietSettings } from "../../test/support/quiet-settings.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
+import type { AlertView } from "../alerting/view.ts";
+import type { Sample } from "../metrics/exposition.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
-import { createFleetSnapshots } from "../web/read/fleet.ts";
+import type { Incident } from "../store/alerts/incidents.ts";
+import { createFleetSnapshots, type FleetSnapshot } from "../web/read/fleet.ts";
 import { createFleetGauges } from "./fleet-gauges.ts";
 import type { Runtime } from "./runtime.ts";
-import { firingAlert } from "../../test/support/firing-alert.ts";
+import { firingAlert, openIncident } from "../../test/support/firing-alert.ts";
 
 const startMs = Date.UTC(2026, 0, 15, 12);
 const configured = 10_000;
@@ -43,7 +46,7 @@ it("tells of every gate whether a failure holds it and since when, with one ques
     gateOf: () => ({ releaseOn: ["judged"] as const, whenUnknown: "hold" as const }),
   };
   const runtime = {
-    current: () => ({ settings, targets: [], config: { organizations, receivers: [] } }),
+    current: () => ({ settings, targets: [], checkNames: [], config: { organizations, receivers: [] } }),
   } as unknown as Runtime;
   const gauges = createFleetGauges({
     store: counting,
@@ -55,12 +58,86 @@ it("tells of every gate whether a failure holds it and since when, with one ques
     isStoreAway: () => false,
   });
 
-  const { gates } = await gauges();
+  const { gateHeld, gateHeldSince } = await gauges();
 
   expect(questions).toBe(1);
-  expect(gates).toHaveLength(configured + 1);
-  expect(gates.filter(({ heldSinceMs }) => heldSinceMs !== null)).toEqual([
-    { slug: "slug-1", heldSinceMs: startMs },
-    { slug: "gone", heldSinceMs: startMs + 3 },
+  expect(gateHeld).toHaveLength(configured + 1);
+  expect(gateHeld.flatMap(([{ slug }, isHeld]) => (isHeld ? [slug] : []))).toEqual(["slug-1", "gone"]);
+  expect(gateHeldSince).toEqual([
+    [{ slug: "slug-1" }, startMs / 1_000],
+    [{ slug: "gone" }, startMs / 1_000 + 0.003],
+  ]);
+});
+
+it("counts alerts, incidents and queues", async () => {
+  await using world = await createEventWorld();
+  const { store } = world;
+  const clock = createVirtualClock({ startMs });
+  const view = (slug: string, incident: number, given: Partial<AlertState> & { isSilenced?: boolean }): AlertView => {
+    const { isSilenced = false, ...state } = given;
+    const alert = firingAlert(`${slug} ${incident}`, startMs, { slug, ...state });
+    return { alert: { ...alert, incident: { number: incident } } as AlertState, isSilenced, target: null };
+  };
+  const acknowledgement = { by: "kim" } as unknown as AlertState["acknowledgement"];
+  const snapshot = {
+    alerts: [
+      view("acme", 1, {}),
+      view("b", 2, { isSilenced: true }),
+      view("c", 3, { acknowledgement }),
+      view("d", 0, { state: "pending", severity: "warn", isSilenced: true }),
+      view("acme", 4, { severity: "unknown", kind: "unknown" }),
+    ],
+    open: [
+      openIncident(startMs, { number: 1, verdict: {} as NonNullable<Incident["verdict"]> }),
+      openIncident(startMs, { number: 2 }),
+      openIncident(startMs, { number: 3 }),
+      openIncident(startMs, { number: 4, family: "unreachable" }),
+    ],
+    outbox: [{ receiver: "ops", pending: 2, deadLetters: 1, oldestCreatedAtMs: startMs - 90_000 }],
+    held: new Map(),
+  };
+  const config = { organizations: [{ slug: "acme" }], receivers: [{ name: "ops" }, { name: "pager" }] };
+  const current = () => ({ targets: [], config, checkNames: ["dead-asset-spike"] });
+  const gauges = createFleetGauges({
+    store,
+    fleet: async () => snapshot as unknown as FleetSnapshot,
+    runtime: { current } as unknown as Runtime,
+    clock,
+    unwatched: { count: async () => 0 },
+    discovery: { sources: () => [] },
+    isStoreAway: () => false,
+  });
+
+  const read = await gauges();
+
+  const counted = (samples: readonly Sample[]) =>
+    samples.filter(([, value]) => value !== 0).map(([labels, value]) => [...Object.values(labels), value].join(" "));
+  expect(read.alerts).toHaveLength(9);
+  expect(counted(read.alerts)).toEqual([
+    "dead-asset-spike pending warn 1",
+    "dead-asset-spike firing fail 2",
+    "dead-asset-spike firing unknown 1",
+    "dead-asset-spike silenced fail 1",
+  ]);
+  expect(read.incidentsOpen).toHaveLength(3 * 3 * 3);
+  expect(counted(read.incidentsOpen)).toEqual([
+    "deaths fail active 1",
+    "deaths fail acknowledged 1",
+    "deaths fail silenced 1",
+    "unreachable unknown active 1",
+  ]);
+  expect(counted([...read.alertFiring, ...read.verdict, ...read.spiking])).toEqual([
+    "dead-asset-spike acme fail 1",
+    "dead-asset-spike b fail 1",
+    "dead-asset-spike c fail 1",
+    "dead-asset-spike acme unknown 1",
+    "1",
+    "dead-asset-spike 3",
+  ]);
+  const queues = [read.outboxPending, read.outboxDeadLetters, read.outboxOldestAge];
+  expect(queues.map((samples) => samples.map(([, value]) => value))).toEqual([
+    [2, 0],
+    [1, 0],
+    [90, 0],
   ]);
 });

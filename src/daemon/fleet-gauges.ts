@@ -1,19 +1,24 @@
 import type { AlertView } from "../alerting/view.ts";
 import { FlatlineError } from "../base/errors.ts";
+import { endsWithin } from "../base/lifecycle.ts";
 import { dayMs, secondMs, type Clock } from "../base/time.ts";
+import type { Discovery } from "../discovery/discovery.ts";
 import { familiesOf } from "../contract/incident.ts";
+import type { CheckName } from "../contract/report.ts";
 import { worstSeverity } from "../contract/severity.ts";
-import type { FleetGauges } from "../metrics/metrics.ts";
+import { alertLabelStates, alertSeverities, incidentStates } from "../metrics/catalogue.ts";
+import type { Sample } from "../metrics/exposition.ts";
+import type { FleetSamples } from "../metrics/metrics.ts";
+import type { Marker } from "../store/alerts/markers.ts";
 import type { Incident } from "../store/alerts/incidents.ts";
 import type { Store } from "../store/store.ts";
 import type { FleetSnapshot } from "../web/read/fleet.ts";
 import type { UnwatchedReading } from "../web/read/unwatched.ts";
-import type { Discovery } from "../discovery/discovery.ts";
 import type { Runtime } from "./runtime.ts";
 
 export interface FleetGaugesOptions {
   readonly store: Store;
-  readonly runtime: Runtime;
+  readonly runtime: Pick<Runtime, "current">;
   readonly clock: Clock;
   readonly fleet: () => Promise<FleetSnapshot>;
   readonly unwatched: Pick<UnwatchedReading, "count">;
@@ -31,87 +36,123 @@ const readWithinMs = 5 * secondMs;
  * Creates the readings of the store for a scrape. While the store is away it answers what was read last: a target that vanishes would end
  * every alert that Prometheus made of it.
  */
-export function createFleetGauges(options: FleetGaugesOptions): () => Promise<FleetGauges> {
-  const { store, runtime, clock, unwatched } = options;
-  let known: FleetGauges | null = null;
+export function createFleetGauges(options: FleetGaugesOptions): () => Promise<FleetSamples> {
+  const { store, runtime, clock, isStoreAway } = options;
+  let known: FleetSamples | null = null;
 
-  async function read(nowMs: number): Promise<FleetGauges> {
+  async function read(): Promise<void> {
+    const nowMs = clock.nowMs();
     const { config, targets, checkNames } = runtime.current();
     const { alerts, open, outbox, held } = await options.fleet();
-    return {
-      incidents: openIncidents(open, alerts),
-      checks: checkNames,
-      families: familiesOf(targets.map(({ check }) => check)),
-      hasVerdict: open.some(({ verdict }) => verdict !== null),
-      alerts: alerts.map(({ alert, isSilenced }) => ({ ...alert, silenced: isSilenced })),
-      outbox,
-      receivers: config.receivers.map(({ name }) => name),
-      pauses: await store.outbox.pauses(nowMs),
-      storeBytes: await store.bytes(),
-      unwatchedSlugs: await unwatched.count(),
-      markers: (await store.markers.between({ fromMs: nowMs - markersShownMs, toMs: nowMs })).slice(-mostMarkers),
-      gates: gatesOf(config.organizations, held),
-      discovery: options.discovery.sources().map(({ name, up, held }) => ({
-        source: name,
-        isUp: up,
-        isHeld: held !== null,
-        organizations: config.organizations.filter(({ discoveredBy }) => discoveredBy === name).length,
-      })),
-      nowMs,
+    const markers = await store.markers.between({ fromMs: nowMs - markersShownMs, toMs: nowMs });
+    const pauses = await store.outbox.pauses(nowMs);
+    const receivers = config.receivers.map(({ name }) => name);
+    const slugs = [...new Set([...config.organizations.map(({ slug }) => slug), ...held.keys()])];
+    const totals = new Map(outbox.map((total) => [total.receiver, total]));
+    // A receiver that a reload removed is shown while it has dead letters.
+    const queues = [...new Set([...receivers, ...totals.keys()])];
+    const sources = options.discovery.sources();
+    known = {
+      alerts: countAlerts(alerts, checkNames),
+      alertFiring: listFiring(alerts),
+      incidentsOpen: countIncidents(open, alerts, familiesOf(targets.map(({ check }) => check))),
+      verdict: [[{}, Number(open.some(({ verdict }) => verdict !== null))]],
+      spiking: checkNames.map((check) => [{ check }, countSpiking(alerts, check)]),
+      outboxPending: queues.map((receiver) => [{ receiver }, totals.get(receiver)?.pending ?? 0]),
+      outboxDeadLetters: queues.map((receiver) => [{ receiver }, totals.get(receiver)?.deadLetters ?? 0]),
+      outboxOldestAge: queues.map((receiver) => {
+        const sinceMs = totals.get(receiver)?.oldestCreatedAtMs ?? nowMs;
+        return [{ receiver }, Math.max(0, nowMs - sinceMs) / secondMs];
+      }),
+      receiverPausedUntil: receivers.map((receiver) => [{ receiver }, (pauses.get(receiver) ?? 0) / secondMs]),
+      gateHeld: slugs.map((slug) => [{ slug }, Number(held.has(slug))]),
+      gateHeldSince: [...held].map(([slug, sinceMs]) => [{ slug }, sinceMs / secondMs]),
+      storeBytes: [[{}, await store.bytes()]],
+      unwatchedSlugs: [[{}, await options.unwatched.count()]],
+      markers: listMarkers(markers.slice(-mostMarkers)),
+      discoveryUp: sources.map(({ name, up }) => [{ source: name }, Number(up)]),
+      discoveryHeld: sources.map(({ name, held: kept }) => [{ source: name }, Number(kept !== null)]),
+      discovered: sources.map(({ name }) => [
+        { source: name },
+        config.organizations.filter(({ discoveredBy }) => discoveredBy === name).length,
+      ]),
     };
   }
 
-  async function readInTime(nowMs: number): Promise<FleetGauges> {
-    if (!store.isRemote) return read(nowMs);
-    const done = new AbortController();
-    try {
-      return await Promise.race([read(nowMs), refuseLate(done.signal)]);
-    } finally {
-      done.abort();
-    }
-  }
-
-  async function refuseLate(done: AbortSignal): Promise<never> {
-    await clock.sleep(readWithinMs, done);
-    if (done.aborted) return new Promise<never>(() => undefined);
-    throw new FlatlineError("store_busy", "the store does not answer in time");
-  }
-
   return async () => {
-    const nowMs = clock.nowMs();
-    if (known !== null && options.isStoreAway()) return { ...known, nowMs };
+    if (known !== null && isStoreAway()) return known;
+    const isPassing = (error: unknown): boolean => error instanceof FlatlineError && error.code === "store_busy";
     try {
-      known = await readInTime(nowMs);
-      return known;
+      await endsWithin(clock, read(), readWithinMs);
     } catch (error) {
-      const isPassing = error instanceof FlatlineError && error.code === "store_busy";
-      if (known === null || !isPassing) throw error;
-      return { ...known, nowMs };
+      if (known === null || !isPassing(error)) throw error;
     }
+    if (known !== null) return known;
+    throw new FlatlineError("store_busy", "the store does not answer in time");
   };
 }
 
-/** Returns how each open incident stands, by the alerts of it that fire. */
-function openIncidents(open: readonly Incident[], alerts: readonly AlertView[]): FleetGauges["incidents"] {
+function countAlerts(alerts: readonly AlertView[], checks: readonly CheckName[]): Sample[] {
+  const keyOf = ({ alert: { check, state, severity }, isSilenced }: AlertView): string =>
+    `${check} ${state === "firing" && isSilenced ? "silenced" : state} ${severity}`;
+  const found = Map.groupBy(alerts, keyOf);
+  return checks.flatMap((check) =>
+    alertLabelStates.flatMap((state) =>
+      alertSeverities.map((severity): Sample => [
+        { check, state, severity },
+        found.get(`${check} ${state} ${severity}`)?.length ?? 0,
+      ]),
+    ),
+  );
+}
+
+function listFiring(alerts: readonly AlertView[]): Sample[] {
+  const firing = new Map<string, Sample>();
+  for (const { alert } of alerts) {
+    const { check, slug, severity, state } = alert;
+    if (state === "firing") firing.set(`${check} ${severity} ${slug}`, [{ check, slug, severity }, 1]);
+  }
+  return [...firing.values()];
+}
+
+function countSpiking(alerts: readonly AlertView[], check: CheckName): number {
+  const isSpiking = ({ alert }: AlertView): boolean =>
+    alert.check === check && alert.state === "firing" && alert.severity !== "unknown";
+  return new Set(alerts.filter(isSpiking).map(({ alert }) => alert.slug)).size;
+}
+
+/** How each open incident stands is said by the alerts of it that fire. */
+function countIncidents(
+  open: readonly Incident[],
+  alerts: readonly AlertView[],
+  families: readonly string[],
+): Sample[] {
   const firing = Map.groupBy(
     alerts.filter(({ alert }) => alert.state === "firing"),
     ({ alert }) => alert.incident?.number ?? 0,
   );
-  return open.map((incident) => {
-    const members = firing.get(incident.number) ?? [];
+  const standing = open.map(({ number, family }) => {
+    const members = firing.get(number) ?? [];
     const loud = members.filter(({ isSilenced }) => !isSilenced);
-    const isTaken = ({ alert }: AlertView): boolean => alert.acknowledgement !== null;
-    const state = loud.length === 0 ? "silenced" : loud.every(isTaken) ? "acknowledged" : "active";
+    const isTaken = loud.every(({ alert }) => alert.acknowledgement !== null);
+    const state = loud.length === 0 ? "silenced" : isTaken ? "acknowledged" : "active";
     const severity = worstSeverity((loud.length === 0 ? members : loud).map(({ alert }) => alert.severity));
-    return { family: incident.family, severity, state };
+    return `${family} ${severity} ${state}`;
   });
+  return families.flatMap((family) =>
+    alertSeverities.flatMap((severity) =>
+      incidentStates.map((state): Sample => [
+        { family, severity, state },
+        standing.filter((one) => one === `${family} ${severity} ${state}`).length,
+      ]),
+    ),
+  );
 }
 
-/** Returns the gates of every organization, and of those that left the configuration while their gate is held. */
-function gatesOf(
-  organizations: readonly { readonly slug: string }[],
-  held: ReadonlyMap<string, number>,
-): FleetGauges["gates"] {
-  const slugs = new Set([...organizations.map(({ slug }) => slug), ...held.keys()]);
-  return [...slugs].map((slug) => ({ slug, heldSinceMs: held.get(slug) ?? null }));
+/** A marker with the same words at two times counts at the later one. */
+function listMarkers(markers: readonly Marker[]): Sample[] {
+  const latest = new Map<string, Sample>();
+  for (const { text, slug, atMs } of markers)
+    latest.set(JSON.stringify([slug, text]), [{ slug: slug ?? "", marker: text }, atMs / secondMs]);
+  return [...latest.values()];
 }

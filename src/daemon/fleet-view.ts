@@ -1,7 +1,7 @@
 import type { Logger } from "../base/logger.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import type { CheckReport } from "../contract/report.ts";
-import type { AppMetrics } from "../metrics/app-metrics.ts";
+import type { Metrics } from "../metrics/metrics.ts";
 import { checkKey } from "../contract/check-key.ts";
 import type { CheckState } from "../store/runs/check-state.ts";
 import type { RunningChecks } from "../web/read/running.ts";
@@ -35,7 +35,7 @@ export interface FleetViewOptions {
   readonly states: RunningChecks;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly metrics: Pick<AppMetrics, "checks" | "checkRan">;
+  readonly metrics: Pick<Metrics, "checks" | "checkRan">;
   readonly changes: Changes;
   /** Called after statements have failed that may have been done all the same. */
   readonly onStoreFailed: () => void;

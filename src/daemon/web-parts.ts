@@ -5,7 +5,7 @@ import { isSpike } from "../checks/checks.ts";
 import { describeConfig } from "../config/render.ts";
 import type { Actor } from "../contract/actor.ts";
 import { checkKey } from "../contract/check-key.ts";
-import type { AppMetrics } from "../metrics/app-metrics.ts";
+import type { Metrics } from "../metrics/metrics.ts";
 import type { Prober } from "../monitor/probe.ts";
 import type { Scheduler } from "../monitor/scheduler.ts";
 import type { Store } from "../store/store.ts";
@@ -39,7 +39,7 @@ export interface WebPartsOptions
   readonly runtime: Runtime;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly metrics: AppMetrics;
+  readonly metrics: Metrics;
   readonly discovery: Pick<Discovery, "sources">;
   readonly fleet: Pick<FleetView, "showNoted" | "isStoreAway" | "storeProblem">;
   readonly prober: Prober;
@@ -101,10 +101,10 @@ export function createWebParts(options: WebPartsOptions): WebParts {
       return { ...server, externalUrl: alerting.externalUrl, localToken: options.localToken };
     },
     externalUrl: () => current().config.alerting.externalUrl,
-    renderMetrics: async (format, encoding) => {
+    renderMetrics: async () => {
       const read = await gauges();
       fleet.showNoted();
-      return metrics.render(format, encoding, read);
+      return metrics.render(read, clock.nowMs());
     },
     probe: async (check, slug, timeoutMs) => {
       const target = current().targetByKey.get(checkKey({ check, slug }));

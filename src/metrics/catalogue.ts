@@ -1,86 +1,47 @@
-import { refusals } from "../contract/refusals.ts";
+import { gateChecks } from "../checks/checks.ts";
 import { failedVias } from "../contract/actor.ts";
+import { incidentFamilies } from "../contract/incident.ts";
+import { judgementVerdicts } from "../contract/judgement.ts";
+import { refusals } from "../contract/refusals.ts";
 import { checkErrorReasons } from "../contract/report.ts";
 import { lookAnswers, opinionVerdicts } from "../contract/second-opinion.ts";
 import { severities } from "../contract/severity.ts";
-import { countedReceiverInstruments, storedReceiverInstruments } from "./receiver-instruments.ts";
-import { incidentFamilies } from "../contract/incident.ts";
-import { judgementVerdicts } from "../contract/judgement.ts";
-import { gateChecks } from "../checks/checks.ts";
-
-/** Counted as people judge alerts. */
-const countedJudgementInstruments = {
-  incidentsTotal: {
-    name: "flatline_incidents_total",
-    type: "counter",
-    labels: ["family"],
-    help: "Incidents that this process opened.",
-    values: { family: incidentFamilies },
-    note: "And a family for each healthcheck of the platform that is configured.",
-  },
-  opinionAnswers: {
-    name: "flatline_second_opinion_answers_total",
-    type: "counter",
-    labels: ["answer"],
-    help: "Assets that this process asked the verifier about, controls too, by what it said.",
-    values: { answer: lookAnswers },
-  },
-  opinionVerdicts: {
-    name: "flatline_second_opinion_verdicts_total",
-    type: "counter",
-    labels: ["verdict"],
-    help: "Second opinions of this process on incidents.",
-    values: { verdict: opinionVerdicts },
-  },
-  alertsJudged: {
-    name: "flatline_alerts_judged_total",
-    type: "counter",
-    labels: ["check", "verdict"],
-    help: "Judgements of alerts by this process, by what was said.",
-    values: { check: gateChecks, verdict: judgementVerdicts },
-  },
-} as const satisfies Record<string, Instrument>;
-
-/** What the store says of each gate, read at each scrape. */
-const storedGateInstruments = {
-  gateHeld: {
-    name: "flatline_gate_held",
-    type: "gauge",
-    labels: ["slug"],
-    help: "Whether a failure holds the gate: deaths of the organization are not to be acted on.",
-    note: "An organization that has left the configuration is there while its gate is held. A gate that is shut because nothing is known (`gate.whenUnknown: hold`) is 0: see `flatline_check_up`.",
-  },
-  gateHeldSince: {
-    name: "flatline_gate_held_since_timestamp_seconds",
-    type: "gauge",
-    labels: ["slug"],
-    help: "When the oldest failure that holds the gate was recorded.",
-    note: "Absent while no failure holds it.",
-  },
-} as const satisfies Record<string, Instrument>;
-
-/** Types of the text format, by the same words as in OpenMetrics. */
-export type InstrumentType = "gauge" | "counter" | "histogram";
 
 /** One metric: docs/metrics.md is made from this table, and every series of ours is in it. */
 export interface Instrument {
   readonly name: string;
-  readonly type: InstrumentType;
-  readonly labels: readonly string[];
+  readonly type: "gauge" | "counter" | "histogram";
+  /** By name, with the values of those that come from closed sets. */
+  readonly labels: Readonly<Record<string, readonly string[] | null>>;
   /** One sentence; also the HELP line. */
   readonly help: string;
-  /** The values of labels that come from closed sets. */
-  readonly values?: Readonly<Record<string, readonly string[]>>;
+  /** What the docs say beyond the sentence. */
+  readonly note: string;
   /** Upper bounds, seconds. */
   readonly buckets?: readonly number[];
-  /** What the docs say beyond the sentence. */
-  readonly note?: string;
+}
+
+type Labels = Instrument["labels"];
+
+function gauge(name: string, labels: Labels, help: string, note = ""): Instrument {
+  return { name, type: "gauge", labels, help, note };
+}
+
+function counter(name: string, labels: Labels, help: string, note = ""): Instrument {
+  return { name, type: "counter", labels, help, note };
+}
+
+function histogram(name: string, labels: Labels, buckets: readonly number[], help: string): Instrument {
+  return { name, type: "histogram", labels, help, note: "", buckets };
 }
 
 export const resultSeverities = ["ok", "warn", "fail"] as const;
 export const runOutcomes = ["ok", "warn", "fail", "error"] as const;
 export type RunOutcome = (typeof runOutcomes)[number];
 export const skipReasons = ["overlap", "late", "import"] as const;
+export type SkipReason = (typeof skipReasons)[number];
+const deliveryOutcomes = ["delivered", "retried", "dead_lettered"] as const;
+export type DeliveryOutcome = (typeof deliveryOutcomes)[number];
 /** How an open incident stands, exclusive. */
 export const incidentStates = ["active", "acknowledged", "silenced"] as const;
 export const alertLabelStates = ["pending", "firing", "silenced"] as const;
@@ -92,275 +53,280 @@ export const eventStatuses = ["DETECTED_AS_DEAD", "DETECTED_AS_ALIVE", "other"] 
 const runBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 // A second late is the limit that is promised under load; minutes mean a suspended or starved process.
 const lagBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 300];
+// Receivers answer within their timeout of 10 s; a longer one can be configured.
+const deliveryBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-const check = ["check", "slug"] as const;
+/** Of a label whose values are names of the configuration, or somebody else's. */
+const any = null;
+const ofCheck = { check: any, slug: any };
 
 /** The series of each (check, slug), rendered from state, in the order in which they are exposed. */
 export const checkInstruments = {
-  severity: {
-    name: "flatline_check_severity",
-    type: "gauge",
-    labels: [...check, "severity"],
-    help: "1 for the severity that holds since the last run, 0 for the others.",
-    values: { severity: severities },
-    note: "Absent until the first run. `unknown` after a failed run, and when the last verdict is older than three intervals of its schedule (at least 2 min).",
-  },
-  up: {
-    name: "flatline_check_up",
-    type: "gauge",
-    labels: check,
-    help: "Whether the last run gave a result.",
-    note: "Absent until the first run; 0 too when the last verdict is stale.",
-  },
-  observed: {
-    name: "flatline_check_observed",
-    type: "gauge",
-    labels: [...check, "key"],
-    help: "What the last result observed, by its own key.",
-    note: "Finite numbers, and booleans as 0 or 1: the first 32 keys by name. Absent while there is no fresh result.",
-  },
-  threshold: {
-    name: "flatline_check_threshold",
-    type: "gauge",
-    labels: [...check, "key"],
-    help: "The thresholds that the last result was measured by, by their own key.",
-    note: "As `flatline_check_observed`.",
-  },
-  findings: {
-    name: "flatline_check_findings",
-    type: "gauge",
-    labels: [...check, "severity"],
-    help: "Findings of the last result, by severity; at most 100 are kept.",
-    values: { severity: resultSeverities },
-    note: "All three severities while there is a fresh result.",
-  },
-  deaths: {
-    name: "flatline_check_deaths",
-    type: "gauge",
-    labels: check,
-    help: "Deaths in the window of the last result.",
-    note: "Where the result has it under the name of `source.observedKeys.currentCount`. With `count: assets` the assets that died, each once.",
-  },
-  expectedDeaths: {
-    name: "flatline_check_expected_deaths",
-    type: "gauge",
-    labels: check,
-    help: "Deaths that the baseline of the last result leads to expect in the window.",
-    note: "Where the result has it under the name of `source.observedKeys.expectedCount`. With `count: assets` assets, too.",
-  },
-  assetTypeExcess: {
-    name: "flatline_check_asset_type_excess",
-    type: "gauge",
-    labels: [...check, "asset_type"],
-    help: "Deaths above the expected ones, of the asset types that the findings name.",
-    note: "At most 5 types; local sources only.",
-  },
-  lastRun: {
-    name: "flatline_check_last_run_timestamp_seconds",
-    type: "gauge",
-    labels: check,
-    help: "When the last run ended.",
-  },
-  lastSuccess: {
-    name: "flatline_check_last_success_timestamp_seconds",
-    type: "gauge",
-    labels: check,
-    help: "When the last run that gave a result ended.",
-  },
-  nextRun: {
-    name: "flatline_check_next_run_timestamp_seconds",
-    type: "gauge",
-    labels: check,
-    help: "When the next run is due.",
-  },
-  runs: {
-    name: "flatline_check_runs_total",
-    type: "counter",
-    labels: [...check, "outcome"],
-    help: "Runs that ended, by the severity of their result, or error.",
-    values: { outcome: runOutcomes },
-    note: "Probes are not counted.",
-  },
-} as const satisfies Record<string, Instrument>;
+  severity: gauge(
+    "flatline_check_severity",
+    { ...ofCheck, severity: severities },
+    "1 for the severity that holds since the last run, 0 for the others.",
+    "Absent until the first run. `unknown` after a failed run, and when the last verdict is older than three intervals of its schedule (at least 2 min).",
+  ),
+  up: gauge(
+    "flatline_check_up",
+    ofCheck,
+    "Whether the last run gave a result.",
+    "Absent until the first run; 0 too when the last verdict is stale.",
+  ),
+  observed: gauge(
+    "flatline_check_observed",
+    { ...ofCheck, key: any },
+    "What the last result observed, by its own key.",
+    "Finite numbers, and booleans as 0 or 1: the first 32 keys by name. Absent while there is no fresh result.",
+  ),
+  threshold: gauge(
+    "flatline_check_threshold",
+    { ...ofCheck, key: any },
+    "The thresholds that the last result was measured by, by their own key.",
+    "As `flatline_check_observed`.",
+  ),
+  findings: gauge(
+    "flatline_check_findings",
+    { ...ofCheck, severity: resultSeverities },
+    "Findings of the last result, by severity; at most 100 are kept.",
+    "All three severities while there is a fresh result.",
+  ),
+  deaths: gauge(
+    "flatline_check_deaths",
+    ofCheck,
+    "Deaths in the window of the last result.",
+    "Where the result has it under the name of `source.observedKeys.currentCount`. With `count: assets` the assets that died, each once.",
+  ),
+  expectedDeaths: gauge(
+    "flatline_check_expected_deaths",
+    ofCheck,
+    "Deaths that the baseline of the last result leads to expect in the window.",
+    "Where the result has it under the name of `source.observedKeys.expectedCount`. With `count: assets` assets, too.",
+  ),
+  assetTypeExcess: gauge(
+    "flatline_check_asset_type_excess",
+    { ...ofCheck, asset_type: any },
+    "Deaths above the expected ones, of the asset types that the findings name.",
+    "At most 5 types; local sources only.",
+  ),
+  lastRun: gauge("flatline_check_last_run_timestamp_seconds", ofCheck, "When the last run ended."),
+  lastSuccess: gauge(
+    "flatline_check_last_success_timestamp_seconds",
+    ofCheck,
+    "When the last run that gave a result ended.",
+  ),
+  nextRun: gauge("flatline_check_next_run_timestamp_seconds", ofCheck, "When the next run is due."),
+  runs: counter(
+    "flatline_check_runs_total",
+    { ...ofCheck, outcome: runOutcomes },
+    "Runs that ended, by the severity of their result, or error.",
+    "Probes are not counted.",
+  ),
+};
 
 /** Counted as things happen, by prom-client. */
 export const countedInstruments = {
-  buildInfo: {
-    name: "flatline_build_info",
-    type: "gauge",
-    labels: ["version", "node"],
-    help: "1, with the versions of flatline and of Node.js.",
-  },
-  standby: {
-    name: "flatline_standby",
-    type: "gauge",
-    labels: [],
-    help: "1 while another process writes to the store, and this one waits to take over; else 0.",
-  },
-  reloadSuccessful: {
-    name: "flatline_config_last_reload_successful",
-    type: "gauge",
-    labels: [],
-    help: "Whether the last load of the configuration succeeded.",
-  },
-  reloadTimestamp: {
-    name: "flatline_config_last_reload_success_timestamp_seconds",
-    type: "gauge",
-    labels: [],
-    help: "When a configuration was last loaded successfully.",
-  },
-  errors: {
-    name: "flatline_check_errors_total",
-    type: "counter",
-    labels: ["check", "reason"],
-    help: "Runs that gave no result, by reason.",
-    values: { reason: checkErrorReasons },
-    note: "`not_found` is of healthchecks of the platform only (`healthchecks`).",
-  },
-  skipped: {
-    name: "flatline_check_skipped_total",
-    type: "counter",
-    labels: ["check", "reason"],
-    help: "Ticks without a run: the last one was still running (overlap), the process could not run (late), or events of the organization were being imported (import).",
-    values: { reason: skipReasons },
-  },
-  duration: {
-    name: "flatline_check_duration_seconds",
-    type: "histogram",
-    labels: ["check"],
-    help: "How long runs took, retries included.",
-    buckets: runBuckets,
-  },
-  lag: {
-    name: "flatline_scheduler_lag_seconds",
-    type: "histogram",
-    labels: [],
-    help: "Start of a run minus the time at which it was due.",
-    buckets: lagBuckets,
-  },
-  ...countedReceiverInstruments,
-  sourceRequests: {
-    name: "flatline_source_requests_total",
-    type: "counter",
-    labels: ["operation", "code"],
-    help: "Requests to the remote service, by operation and HTTP status or error; queries of a table, by ok or error.",
-  },
-  apiRequests: {
-    name: "flatline_api_requests_total",
-    type: "counter",
-    labels: ["operation", "code"],
-    help: "Requests to the embedded service, by operation and HTTP status.",
-  },
-  authFailures: {
-    name: "flatline_auth_failures_total",
-    type: "counter",
-    labels: ["via"],
-    help: "Requests with wrong credentials, by how they were given.",
-    values: { via: failedVias },
-    note: "A request without credentials is not counted. The log has a line per kind and minute (`wrong credentials`).",
-  },
-  eventsIngested: {
-    name: "flatline_events_ingested_total",
-    type: "counter",
-    labels: ["status"],
-    help: "Liveness events that were stored, by status.",
-    values: { status: eventStatuses },
-    note: "Grows with the embedded source only.",
-  },
-  eventsRefused: {
-    name: "flatline_events_refused_total",
-    type: "counter",
-    labels: ["reason"],
-    help: "Rows of posted events that were refused, by reason: times that cannot be right, by what they seem to be.",
-    values: { reason: refusals },
-    note: "One such row refuses its whole post, and such a post is not read to its end. The log has a line a minute.",
-  },
-  ...countedJudgementInstruments,
-} as const satisfies Record<string, Instrument>;
+  buildInfo: gauge(
+    "flatline_build_info",
+    { version: any, node: any },
+    "1, with the versions of flatline and of Node.js.",
+  ),
+  standby: gauge(
+    "flatline_standby",
+    {},
+    "1 while another process writes to the store, and this one waits to take over; else 0.",
+  ),
+  reloadSuccessful: gauge(
+    "flatline_config_last_reload_successful",
+    {},
+    "Whether the last load of the configuration succeeded.",
+  ),
+  reloadTimestamp: gauge(
+    "flatline_config_last_reload_success_timestamp_seconds",
+    {},
+    "When a configuration was last loaded successfully.",
+  ),
+  errors: counter(
+    "flatline_check_errors_total",
+    { check: any, reason: checkErrorReasons },
+    "Runs that gave no result, by reason.",
+    "`not_found` is of healthchecks of the platform only (`healthchecks`).",
+  ),
+  skipped: counter(
+    "flatline_check_skipped_total",
+    { check: any, reason: skipReasons },
+    "Ticks without a run: the last one was still running (overlap), the process could not run (late), or events of the organization were being imported (import).",
+  ),
+  duration: histogram(
+    "flatline_check_duration_seconds",
+    { check: any },
+    runBuckets,
+    "How long runs took, retries included.",
+  ),
+  lag: histogram(
+    "flatline_scheduler_lag_seconds",
+    {},
+    lagBuckets,
+    "Start of a run minus the time at which it was due.",
+  ),
+  notifications: counter(
+    "flatline_notifications_total",
+    { receiver: any, outcome: deliveryOutcomes },
+    "Attempts to deliver a notification, by outcome.",
+  ),
+  notificationDuration: histogram(
+    "flatline_notification_duration_seconds",
+    { receiver: any },
+    deliveryBuckets,
+    "How long attempts to deliver a notification took.",
+  ),
+  attemptsUnderWay: gauge(
+    "flatline_receiver_attempts_under_way",
+    { receiver: any },
+    "Requests to the receiver that it has not answered yet.",
+    "At most four, of this process. Above 0 for long: the receiver hangs.",
+  ),
+  receiverTimeouts: counter(
+    "flatline_receiver_timeouts_total",
+    { receiver: any },
+    "Requests that the receiver did not answer within its timeout.",
+    "A receiver that hangs; one that refuses, or cannot be reached, answers in time.",
+  ),
+  sourceRequests: counter(
+    "flatline_source_requests_total",
+    { operation: any, code: any },
+    "Requests to the remote service, by operation and HTTP status or error; queries of a table, by ok or error.",
+  ),
+  apiRequests: counter(
+    "flatline_api_requests_total",
+    { operation: any, code: any },
+    "Requests to the embedded service, by operation and HTTP status.",
+  ),
+  authFailures: counter(
+    "flatline_auth_failures_total",
+    { via: failedVias },
+    "Requests with wrong credentials, by how they were given.",
+    "A request without credentials is not counted. The log has a line per kind and minute (`wrong credentials`).",
+  ),
+  eventsIngested: counter(
+    "flatline_events_ingested_total",
+    { status: eventStatuses },
+    "Liveness events that were stored, by status.",
+    "Grows with the embedded source only.",
+  ),
+  eventsRefused: counter(
+    "flatline_events_refused_total",
+    { reason: refusals },
+    "Rows of posted events that were refused, by reason: times that cannot be right, by what they seem to be.",
+    "One such row refuses its whole post, and such a post is not read to its end. The log has a line a minute.",
+  ),
+  incidentsTotal: counter(
+    "flatline_incidents_total",
+    { family: incidentFamilies },
+    "Incidents that this process opened.",
+    "And a family for each healthcheck of the platform that is configured.",
+  ),
+  opinionAnswers: counter(
+    "flatline_second_opinion_answers_total",
+    { answer: lookAnswers },
+    "Assets that this process asked the verifier about, controls too, by what it said.",
+  ),
+  opinionVerdicts: counter(
+    "flatline_second_opinion_verdicts_total",
+    { verdict: opinionVerdicts },
+    "Second opinions of this process on incidents.",
+  ),
+  alertsJudged: counter(
+    "flatline_alerts_judged_total",
+    { check: gateChecks, verdict: judgementVerdicts },
+    "Judgements of alerts by this process, by what was said.",
+  ),
+};
 
 /** Read from the store at each scrape. */
 export const fleetInstruments = {
-  alerts: {
-    name: "flatline_alerts",
-    type: "gauge",
-    labels: ["check", "state", "severity"],
-    help: "Live alerts; one that fires under a silence counts as silenced only.",
-    values: { state: alertLabelStates, severity: alertSeverities },
-  },
-  alertFiring: {
-    name: "flatline_alert_firing",
-    type: "gauge",
-    labels: [...check, "severity"],
-    help: "1 while an alert fires, silenced or not.",
-    values: { severity: alertSeverities },
-    note: "Absent while it does not fire.",
-  },
-  incidentsOpen: {
-    name: "flatline_incidents_open",
-    type: "gauge",
-    labels: ["family", "severity", "state"],
-    help: "Open incidents, by their worst alert; silenced when all of it is, acknowledged when all else is.",
-    values: { severity: alertSeverities, state: incidentStates },
-    note: "Families: deaths, unreachable, no-events, and each other check by its name.",
-  },
-  verdict: {
-    name: "flatline_fleet_verdict",
-    type: "gauge",
-    labels: [],
-    help: "1 while a fleet verdict holds: many organizations began together.",
-  },
-  spiking: {
-    name: "flatline_fleet_spiking_organizations",
-    type: "gauge",
-    labels: ["check"],
-    help: "Organizations whose verdict alert fires.",
-  },
-  organizations: {
-    name: "flatline_fleet_organizations",
-    type: "gauge",
-    labels: ["check"],
-    help: "Organizations with a fresh result.",
-  },
-  ...storedReceiverInstruments,
-  ...storedGateInstruments,
-  storeBytes: {
-    name: "flatline_store_bytes",
-    type: "gauge",
-    labels: [],
-    help: "Size of the database with its write-ahead log.",
-  },
-  unwatchedSlugs: {
-    name: "flatline_unwatched_slugs",
-    type: "gauge",
-    labels: [],
-    help: "Organizations that send liveness events and are not configured: nothing checks them.",
-    note: "0 with another source than the embedded one.",
-  },
-  markers: {
-    name: "flatline_marker_timestamp_seconds",
-    type: "gauge",
-    labels: ["slug", "marker"],
-    help: "When people marked a rollout or deployment, for annotations; slug is empty where it is about all organizations.",
-    note: "The latest 50 of the last 30 days.",
-  },
-  discoveryUp: {
-    name: "flatline_discovery_up",
-    type: "gauge",
-    labels: ["source"],
-    help: "Whether the last refresh of the discovery source gave a list.",
-    note: "0 after an error, a timeout or a bad list; the last good list holds then.",
-  },
-  discoveryHeld: {
-    name: "flatline_discovery_held",
-    type: "gauge",
-    labels: ["source"],
-    help: "1 while a list of the discovery source is held back, because it would remove too many organizations.",
-  },
-  discovered: {
-    name: "flatline_discovered_organizations",
-    type: "gauge",
-    labels: ["source"],
-    help: "Organizations that are checked because the discovery source lists them.",
-    note: "Without those that the configuration or a source before it has.",
-  },
-} as const satisfies Record<string, Instrument>;
+  alerts: gauge(
+    "flatline_alerts",
+    { check: any, state: alertLabelStates, severity: alertSeverities },
+    "Live alerts; one that fires under a silence counts as silenced only.",
+  ),
+  alertFiring: gauge(
+    "flatline_alert_firing",
+    { ...ofCheck, severity: alertSeverities },
+    "1 while an alert fires, silenced or not.",
+    "Absent while it does not fire.",
+  ),
+  incidentsOpen: gauge(
+    "flatline_incidents_open",
+    { family: any, severity: alertSeverities, state: incidentStates },
+    "Open incidents, by their worst alert; silenced when all of it is, acknowledged when all else is.",
+    "Families: deaths, unreachable, no-events, and each other check by its name.",
+  ),
+  verdict: gauge("flatline_fleet_verdict", {}, "1 while a fleet verdict holds: many organizations began together."),
+  spiking: gauge("flatline_fleet_spiking_organizations", { check: any }, "Organizations whose verdict alert fires."),
+  organizations: gauge("flatline_fleet_organizations", { check: any }, "Organizations with a fresh result."),
+  outboxPending: gauge(
+    "flatline_outbox_pending",
+    { receiver: any },
+    "Notifications that the receiver has not accepted yet.",
+  ),
+  outboxDeadLetters: gauge(
+    "flatline_outbox_dead_letters",
+    { receiver: any },
+    "Notifications that will not be tried again until they are retried or discarded by hand.",
+  ),
+  outboxOldestAge: gauge(
+    "flatline_outbox_oldest_age_seconds",
+    { receiver: any },
+    "Age of the oldest notification that the receiver has not accepted yet; 0 without one.",
+  ),
+  receiverPausedUntil: gauge(
+    "flatline_receiver_paused_until_timestamp_seconds",
+    { receiver: any },
+    "Until when the receiver asked to be left alone (Retry-After); 0 while it is not paused.",
+    "At most an hour ahead. `outbox retry` and `notify test` end it.",
+  ),
+  gateHeld: gauge(
+    "flatline_gate_held",
+    { slug: any },
+    "Whether a failure holds the gate: deaths of the organization are not to be acted on.",
+    "An organization that has left the configuration is there while its gate is held. A gate that is shut because nothing is known (`gate.whenUnknown: hold`) is 0: see `flatline_check_up`.",
+  ),
+  gateHeldSince: gauge(
+    "flatline_gate_held_since_timestamp_seconds",
+    { slug: any },
+    "When the oldest failure that holds the gate was recorded.",
+    "Absent while no failure holds it.",
+  ),
+  storeBytes: gauge("flatline_store_bytes", {}, "Size of the database with its write-ahead log."),
+  unwatchedSlugs: gauge(
+    "flatline_unwatched_slugs",
+    {},
+    "Organizations that send liveness events and are not configured: nothing checks them.",
+    "0 with another source than the embedded one.",
+  ),
+  markers: gauge(
+    "flatline_marker_timestamp_seconds",
+    { slug: any, marker: any },
+    "When people marked a rollout or deployment, for annotations; slug is empty where it is about all organizations.",
+    "The latest 50 of the last 30 days.",
+  ),
+  discoveryUp: gauge(
+    "flatline_discovery_up",
+    { source: any },
+    "Whether the last refresh of the discovery source gave a list.",
+    "0 after an error, a timeout or a bad list; the last good list holds then.",
+  ),
+  discoveryHeld: gauge(
+    "flatline_discovery_held",
+    { source: any },
+    "1 while a list of the discovery source is held back, because it would remove too many organizations.",
+  ),
+  discovered: gauge(
+    "flatline_discovered_organizations",
+    { source: any },
+    "Organizations that are checked because the discovery source lists them.",
+    "Without those that the configuration or a source before it has.",
+  ),
+};

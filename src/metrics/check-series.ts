@@ -1,166 +1,117 @@
+import { secondMs } from "../base/time.ts";
 import { checkKey } from "../contract/check-key.ts";
-import type { CheckName, CheckReport } from "../contract/report.ts";
-import { checkInstruments, runOutcomes, type RunOutcome } from "./catalogue.ts";
-import {
-  formatNoResult,
-  formatTime,
-  formatVerdict,
-  targetLabels,
-  type CheckFamily,
-  type CheckLines,
-} from "./check-verdict.ts";
-import { textPart, type ExpositionPart } from "./exposition-body.ts";
-import { formatFamily, formatHead, type ExpositionFormat } from "./exposition.ts";
-import type { CheckSeriesInput } from "./metrics.ts";
+import type { CheckName, CheckReport, ResultReport } from "../contract/report.ts";
+import { severities } from "../contract/severity.ts";
+import { checkInstruments, resultSeverities, runOutcomes, type RunOutcome } from "./catalogue.ts";
+import { escapeLabelValue, formatHead, formatValue } from "./exposition.ts";
 
-/** The series of every (check, slug), rendered from state; what is not set is not shown. */
-export interface CheckSeries {
-  /** Shows a target, or its new state. Its runs_total exist from here on. */
-  set(input: CheckSeriesInput): void;
-  /** Shows a run that is not in the state of its target: no verdict, until a state is set again. */
-  showError(report: CheckReport & { readonly kind: "error" }): void;
-  /** Makes the targets exactly those of `inputs`: sets each, removes all others and their runs. */
-  setAll(inputs: Iterable<CheckSeriesInput>): void;
-  /** Counts a run; of a target that was never set it shows when it is. */
-  countRun(check: CheckName, slug: string, outcome: RunOutcome): void;
-  /** The whole families, HELP and TYPE once each, without `# EOF`; to be used before anything else is set. */
-  render(format: ExpositionFormat, nowMs: number): readonly ExpositionPart[];
-  /** Targets of a check whose last run gave a result that is not stale. */
-  countFresh(check: CheckName, nowMs: number): number;
+type CheckKey = Pick<CheckReport, "check" | "slug">;
+
+/** The state of a (check, slug) from which its series are rendered. */
+export interface CheckSeriesInput extends CheckKey {
+  /** The last run, or null before the first. An error report hides observed, threshold and findings. */
+  readonly lastReport: CheckReport | null;
+  readonly lastRunAtMs: number | null;
+  readonly lastSuccessAtMs: number | null;
+  readonly nextDueAtMs: number;
+  /** A last verdict older than this is shown as after a failed run (three intervals, at least 2 min). */
+  readonly staleAfterMs: number;
 }
 
-interface Target {
-  /** The position of its line in the text of each family. */
-  index: number;
-  readonly check: CheckName;
-  readonly slug: string;
+type Family = keyof typeof checkInstruments;
+
+/** Lines of one (check, slug), per metric; a metric without lines is absent. */
+type Lines = Readonly<Partial<Record<Family, string>>>;
+
+interface Target extends CheckKey {
+  /** `check="…",slug="…"`, what each of its series begins with. */
   readonly labels: string;
-  /** Lines of the last state, while its verdict is fresh. */
-  lines: Encoded;
-  /** The state that `lines` are not written of yet; null: they are. The report itself is not kept: it can be large. */
+  /** The state that `lines` are not written of yet; null: they are. The report is not kept: it can be large. */
   unwritten: CheckSeriesInput | null;
+  lines: Lines;
   /** Instant at which its result becomes stale; null when the last run gave none. */
   staleAtMs: number | null;
   /** Whether a run failed that is not in its state. */
   hasFailed: boolean;
-  /** Whether runs were counted since its lines were written. */
-  isCounted: boolean;
-  /** What the families show of it. */
-  shown: Encoded;
+  /** What each family shows of it; null: something has changed. */
+  shown: readonly Buffer[] | null;
   /** Whether its verdict is left out of that, because it is stale or a run has failed. */
   isHidden: boolean;
 }
 
-/** Lines as bytes: a scrape copies those of ten thousand targets in a third of the time of strings. */
-type Encoded = Readonly<Partial<Record<CheckFamily, Buffer>>>;
+type Runs = Record<RunOutcome, number>;
 
-type RunCounts = Record<RunOutcome, number>;
+const families = Object.keys(checkInstruments) as Family[];
 
-const families = Object.keys(checkInstruments) as CheckFamily[];
-const verdictFamilies = families.filter((family) => !["lastRun", "lastSuccess", "nextRun", "runs"].includes(family));
+/** The series of every (check, slug), rendered from state; what is not set is not shown. */
+export type CheckSeries = ReturnType<typeof createCheckSeries>;
 
-const nothing = Buffer.alloc(0);
-const noVerdict: Encoded = Object.fromEntries(verdictFamilies.map((family) => [family, nothing]));
-
-/**
- * Creates the series. The lines of a target are written at the first scrape after its state changed, and put into
- * the texts of the families.
- */
-export function createCheckSeries(): CheckSeries {
+/** Creates the series. The lines of a target are written at the first scrape after its state changed. */
+export function createCheckSeries() {
   const targets = new Map<string, Target>();
-  const runs = new Map<string, RunCounts>();
-  /** The targets in the order of the text. */
-  let shownTargets: Target[] = [];
-  const texts = new Map(families.map((family) => [family, new FamilyText()]));
-
-  function targetOf(check: CheckName, slug: string): Target {
-    const id = checkKey({ check, slug });
-    const known = targets.get(id);
-    if (known !== undefined) return known;
-    const labels = targetLabels(check, slug);
-    const state = { lines: {}, unwritten: null, staleAtMs: null, hasFailed: false, isCounted: false };
-    const target: Target = { index: targets.size, check, slug, labels, ...state, shown: {}, isHidden: false };
-    targets.set(id, target);
-    shownTargets.push(target);
-    return target;
-  }
+  const runs = new Map<string, Runs>();
 
   function set(input: CheckSeriesInput): void {
     const { check, slug, lastReport } = input;
-    const target = targetOf(check, slug);
-    target.unwritten = input;
-    target.hasFailed = false;
-    target.staleAtMs = lastReport?.kind === "result" ? lastReport.finishedAtMs + input.staleAfterMs : null;
-  }
-
-  /** Writes the lines of a target. A stale result is hidden, and shown again when the clock is set back. */
-  function write(target: Target, nowMs: number): void {
-    const isHidden = target.hasFailed || (target.staleAtMs !== null && nowMs > target.staleAtMs);
-    if (target.unwritten === null && !target.isCounted && isHidden === target.isHidden) return;
-    const { check, slug, labels, unwritten } = target;
-    if (unwritten !== null) target.lines = encode(formatState(unwritten, labels));
-    target.unwritten = null;
-    target.isCounted = false;
-    target.isHidden = isHidden;
-    const counts = runs.get(checkKey({ check, slug })) ?? noRuns;
-    const verdict = isHidden ? { ...noVerdict, ...encode(formatNoResult(labels)) } : {};
-    show(target, { ...target.lines, ...verdict, ...encode({ runs: formatRuns(counts, labels) }) });
-  }
-
-  function show(target: Target, lines: Encoded): void {
-    for (const family of families)
-      if (!(lines[family] ?? nothing).equals(target.shown[family] ?? nothing)) texts.get(family)?.note(target.index);
-    target.shown = lines;
-  }
-
-  function removeAll(gone: ReadonlyMap<string, Target>): void {
-    for (const id of gone.keys()) {
-      runs.delete(id);
-      targets.delete(id);
-    }
-    shownTargets = [...targets.values()];
-    for (const [index, target] of shownTargets.entries()) target.index = index;
-    for (const text of texts.values()) text.clear();
+    const key = checkKey(input);
+    const known = targets.get(key);
+    targets.set(key, {
+      check,
+      slug,
+      labels: known?.labels ?? targetLabels(input),
+      unwritten: input,
+      lines: {},
+      staleAtMs: lastReport?.kind === "result" ? lastReport.finishedAtMs + input.staleAfterMs : null,
+      hasFailed: false,
+      shown: null,
+      isHidden: false,
+    });
   }
 
   return {
+    /** Shows a target, or its new state. Its runs_total exist from here on. */
     set,
-    showError: (report) => {
-      const target = targets.get(checkKey(report));
+    /** Shows a run that is not in the state of its target: no verdict, until a state is set again. */
+    showError: (key: CheckKey): void => {
+      const target = targets.get(checkKey(key));
       if (target === undefined) return;
       target.hasFailed = true;
       target.staleAtMs = null;
     },
-    setAll: (inputs) => {
-      const gone = new Map(targets);
+    /** Makes the targets exactly those of `inputs`: sets each, removes all others and their runs. */
+    setAll: (inputs: Iterable<CheckSeriesInput>): void => {
+      const gone = new Set(targets.keys());
       for (const input of inputs) {
         set(input);
         gone.delete(checkKey(input));
       }
-      if (gone.size > 0) removeAll(gone);
+      for (const key of gone) {
+        targets.delete(key);
+        runs.delete(key);
+      }
     },
-    countRun: (check, slug, outcome) => {
-      const id = checkKey({ check, slug });
-      const counts = runs.get(id) ?? { ...noRuns };
+    /** Counts a run; of a target that was never set it shows when it is. */
+    countRun: (key: CheckKey, outcome: RunOutcome): void => {
+      const counts = runs.get(checkKey(key)) ?? { ...noRuns };
       counts[outcome]++;
-      runs.set(id, counts);
-      const target = targets.get(id);
-      if (target !== undefined) target.isCounted = true;
+      runs.set(checkKey(key), counts);
+      const target = targets.get(checkKey(key));
+      if (target !== undefined) target.shown = null;
     },
-    render: (format, nowMs) => {
-      for (const target of targets.values()) write(target, nowMs);
-      return families.flatMap((family) => {
-        const linesOf = (index: number): Buffer => shownTargets[index]?.shown[family] ?? nothing;
-        const bytes = texts.get(family)?.join(targets.size, linesOf) ?? nothing;
-        return bytes.length === 0
-          ? []
-          : [textPart(formatHead(checkInstruments[family], format)), { bytes, isKept: true }];
+    /** The whole families, HELP and TYPE once each. */
+    render: (nowMs: number): Buffer[] => {
+      // Bytes, because to join those of ten thousand targets takes a fifth of the time of strings.
+      const shown = Array.from(targets, ([key, target]) => showTarget(target, runs.get(key) ?? noRuns, nowMs));
+      return families.flatMap((family, index) => {
+        const lines = Buffer.concat(shown.map((one) => one[index] ?? nothing));
+        return lines.length === 0 ? [] : [Buffer.from(formatHead(checkInstruments[family])), lines];
       });
     },
-    countFresh: (check, nowMs) => {
+    /** Targets of a check whose last run gave a result that is not stale. */
+    countFresh: (check: CheckName, nowMs: number): number => {
       let count = 0;
-      for (const { check: name, staleAtMs } of targets.values()) {
-        if (name === check && staleAtMs !== null && nowMs <= staleAtMs) count++;
+      for (const target of targets.values()) {
+        if (target.check === check && target.staleAtMs !== null && nowMs <= target.staleAtMs) count++;
       }
       return count;
     },
@@ -168,93 +119,121 @@ export function createCheckSeries(): CheckSeries {
 }
 
 /** Renders the series of one run on their own, for `/probe`: what the run says, nothing that the daemon counts or plans. */
-export function renderReport(report: CheckReport, format: ExpositionFormat): string {
-  const lines = formatVerdict(report, targetLabels(report.check, report.slug));
-  return verdictFamilies.map((family) => formatFamily(checkInstruments[family], lines[family] ?? "", format)).join("");
+export function renderReport(report: CheckReport): string {
+  const lines = verdictLines(report, targetLabels(report));
+  return families.map((family) => (lines[family] ? formatHead(checkInstruments[family]) + lines[family] : "")).join("");
 }
 
-function encode(lines: CheckLines): Encoded {
-  const encoded: Partial<Record<CheckFamily, Buffer>> = {};
-  for (const family of families) {
-    const text = lines[family] ?? "";
-    if (text !== "") encoded[family] = Buffer.from(text);
-  }
-  return encoded;
+const nothing = Buffer.alloc(0);
+
+function showTarget(target: Target, runs: Runs, nowMs: number): readonly Buffer[] {
+  const { labels, unwritten, staleAtMs } = target;
+  const isHidden = target.hasFailed || (staleAtMs !== null && nowMs > staleAtMs);
+  if (target.shown !== null && target.isHidden === isHidden) return target.shown;
+  if (unwritten !== null) target.lines = stateLines(unwritten, labels);
+  target.unwritten = null;
+  target.isHidden = isHidden;
+  const lines: Lines = { ...(isHidden ? hideVerdict(target) : target.lines), runs: runLines(runs, labels) };
+  target.shown = families.map((family) => Buffer.from(lines[family] ?? ""));
+  return target.shown;
 }
 
-function formatState(state: CheckSeriesInput, labels: string): CheckLines {
-  const { lastReport, lastRunAtMs, lastSuccessAtMs, nextDueAtMs } = state;
+/** Nothing stale is shown as fresh. */
+function hideVerdict({ labels, lines: { lastRun = "", lastSuccess = "", nextRun = "" } }: Target): Lines {
+  return { ...noResultLines(labels), lastRun, lastSuccess, nextRun };
+}
+
+function stateLines(
+  { lastReport, lastRunAtMs, lastSuccessAtMs, nextDueAtMs }: CheckSeriesInput,
+  labels: string,
+): Lines {
   return {
-    ...(lastReport === null ? {} : formatVerdict(lastReport, labels)),
-    lastRun: formatTime("lastRun", labels, lastRunAtMs),
-    lastSuccess: formatTime("lastSuccess", labels, lastSuccessAtMs),
-    nextRun: formatTime("nextRun", labels, nextDueAtMs),
+    ...(lastReport === null ? {} : verdictLines(lastReport, labels)),
+    lastRun: timeLine("lastRun", labels, lastRunAtMs),
+    lastSuccess: timeLine("lastSuccess", labels, lastSuccessAtMs),
+    nextRun: timeLine("nextRun", labels, nextDueAtMs),
   };
 }
 
-const noRuns: Readonly<RunCounts> = { ok: 0, warn: 0, fail: 0, error: 0 };
+// What a Prometheus can bear of ten thousand organizations (CONTRACT 6).
+const mostKeys = 32;
+const mostAssetTypes = 5;
 
-// The labels are made once, because they are written at each run.
-const runLabels = runOutcomes.map((outcome) => ({ outcome, label: `,outcome="${outcome}"}` }));
-
-function formatRuns(counts: Readonly<RunCounts>, labels: string): string {
-  let lines = "";
-  for (const { outcome, label } of runLabels)
-    lines += `${checkInstruments.runs.name}{${labels}${label} ${counts[outcome]}\n`;
-  return lines;
+function targetLabels({ check, slug }: CheckKey): string {
+  return `check="${escapeLabelValue(check)}",slug="${escapeLabelValue(slug)}"`;
 }
 
-/**
- * The text of one family: the lines of all targets, one after the other. Between two scrapes few of ten thousand targets
- * change, so what lies between them is copied in one piece.
- */
-class FamilyText {
-  #bytes: Buffer = nothing;
-  /** How many bytes the lines of each target have, by its index. */
-  #lengths: number[] = [];
-  readonly #changed = new Set<number>();
+function line(family: Family, target: string, value: number, third = ""): string {
+  return `${checkInstruments[family].name}{${target}${third}} ${formatValue(value)}\n`;
+}
 
-  /** Notes that the lines of a target have changed. */
-  note(index: number): void {
-    this.#changed.add(index);
-  }
+/** A time is in seconds since the epoch with three decimals. */
+function timeLine(family: Family, target: string, atMs: number | null): string {
+  return atMs === null ? "" : `${checkInstruments[family].name}{${target}} ${(atMs / secondMs).toFixed(3)}\n`;
+}
 
-  /** Drops the text: targets have other indexes now. */
-  clear(): void {
-    this.#bytes = nothing;
-    this.#lengths = [];
-    this.#changed.clear();
-  }
+/** Formats the lines that a verdict gives while it is fresh (CONTRACT 6). */
+function verdictLines(report: CheckReport, target: string): Lines {
+  if (report.kind === "error") return noResultLines(target);
+  const { observed, threshold, findings } = report.result;
+  const findingsOf = (severity: string): number => findings.filter((finding) => finding.severity === severity).length;
+  return {
+    severity: severityLines(report.severity, target),
+    up: line("up", target, 1),
+    observed: mapLines("observed", observed, target),
+    threshold: mapLines("threshold", threshold, target),
+    findings: resultSeverities
+      .map((severity) => line("findings", target, findingsOf(severity), `,severity="${severity}"`))
+      .join(""),
+    deaths: countLine("deaths", report.counts.currentCount, target),
+    expectedDeaths: countLine("expectedDeaths", report.counts.expectedCount, target),
+    assetTypeExcess: excessLines(report, target),
+  };
+}
 
-  /** Returns the text of `count` targets; the same buffer as before if nothing has changed. */
-  join(count: number, linesOf: (index: number) => Buffer): Buffer {
-    const lengths = this.#lengths;
-    for (let index = lengths.length; index < count; index++) {
-      lengths.push(0);
-      this.#changed.add(index);
-    }
-    if (this.#changed.size === 0) return this.#bytes;
-    const before = this.#bytes;
-    const changed = [...this.#changed].sort((left, right) => left - right);
-    let byteLength = before.length;
-    for (const index of changed) byteLength += linesOf(index).length - (lengths[index] ?? 0);
-    const text = Buffer.allocUnsafeSlow(byteLength);
-    let read = 0;
-    let written = 0;
-    let next = 0;
-    for (const index of changed) {
-      const from = read;
-      for (; next < index; next++) read += lengths[next] ?? 0;
-      written += before.copy(text, written, from, read);
-      const lines = linesOf(index);
-      written += lines.copy(text, written);
-      read += lengths[index] ?? 0;
-      lengths[index] = lines.length;
-      next = index + 1;
-    }
-    before.copy(text, written, read);
-    this.#bytes = text;
-    this.#changed.clear();
-    return text;
+function noResultLines(target: string): Lines {
+  return { severity: severityLines("unknown", target), up: line("up", target, 0) };
+}
+
+function severityLines(current: string, target: string): string {
+  return severities
+    .map((severity) => line("severity", target, severity === current ? 1 : 0, `,severity="${severity}"`))
+    .join("");
+}
+
+function mapLines(family: "observed" | "threshold", map: ResultReport["result"]["observed"], target: string): string {
+  const values = new Map<string, number>();
+  // The days of a median are for people: a series for each of them would crowd out all others.
+  const isMedian = family === "observed" && Object.hasOwn(map, "baselineDaysKnown");
+  for (const [key, value] of Object.entries(map)) {
+    if (isMedian && /^day\d+$/.test(key)) continue;
+    if (typeof value === "boolean" || Number.isFinite(value)) values.set(key.toWellFormed(), Number(value));
   }
+  const names = [...values.keys()].sort().slice(0, mostKeys);
+  return names.map((name) => line(family, target, values.get(name) ?? 0, `,key="${escapeLabelValue(name)}"`)).join("");
+}
+
+function countLine(family: Family, count: number | null, target: string): string {
+  return count === null || !Number.isFinite(count) ? "" : line(family, target, count);
+}
+
+function excessLines({ evidence }: ResultReport, target: string): string {
+  const byType = new Map<string, number>();
+  for (const { assetType, excess } of evidence?.assetTypes ?? []) {
+    const name = assetType.toWellFormed();
+    if (Number.isFinite(excess) && !byType.has(name)) byType.set(name, excess);
+  }
+  return [...byType]
+    .slice(0, mostAssetTypes)
+    .map(([name, excess]) => line("assetTypeExcess", target, excess, `,asset_type="${escapeLabelValue(name)}"`))
+    .join("");
+}
+
+const noRuns: Readonly<Runs> = { ok: 0, warn: 0, fail: 0, error: 0 };
+const runLabels = runOutcomes.map((outcome) => ({ outcome, label: `,outcome="${outcome}"` }));
+
+function runLines(runs: Runs, target: string): string {
+  let lines = "";
+  for (const { outcome, label } of runLabels) lines += line("runs", target, runs[outcome], label);
+  return lines;
 }

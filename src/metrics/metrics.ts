@@ -1,100 +1,248 @@
-import type { Refusal } from "../contract/refusals.ts";
-import type { FailedVia } from "../contract/actor.ts";
-import type { JudgementVerdict } from "../contract/judgement.ts";
-import type { CheckErrorReason, CheckName, CheckReport } from "../contract/report.ts";
-import type { LookAnswer, OpinionVerdict } from "../contract/second-opinion.ts";
-import type { Severity } from "../contract/severity.ts";
-import type { skipReasons } from "./catalogue.ts";
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 
-export type DeliveryOutcomeLabel = "delivered" | "retried" | "dead_lettered";
+import { secondMs } from "../base/time.ts";
+import { errorReasonsOf } from "../checks/checks.ts";
+import type { FailedVia } from "../contract/actor.ts";
+import { familiesOf } from "../contract/incident.ts";
+import type { JudgementVerdict } from "../contract/judgement.ts";
+import { operations } from "../contract/operations.ts";
+import type { Refusal } from "../contract/refusals.ts";
+import { checkNames, type CheckErrorReason, type CheckName, type CheckReport } from "../contract/report.ts";
+import type { LookAnswer, OpinionVerdict } from "../contract/second-opinion.ts";
+import {
+  countedInstruments,
+  eventStatuses,
+  fleetInstruments,
+  type DeliveryOutcome,
+  type Instrument,
+  type SkipReason,
+} from "./catalogue.ts";
+import { createCheckSeries } from "./check-series.ts";
+import { formatFamily, type Sample } from "./exposition.ts";
+
+export interface MetricsOptions {
+  /** Version of flatline, without a leading v. */
+  readonly version: string;
+  /** Version of Node.js, without a leading v. */
+  readonly nodeVersion: string;
+  /** process_* and nodejs_* too [true]; they watch the process from then on. */
+  readonly withProcess?: boolean;
+}
+
+type FleetFamily = keyof typeof fleetInstruments;
+
+/** What is read from the store at a scrape. */
+export type FleetSamples = Readonly<Record<Exclude<FleetFamily, "organizations">, readonly Sample[]>>;
+
+// prom-client's histogram of the event loop wakes an idle process a hundred times a second, which was most of its cost, and
+// its values include the pause between two looks: with one look a second, everything is late by a second. So it is off.
+const neverMs = 2 ** 31 - 1;
+// An upstream may answer with a new code each time: the number of values is limited here.
+const mostRequestSeries = 200;
+
+/** Everything that one app measures: rooms count what they did, the scheduler's state goes into `checks` (CONTRACT 6). */
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/** Makes the instruments of one app, in a registry of its own: two apps can live in one process. */
+export function createMetrics({ version, nodeVersion, withProcess = true }: MetricsOptions) {
+  const registry = new Registry();
+  const optionsOf = ({ name, help, labels }: Instrument) => ({
+    name,
+    help,
+    labelNames: Object.keys(labels),
+    registers: [registry],
+  });
+  const gauge = (instrument: Instrument): Gauge => new Gauge(optionsOf(instrument));
+  const counter = (instrument: Instrument): Counter => {
+    const made = new Counter(optionsOf(instrument));
+    for (const labels of seriesOf(instrument)) made.inc(labels, 0);
+    return made;
+  };
+  const histogram = (instrument: Instrument): Histogram => {
+    const made = new Histogram({ ...optionsOf(instrument), buckets: [...(instrument.buckets ?? [])] });
+    for (const labels of seriesOf(instrument)) made.zero(labels);
+    return made;
+  };
+  const requestCounter = (instrument: Instrument): ((operation: string, code: string) => void) => {
+    const made = counter(instrument);
+    const seen = new Set<string>();
+    for (const { name } of Object.values(operations)) made.inc({ operation: name, code: "200" }, 0);
+    return (operation, code) => {
+      const series = `${operation} ${code}`;
+      if (seen.size < mostRequestSeries) seen.add(series);
+      made.inc({ operation, code: seen.has(series) ? code : "other" });
+    };
+  };
+
+  gauge(countedInstruments.buildInfo).set({ version, node: nodeVersion }, 1);
+  gauge(countedInstruments.standby).set(0);
+  const reloadSuccessful = gauge(countedInstruments.reloadSuccessful);
+  const reloadTimestamp = gauge(countedInstruments.reloadTimestamp);
+  const errors = counter(countedInstruments.errors);
+  const skipped = counter(countedInstruments.skipped);
+  const duration = histogram(countedInstruments.duration);
+  const lag = histogram(countedInstruments.lag);
+  const notifications = counter(countedInstruments.notifications);
+  const notificationDuration = histogram(countedInstruments.notificationDuration);
+  const receiverTimeouts = counter(countedInstruments.receiverTimeouts);
+  const authFailures = counter(countedInstruments.authFailures);
+  const eventsIngested = counter(countedInstruments.eventsIngested);
+  const eventsRefused = counter(countedInstruments.eventsRefused);
+  const alertsJudged = counter(countedInstruments.alertsJudged);
+  const opinionAnswers = counter(countedInstruments.opinionAnswers);
+  const opinionVerdicts = counter(countedInstruments.opinionVerdicts);
+  const incidentsTotal = counter(countedInstruments.incidentsTotal);
+  /** Also those of receivers that are gone: deliveries in flight end later. */
+  const underWay = new Map<string, number>();
+  const attemptsUnderWay = new Gauge({
+    ...optionsOf(countedInstruments.attemptsUnderWay),
+    collect: () => {
+      attemptsUnderWay.reset();
+      for (const receiver of receivers.names()) attemptsUnderWay.set({ receiver }, underWay.get(receiver) ?? 0);
+    },
+  });
+  if (withProcess) collectProcessMetrics(registry);
+
+  const checks = createCheckSeries();
+  const shownChecks = shownNames<CheckName>(
+    (check) => {
+      for (const reason of errorReasonsOf(check)) errors.inc({ check, reason }, 0);
+      for (const labels of seriesOf(countedInstruments.skipped, { check })) skipped.inc(labels, 0);
+      for (const family of familiesOf([check])) incidentsTotal.inc({ family }, 0);
+      duration.zero({ check });
+    },
+    (check) => {
+      for (const labels of seriesOf(countedInstruments.errors, { check })) errors.remove(labels);
+      for (const labels of seriesOf(countedInstruments.skipped, { check })) skipped.remove(labels);
+      duration.remove({ check });
+    },
+  );
+  const receivers = shownNames<string>(
+    (receiver) => {
+      for (const labels of seriesOf(countedInstruments.notifications, { receiver })) notifications.inc(labels, 0);
+      notificationDuration.zero({ receiver });
+      receiverTimeouts.inc({ receiver }, 0);
+    },
+    (receiver) => {
+      for (const labels of seriesOf(countedInstruments.notifications, { receiver })) notifications.remove(labels);
+      notificationDuration.remove({ receiver });
+      receiverTimeouts.remove({ receiver });
+    },
+  );
+  shownChecks.keep(checkNames);
+
+  return {
+    checks,
+    /** The series of these checks and receivers exist at 0 from here on; those of others, which a reload removed, go. */
+    show: (names: { readonly checks: readonly CheckName[]; readonly receivers: readonly string[] }): void => {
+      shownChecks.keep(names.checks);
+      receivers.keep(names.receivers);
+    },
+    /** A scheduled run ended (not a probe's). */
+    checkRan: (report: RanCheck, durationSeconds: number): void => {
+      const { check, severity, error } = report;
+      checks.countRun(report, severity === "unknown" ? "error" : severity);
+      if (error !== undefined) errors.inc({ check, reason: error.reason });
+      duration.observe({ check }, atLeastZero(durationSeconds));
+    },
+    runSkipped: (check: CheckName, reason: SkipReason, count: number): void =>
+      skipped.inc({ check, reason }, atLeastZero(count)),
+    /** A run began so late. */
+    schedulerLag: (seconds: number): void => lag.observe({}, atLeastZero(seconds)),
+    /** A request to a receiver begins; what is answered is called when it is over, with whether its timeout ended it. */
+    attemptBegan: (receiver: string): ((isTimedOut: boolean) => void) => {
+      const count = (by: number): unknown => underWay.set(receiver, (underWay.get(receiver) ?? 0) + by);
+      count(1);
+      return (isTimedOut) => {
+        count(-1);
+        if (isTimedOut && receivers.names().has(receiver)) receiverTimeouts.inc({ receiver });
+      };
+    },
+    notificationAttempt: (receiver: string, outcome: DeliveryOutcome, durationSeconds: number): void => {
+      receivers.add(receiver);
+      notifications.inc({ receiver, outcome });
+      notificationDuration.observe({ receiver }, atLeastZero(durationSeconds));
+    },
+    sourceRequest: requestCounter(countedInstruments.sourceRequests),
+    apiRequest: requestCounter(countedInstruments.apiRequests),
+    authFailed: (via: FailedVia): void => authFailures.inc({ via }),
+    eventsIngested: (status: string, count: number): void =>
+      eventsIngested.inc({ status: eventStatuses.find((name) => name === status) ?? "other" }, atLeastZero(count)),
+    eventsRefused: (reason: Refusal, count: number): void => eventsRefused.inc({ reason }, count),
+    incidentOpened: (family: string): void => incidentsTotal.inc({ family }),
+    /** Counts what the verifier said of one asset. */
+    assetLookedAt: (answer: LookAnswer): void => opinionAnswers.inc({ answer }),
+    opinionGiven: (verdict: OpinionVerdict): void => opinionVerdicts.inc({ verdict }),
+    alertJudged: (check: CheckName, verdict: JudgementVerdict): void => alertsJudged.inc({ check, verdict }),
+    configReloaded: (ok: boolean, nowMs: number): void => {
+      reloadSuccessful.set(ok ? 1 : 0);
+      if (ok) reloadTimestamp.set(nowMs / secondMs);
+    },
+    /** The whole answer of `/metrics`, in pieces. */
+    render: async (fleet: FleetSamples, nowMs: number): Promise<Buffer[]> => {
+      const organizations = [...shownChecks.names()].map((check): Sample => [
+        { check },
+        checks.countFresh(check, nowMs),
+      ]);
+      const samples: Readonly<Record<FleetFamily, readonly Sample[]>> = { ...fleet, organizations };
+      const families = Object.keys(fleetInstruments) as FleetFamily[];
+      return [
+        Buffer.from(await registry.metrics()),
+        ...checks.render(nowMs),
+        ...families.map((family) => Buffer.from(formatFamily(fleetInstruments[family], samples[family]))),
+      ];
+    },
+  };
+}
 
 /** What is counted of a run. */
-export type RanCheck = Pick<CheckReport, "check" | "slug" | "severity"> & {
+type RanCheck = Pick<CheckReport, "check" | "slug" | "severity"> & {
   readonly error?: { readonly reason: CheckErrorReason };
 };
 
-/** Where the rooms count what they did; metrics/ turns it into the series of CONTRACT 6. */
-export interface Metrics {
-  /** A scheduled run ended (not a probe's): runs, errors, duration. */
-  checkRan(report: RanCheck, durationSeconds: number): void;
-  runSkipped(check: CheckName, reason: (typeof skipReasons)[number], count: number): void;
-  /** A run began so late. */
-  schedulerLag(seconds: number): void;
-  /** A request to a receiver begins; what is answered is called when it is over, with whether its timeout ended it. */
-  attemptBegan(receiver: string): (isTimedOut: boolean) => void;
-  notificationAttempt(receiver: string, outcome: DeliveryOutcomeLabel, durationSeconds: number): void;
-  sourceRequest(operation: string, code: string): void;
-  apiRequest(operation: string, code: string): void;
-  authFailed(via: FailedVia): void;
-  eventsIngested(status: string, count: number): void;
-  eventsRefused(reason: Refusal, count: number): void;
-  alertJudged(check: CheckName, verdict: JudgementVerdict): void;
-  incidentOpened(family: string): void;
-  /** Counts what the verifier said of one asset. */
-  assetLookedAt(answer: LookAnswer): void;
-  opinionGiven(verdict: OpinionVerdict): void;
-  configReloaded(ok: boolean, nowMs: number): void;
+/** Returns the label sets of an instrument: every value of those that are closed, with what is given of the others; without that none. */
+function seriesOf({ labels }: Instrument, given: Readonly<Record<string, string>> = {}): Record<string, string>[] {
+  return Object.entries(labels).reduce<Record<string, string>[]>(
+    (series, [label, closed]) => {
+      const values = given[label] === undefined ? (closed ?? []) : [given[label]];
+      return series.flatMap((one) => values.map((value) => ({ ...one, [label]: value })));
+    },
+    [{}],
+  );
 }
 
-/** The state of a (check, slug) from which its series are rendered. */
-export interface CheckSeriesInput {
-  readonly check: CheckName;
-  readonly slug: string;
-  /** The last run, or null before the first. An error report hides observed, threshold and findings. */
-  readonly lastReport: CheckReport | null;
-  readonly lastRunAtMs: number | null;
-  readonly lastSuccessAtMs: number | null;
-  readonly nextDueAtMs: number;
-  /** A last verdict older than this is shown as after a failed run (three intervals, at least 2 min). */
-  readonly staleAfterMs: number;
+/** Keeps names of the configuration; `show` and `hide` are called as they come and go. */
+function shownNames<Name extends string>(show: (name: Name) => void, hide: (name: Name) => void) {
+  const shown = new Set<Name>();
+  function add(name: Name): void {
+    if (!shown.has(name)) show(name);
+    shown.add(name);
+  }
+  return {
+    names: (): ReadonlySet<Name> => shown,
+    add,
+    keep: (names: readonly Name[]): void => {
+      for (const name of [...shown].filter((one) => !names.includes(one))) {
+        shown.delete(name);
+        hide(name);
+      }
+      for (const name of names) add(name);
+    },
+  };
 }
 
-/** Gauges that are read from the store at each scrape. */
-export interface FleetGauges {
-  readonly alerts: readonly {
-    check: CheckName;
-    slug: string;
-    severity: Severity;
-    state: "pending" | "firing";
-    silenced: boolean;
-  }[];
-  readonly outbox: readonly {
-    receiver: string;
-    pending: number;
-    deadLetters: number;
-    oldestCreatedAtMs: number | null;
-  }[];
-  readonly receivers: readonly string[];
-  /** The ends of the pauses that receivers asked for, epoch ms; a receiver without one is absent. */
-  readonly pauses: ReadonlyMap<string, number>;
-  readonly storeBytes: number;
-  /** Organizations that send events and are not configured. */
-  readonly unwatchedSlugs: number;
-  /** The latest ones; a null slug is about all organizations. */
-  readonly markers: readonly { readonly text: string; readonly slug: string | null; readonly atMs: number }[];
-  /** Gates of all organizations; `heldSinceMs` null: no failure holds it. */
-  readonly gates: readonly { readonly slug: string; readonly heldSinceMs: number | null }[];
-  /** Incidents that are open. */
-  readonly incidents: readonly {
-    readonly family: string;
-    readonly severity: Severity;
-    readonly state: "active" | "acknowledged" | "silenced";
-  }[];
-  /** Names of flatline's own checks and of the configured healthchecks. */
-  readonly checks: readonly CheckName[];
-  /** Families that alerts of the configured checks can have. */
-  readonly families: readonly string[];
-  /** Whether a fleet verdict holds. */
-  readonly hasVerdict: boolean;
-  readonly discovery: readonly {
-    source: string;
-    /** The last refresh gave a list. */
-    isUp: boolean;
-    /** A list waits for a person, or for refreshes that give it again. */
-    isHeld: boolean;
-    organizations: number;
-  }[];
-  readonly nowMs: number;
+/** A clock that was set back must not throw in the middle of a run: counters and histograms take nothing below 0. */
+function atLeastZero(value: number): number {
+  return Number.isFinite(value) ? Math.max(0, value) : 0;
 }
 
-export type { CheckErrorReason };
+/**
+ * prom-client's own, without `nodejs_active_*_total`, gauges that are called a total, which promtool reports, and without the
+ * histogram of the event loop; `nodejs_eventloop_lag_seconds` is measured at each scrape.
+ */
+function collectProcessMetrics(registry: Registry): void {
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: neverMs });
+  for (const { name } of registry.getMetricsAsArray()) {
+    if (/^nodejs_(?:active_.*_total|eventloop_lag_\w+_seconds)$/.test(name)) registry.removeSingleMetric(name);
+  }
+}

@@ -87,10 +87,14 @@ function sendEncoded(request: FastifyRequest, reply: FastifyReply, asset: Asset)
 
 /** Returns which of ours the client takes, the better first. */
 export function acceptedEncoding(request: FastifyRequest): "br" | "gzip" | null {
-  const accepted = (request.headers["accept-encoding"]?.toString() ?? "")
+  if (accepts(request, "br")) return "br";
+  return accepts(request, "gzip") ? "gzip" : null;
+}
+
+/** Returns whether the client takes this encoding. */
+export function accepts({ headers }: FastifyRequest, encoding: "br" | "gzip"): boolean {
+  return (headers["accept-encoding"] ?? "")
+    .toLowerCase()
     .split(",")
-    .filter((part) => !/;\s*q=0(?:\.0*)?\s*$/.test(part))
-    .map((part) => part.split(";", 1)[0]?.trim().toLowerCase());
-  if (accepted.includes("br")) return "br";
-  return accepted.includes("gzip") ? "gzip" : null;
+    .some((part) => part.split(";", 1)[0]?.trim() === encoding && !/;\s*q=0(?:\.0*)?\s*$/.test(part));
 }

@@ -1,6 +1,7 @@
 import { fastify } from "fastify";
-import { renderStandby } from "../metrics/standby.ts";
-import { contentTypes, negotiateFormat } from "../metrics/exposition.ts";
+
+import { countedInstruments } from "../metrics/catalogue.ts";
+import { contentType, formatFamily } from "../metrics/exposition.ts";
 import { sendProblem, securityHeaders } from "./problem.ts";
 import { bindServer, type WebAddress, type WebTransport } from "./web.ts";
 
@@ -24,10 +25,9 @@ export function createStandby({ version, nodeVersion, transport }: StandbyOption
   const server = fastify({ forceCloseConnections: true });
   server.addHook("onSend", async (_request, reply) => void reply.headers(securityHeaders));
   server.get("/-/healthy", async () => ({ status: "ok" }));
-  server.get("/metrics", async ({ headers }, reply) => {
-    const format = negotiateFormat(headers.accept);
-    return reply.type(contentTypes[format]).send(renderStandby({ version, nodeVersion }, format));
-  });
+  const { buildInfo, standby } = countedInstruments;
+  const metrics = formatFamily(buildInfo, [[{ version, node: nodeVersion }, 1]]) + formatFamily(standby, [[{}, 1]]);
+  server.get("/metrics", async (_request, reply) => reply.type(contentType).send(metrics));
   server.setNotFoundHandler((_request, reply) =>
     sendProblem(reply.header("retry-after", "5"), 503, "flatline stands by: another process writes to the store"),
   );

@@ -1,43 +1,30 @@
-import { createAppMetrics, type AppMetrics } from "../../src/metrics/app-metrics.ts";
-import type { ExpositionFormat } from "../../src/metrics/exposition.ts";
-import type { FleetGauges } from "../../src/metrics/metrics.ts";
-import { checkNames, type CheckReport } from "../../src/contract/report.ts";
+import { noEvidence } from "../../src/contract/spike-evidence.ts";
+import type { CheckReport } from "../../src/contract/report.ts";
+import { checkNames } from "../../src/contract/report.ts";
+import { fleetInstruments } from "../../src/metrics/catalogue.ts";
+import { createMetrics, type FleetSamples, type Metrics } from "../../src/metrics/metrics.ts";
 import { errorReport, resultReport } from "./check-reports.ts";
 import { parseExposition, type ParsedFamily } from "./exposition-parser.ts";
-import { noEvidence } from "../../src/contract/spike-evidence.ts";
 
 export const nowMs = 1_767_225_600_000;
 
-export const noFleet: FleetGauges = {
-  alerts: [],
-  outbox: [],
-  receivers: [],
-  pauses: new Map(),
-  storeBytes: 4_096,
-  unwatchedSlugs: 0,
-  markers: [],
-  gates: [],
-  incidents: [],
-  checks: checkNames,
-  families: ["deaths", "unreachable", "no-events"],
-  hasVerdict: false,
-  discovery: [],
-  nowMs,
-};
+const noFleet = Object.fromEntries(
+  Object.keys(fleetInstruments).map((family) => [family, []]),
+) as unknown as FleetSamples;
 
-export function newMetrics(withProcess = false): AppMetrics {
-  return createAppMetrics({ version: "1.2.3", nodeVersion: "24.0.0", withProcess });
+export function newMetrics(withProcess = false): Metrics {
+  return createMetrics({ version: "1.2.3", nodeVersion: "24.0.0", withProcess });
 }
 
-export async function read(
-  metrics: AppMetrics,
-  gauges: Partial<FleetGauges> = {},
-  format: ExpositionFormat = "text",
-): Promise<Map<string, ParsedFamily>> {
-  return parseExposition((await metrics.render(format, "identity", { ...noFleet, ...gauges })).join(""), format);
+export async function textOf(metrics: Metrics, fleet: Partial<FleetSamples> = {}): Promise<string> {
+  return (await metrics.render({ ...noFleet, ...fleet }, nowMs)).join("");
 }
 
-export function show(metrics: AppMetrics, report: CheckReport | null, slug = "acme"): void {
+export async function read(metrics: Metrics, fleet: Partial<FleetSamples> = {}): Promise<Map<string, ParsedFamily>> {
+  return parseExposition(await textOf(metrics, fleet));
+}
+
+export function show(metrics: Metrics, report: CheckReport | null, slug = "acme"): void {
   metrics.checks.set({
     check: "dead-asset-spike",
     slug,
@@ -50,9 +37,10 @@ export function show(metrics: AppMetrics, report: CheckReport | null, slug = "ac
 }
 
 /** An app that has seen everything once, with names that need every escape. */
-export function busyMetrics(): { metrics: AppMetrics; gauges: Partial<FleetGauges> } {
+export function busyMetrics(): { metrics: Metrics; fleet: Partial<FleetSamples> } {
   const metrics = newMetrics(true);
   const odd = 'a"b\\c\nd é 日本';
+  metrics.show({ checks: checkNames, receivers: ["ops", odd] });
   show(
     metrics,
     resultReport({ finishedAtMs: nowMs, evidence: { ...noEvidence, assetTypes: [{ assetType: "URL", excess: 36 }] } }),
@@ -61,42 +49,12 @@ export function busyMetrics(): { metrics: AppMetrics; gauges: Partial<FleetGauge
   show(metrics, null, "never-run");
   metrics.checkRan(resultReport(), 0.02);
   metrics.checkRan(errorReport({ slug: odd }), 30);
-  metrics.runSkipped("dead-asset-spike", "late", 3);
-  metrics.schedulerLag(0.2);
-  metrics.attemptBegan("ops")(true);
-  metrics.attemptBegan("ops");
-  metrics.notificationAttempt("ops", "delivered", 0.1);
   metrics.sourceRequest("dead_asset_spike", "429");
-  metrics.alertJudged("sentinel", "checker");
-  metrics.incidentOpened("deaths");
-  metrics.apiRequest("list_reports", "200");
   metrics.eventsIngested("DETECTED_AS_DEAD", 5);
-  metrics.eventsRefused("seconds", 2);
   metrics.configReloaded(true, nowMs);
-  const alert = {
-    check: "dead-asset-spike",
-    slug: "acme",
-    severity: "fail",
-    state: "firing",
-    silenced: false,
-  } as const;
-  return {
-    metrics,
-    gauges: {
-      alerts: [alert, { ...alert, slug: odd, severity: "unknown", silenced: true }],
-      gates: [
-        { slug: "acme", heldSinceMs: nowMs - 90_000 },
-        { slug: "globex", heldSinceMs: null },
-      ],
-      outbox: [{ receiver: "ops", pending: 2, deadLetters: 1, oldestCreatedAtMs: nowMs - 90_000 }],
-      receivers: ["ops", "pager"],
-      pauses: new Map([["ops", nowMs + 60_000]]),
-      markers: [
-        { text: odd, slug: null, atMs: nowMs - 1 },
-        { text: "rollout", slug: odd, atMs: nowMs - 60_000 },
-        { text: "rollout", slug: odd, atMs: nowMs - 30_000 },
-      ],
-      discovery: [{ source: odd, isUp: true, isHeld: false, organizations: 7 }],
-    },
-  };
+  const fleet = Object.entries(fleetInstruments).map(([family, { labels }]) => {
+    const texts = Object.entries(labels).map(([label, closed]) => [label, closed?.[0] ?? odd]);
+    return [family, [[Object.fromEntries(texts), 1]]];
+  });
+  return { metrics, fleet: Object.fromEntries(fleet) as FleetSamples };
 }

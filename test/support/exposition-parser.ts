@@ -15,24 +15,24 @@ export interface ParsedSample {
 const labelPattern = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\[\\"n])*)"(,|$)/y;
 
 /**
- * Reads text format 0.0.4 or OpenMetrics 1.0, strictly: throws on a line that is neither, a family whose lines are not
- * together or that has no HELP or TYPE, a sample under a wrong family, the same series twice, a missing `# EOF`.
+ * Reads text format 0.0.4, strictly: throws on a line that is none of it, a family whose lines are not together or that has
+ * no HELP or TYPE, a sample under a wrong family, the same series twice.
  */
-export function parseExposition(text: string, format: "text" | "openmetrics"): Map<string, ParsedFamily> {
+export function parseExposition(text: string): Map<string, ParsedFamily> {
   if (!text.endsWith("\n")) throw new Error("does not end with a line feed");
   const lines = text.slice(0, -1).split("\n");
-  if (format === "openmetrics" && lines.pop() !== "# EOF") throw new Error("does not end with # EOF");
   const families = new Map<string, ParsedFamily>();
   const seen = new Set<string>();
   let head: { name: string; type?: string; help?: string } | null = null;
   let current: ParsedFamily | null = null;
   for (const line of lines) {
+    if (line === "") continue;
     const meta = /^# (HELP|TYPE) ([a-zA-Z_:][\w:]*) ([^\n]+)$/.exec(line);
     if (meta !== null) {
       const [, kind = "", name = "", rest = ""] = meta;
       if (families.has(name)) throw new Error(`${name} twice`);
       if (head === null || head.name !== name) head = { name };
-      head = kind === "HELP" ? { ...head, help: unescape(rest, format) } : { ...head, type: rest };
+      head = kind === "HELP" ? { ...head, help: unescape(rest, /\\([\\n])/g) } : { ...head, type: rest };
       current = null;
       continue;
     }
@@ -42,7 +42,7 @@ export function parseExposition(text: string, format: "text" | "openmetrics"): M
       families.set(head.name, current);
     }
     const sample = parseSample(line);
-    if (!sampleNames(current, format).includes(sample.name)) throw new Error(`${sample.name} under ${current.name}`);
+    if (!sampleNames(current).includes(sample.name)) throw new Error(`${sample.name} under ${current.name}`);
     const series = `${sample.name}${JSON.stringify(Object.entries(sample.labels))}`;
     if (seen.has(series)) throw new Error(`twice: ${series}`);
     seen.add(series);
@@ -65,9 +65,8 @@ export function seriesValue(
   return found[0]?.value ?? null;
 }
 
-function sampleNames({ name, type }: ParsedFamily, format: "text" | "openmetrics"): string[] {
-  if (type === "histogram") return [`${name}_bucket`, `${name}_sum`, `${name}_count`];
-  return [type === "counter" && format === "openmetrics" ? `${name}_total` : name];
+function sampleNames({ name, type }: ParsedFamily): string[] {
+  return type === "histogram" ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name];
 }
 
 function parseSample(line: string): ParsedSample {
@@ -82,14 +81,13 @@ function parseSample(line: string): ParsedSample {
     if (label === null) throw new Error(`not labels: ${labelText}`);
     const [whole, key = "", value = ""] = label;
     if (key in labels) throw new Error(`label ${key} twice: ${line}`);
-    labels[key] = unescape(value, "openmetrics");
+    labels[key] = unescape(value, /\\([\\n"])/g);
     position += whole.length;
   }
   return { name, labels, value: parseValue(valueText) };
 }
 
-function unescape(text: string, format: "text" | "openmetrics"): string {
-  const pattern = format === "text" ? /\\([\\n])/g : /\\([\\n"])/g;
+function unescape(text: string, pattern: RegExp): string {
   return text.replace(pattern, (_whole, escaped: string) => (escaped === "n" ? "\n" : escaped));
 }
 

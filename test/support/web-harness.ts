@@ -12,7 +12,6 @@ import { Secret } from "../../src/base/secret.ts";
 import { createSystemClock, type Clock } from "../../src/base/time.ts";
 import { allRights } from "../../src/contract/rights.ts";
 import { checkNames, type CheckReport } from "../../src/contract/report.ts";
-import { encodeParts, textPart } from "../../src/metrics/exposition-body.ts";
 import type { OutboxEntry } from "../../src/store/alerts/outbox.ts";
 import { listedSilence } from "../../src/alerting/silence-book.ts";
 import { ruleOf } from "../../src/alerting/decide/silences.ts";
@@ -232,8 +231,7 @@ export async function startWeb(
     clock,
     logger,
     access: () => world.access,
-    renderMetrics: (format, encoding) =>
-      encodeParts([textPart(world.exposition), textPart(format === "openmetrics" ? "# EOF\n" : "")], encoding),
+    renderMetrics: async () => [Buffer.from(world.exposition)],
     probe: (check, slug, timeoutMs) => {
       world.probed.push({ check, slug, timeoutMs });
       return world.probe(check, slug);

@@ -1,16 +1,17 @@
-import { Readable } from "node:stream";
+import { pipeline, Readable } from "node:stream";
+import { constants, createGzip } from "node:zlib";
 
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { FlatlineError } from "../../base/errors.ts";
 import { secondMs } from "../../base/time.ts";
 import type { CheckName, CheckReport } from "../../contract/report.ts";
 import { renderReport } from "../../metrics/check-series.ts";
-import { encodeParts, textPart, type ExpositionBody, type ExpositionEncoding } from "../../metrics/exposition-body.ts";
-import { contentTypes, formatEnd, negotiateFormat, type ExpositionFormat } from "../../metrics/exposition.ts";
+import { contentType } from "../../metrics/exposition.ts";
 import { unknownCheck } from "./check-view.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { CheckReading } from "../read/checks.ts";
+import { accepts } from "../assets.ts";
 import { addResource } from "../resource.ts";
 
 const defaultCheck = "dead-asset-spike";
@@ -20,8 +21,8 @@ const scrapeMarginMs = 500;
 const longestProbeMs = 120_000;
 
 export interface MetricsRoutesOptions {
-  /** The whole answer of `/metrics`. */
-  readonly renderMetrics: (format: ExpositionFormat, encoding: ExpositionEncoding) => Promise<ExpositionBody>;
+  /** The whole answer of `/metrics`, in pieces. */
+  readonly renderMetrics: () => Promise<readonly Buffer[]>;
   /**
    * Runs the check now without counting or storing it, shared with other probes of the same; an error report with reason
    * `timeout` when it does not end within `timeoutMs`. Null: the organization has no such check.
@@ -39,25 +40,18 @@ export function addMetricsRoutes(
   addResource(scope, "/metrics", settings, {
     GET: {
       access: "public",
-      handle: async (request, reply) => {
-        const format = negotiateFormat(request.headers.accept);
-        const encoding = negotiateEncoding(request.headers["accept-encoding"]);
-        return sendExposition(reply, format, encoding, await renderMetrics(format, encoding));
-      },
+      handle: async (request, reply) => sendExposition(request, reply, await renderMetrics()),
     },
   });
   addResource(scope, "/probe", settings, {
     GET: {
       access: "public",
       handle: async (request, reply) => {
-        const format = negotiateFormat(request.headers.accept);
         const { slug, check } = probeQuery(request.query as Readonly<Record<string, unknown>>);
         const timeoutMs = probeTimeoutMs(request.headers["x-prometheus-scrape-timeout-seconds"]);
         const report = await probe(check, slug, timeoutMs);
         if (report === null) throw unknownCheck(check, slug, checks.names());
-        const encoding = negotiateEncoding(request.headers["accept-encoding"]);
-        const parts = [textPart(renderReport(report, format) + formatEnd(format))];
-        return sendExposition(reply, format, encoding, await encodeParts(parts, encoding));
+        return sendExposition(request, reply, [Buffer.from(renderReport(report))]);
       },
     },
   });
@@ -83,26 +77,11 @@ function probeTimeoutMs(header: string | string[] | undefined): number {
   return Math.min(longestProbeMs, Math.max(scrapeMs - scrapeMarginMs, scrapeMs / 2));
 }
 
-function sendExposition(
-  reply: FastifyReply,
-  format: ExpositionFormat,
-  encoding: ExpositionEncoding,
-  body: ExpositionBody,
-): FastifyReply {
-  reply.type(contentTypes[format]).header("vary", "accept, accept-encoding");
-  reply.header(
-    "content-length",
-    body.reduce((total, { length }) => total + length, 0),
-  );
-  if (encoding === "gzip") reply.header("content-encoding", "gzip");
-  return reply.send(Readable.from(body));
-}
-
-function negotiateEncoding(header: string | string[] | undefined): ExpositionEncoding {
-  const isGzip = /^\s*(gzip|\*)\s*(;\s*q\s*=\s*(1(\.0*)?|0?\.\d*[1-9]\d*))?\s*$/i;
-  return String(header ?? "")
-    .split(",")
-    .some((part) => isGzip.test(part))
-    ? "gzip"
-    : "identity";
+function sendExposition(request: FastifyRequest, reply: FastifyReply, pieces: readonly Buffer[]): FastifyReply {
+  reply.type(contentType).header("vary", "accept-encoding");
+  const body = Readable.from(pieces.filter(({ length }) => length > 0));
+  if (!accepts(request, "gzip")) return reply.send(body);
+  // Series shrink to a twentieth even so.
+  const gzip = createGzip({ level: constants.Z_BEST_SPEED });
+  return reply.header("content-encoding", "gzip").send(pipeline(body, gzip, () => undefined));
 }

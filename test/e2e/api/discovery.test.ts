@@ -69,7 +69,7 @@ const flatline = (...args: string[]) => runProgram(args, { cwd: folder.path });
 
 async function fleetOf(daemon: Daemon) {
   const text = await readText(`${daemon.url}/metrics`);
-  const exposition = parseExposition(text, "text");
+  const exposition = parseExposition(text);
   const slugs = [...text.matchAll(/^flatline_check_up\{.*slug="([^"]*)"/gm)].map(([, slug = ""]) => slug);
   const of = (name: string, source: string) => seriesValue(exposition, `flatline_${name}`, { source });
   return {

@@ -64,7 +64,7 @@ interface CheckView {
 const viewOf = async (check: string, slug: string, as = {}): Promise<CheckView> =>
   (await (await fetch(`${daemon.url}/api/v1/checks/${check}/${slug}`, { headers: as })).json()) as CheckView;
 const metricsNow = async (): Promise<Map<string, ParsedFamily>> =>
-  parseExposition(await readText(`${daemon.url}/metrics`), "text");
+  parseExposition(await readText(`${daemon.url}/metrics`));
 const textOf = (markup: string): string => markup.replaceAll(/<[^>]+>/g, " ").replaceAll(/[\s\u00a0]+/g, " ");
 const pageOf = async (path: string, as = {}): Promise<string> =>
   textOf(await (await fetch(daemon.url + path, { headers: as })).text());

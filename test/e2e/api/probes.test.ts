@@ -25,7 +25,7 @@ storage: { path: flatline.db }
 }
 
 async function upOf(url: string, path: string): Promise<ReadonlyMap<string, number>> {
-  const samples = parseExposition(await readText(url + path), "text").get("flatline_check_up")?.samples ?? [];
+  const samples = parseExposition(await readText(url + path)).get("flatline_check_up")?.samples ?? [];
   return new Map(samples.map(({ labels, value }) => [labels["slug"] ?? "", value]));
 }
 

@@ -29,7 +29,7 @@ storage: { path: flatline.db }
 
 async function metricsOf(daemon: Daemon): Promise<{ readonly text: string; readonly reloaded: number | null }> {
   const text = await readText(`${daemon.url}/metrics`);
-  return { text, reloaded: seriesValue(parseExposition(text, "text"), reloaded) };
+  return { text, reloaded: seriesValue(parseExposition(text), reloaded) };
 }
 
 /** Resolves with /metrics as soon as it names `shown` and not `gone`, whose gate may still be held. */

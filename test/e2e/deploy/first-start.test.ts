@@ -43,8 +43,7 @@ interface Told {
 
 /** Which severity each organization has, by the series that is 1. */
 async function severities(): Promise<Record<string, string>> {
-  const samples =
-    parseExposition(await readText(`${url}/metrics`), "text").get("flatline_check_severity")?.samples ?? [];
+  const samples = parseExposition(await readText(`${url}/metrics`)).get("flatline_check_severity")?.samples ?? [];
   return Object.fromEntries(
     samples.filter(({ value }) => value === 1).map(({ labels }) => [labels["slug"] ?? "", labels["severity"] ?? ""]),
   );
@@ -142,7 +141,7 @@ describe.each(["the first start", "a second start"])("%s", () => {
 
     const counts = async (): Promise<Record<string, number>> =>
       Object.fromEntries(
-        (parseExposition(await readText(`${url}/metrics`), "text").get("flatline_check_deaths")?.samples ?? []).map(
+        (parseExposition(await readText(`${url}/metrics`)).get("flatline_check_deaths")?.samples ?? []).map(
           ({ labels, value }) => [labels["slug"] ?? "", value],
         ),
       );

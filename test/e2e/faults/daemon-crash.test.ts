@@ -124,7 +124,7 @@ it(
     await eventually(() => load.taken.imported > 0, 120_000);
     await load.stop();
     await eventually(async () => {
-      const metrics = parseExposition(await readText(`${last.url}/metrics`), "text");
+      const metrics = parseExposition(await readText(`${last.url}/metrics`));
       const isSettled = [...load.severities].every(
         ([slug, severity]) => seriesValue(metrics, "flatline_check_severity", { slug, severity }) === 1,
       );
@@ -133,7 +133,7 @@ it(
     // Beyond the group interval: what was decided last has been told too.
     await clock.sleep(2 * secondMs);
     await eventually(async () => {
-      const metrics = parseExposition(await readText(`${last.url}/metrics`), "text");
+      const metrics = parseExposition(await readText(`${last.url}/metrics`));
       return seriesValue(metrics, "flatline_outbox_pending", { receiver: "ops" }) === 0;
     }, 30_000);
     last.signal("SIGTERM");

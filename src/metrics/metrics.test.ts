@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { newMetrics, nowMs, read, show } from "../../test/support/app-metrics.ts";
+import { busyMetrics, newMetrics, nowMs, read, show, textOf } from "../../test/support/app-metrics.ts";
 import { errorReport, resultReport } from "../../test/support/check-reports.ts";
 import { seriesValue } from "../../test/support/exposition-parser.ts";
 import { instruments } from "../../test/support/instruments.ts";
@@ -13,9 +13,53 @@ describe("the catalogue", () => {
   });
 });
 
+describe("the whole answer", () => {
+  it("has every metric of the catalogue with its labels, and no other of ours", async () => {
+    const { metrics, fleet } = busyMetrics();
+
+    const families = await read(metrics, fleet);
+
+    const ours = [...families.values()].filter(({ name }) => name.startsWith("flatline_"));
+    expect(ours.map(({ name }) => name).sort()).toEqual(instruments.map(({ name }) => name).sort());
+    for (const { name, labels } of instruments) {
+      const samples = families.get(name)?.samples.filter((sample) => sample.name === name) ?? [];
+      for (const sample of samples) {
+        expect(Object.keys(sample.labels).sort(), name).toEqual(Object.keys(labels).sort());
+        for (const [label, closed] of Object.entries(labels))
+          if (closed !== null) expect(closed, name).toContain(sample.labels[label]);
+      }
+    }
+  });
+
+  it("holds nothing of a message, which could quote a secret", async () => {
+    const metrics = newMetrics();
+    const report = {
+      ...errorReport(),
+      error: { reason: "network", message: "refused by https://hook.example/s3cr3t" },
+    } as const;
+    show(metrics, report);
+    metrics.checkRan(report, 1);
+
+    expect(await textOf(metrics)).not.toContain("s3cr3t");
+  });
+
+  it("leaves out prom-client's gauges that are called a total, and its histogram of the event loop", async () => {
+    const names = [...(await read(newMetrics(true))).keys()];
+
+    expect(names.filter((name) => /^nodejs_active_.*_total$/.test(name))).toEqual([]);
+    expect(names).toContain("process_cpu_seconds_total");
+    expect(names.filter((name) => name.startsWith("nodejs_eventloop"))).toEqual(["nodejs_eventloop_lag_seconds"]);
+  });
+});
+
 describe("the counters", () => {
+  const checks = [...checkNames];
+
   it("with closed labels exist at 0 from the start", async () => {
-    const families = await read(newMetrics(), { receivers: ["ops"] });
+    const metrics = newMetrics();
+    metrics.show({ checks, receivers: ["ops"] });
+
+    const families = await read(metrics);
 
     const zero = (name: string, labels: Record<string, string>): number | null => seriesValue(families, name, labels);
     for (const check of checkNames) {
@@ -70,36 +114,26 @@ describe("the counters", () => {
     const metrics = newMetrics();
     const labels = { check: "reviewing-backlog", reason: "not_found" };
 
-    const before = await read(metrics, { checks: [...checkNames, "reviewing-backlog"] });
+    metrics.show({ checks: [...checks, "reviewing-backlog"], receivers: [] });
+    const before = await read(metrics);
+    metrics.show({ checks, receivers: [] });
     const after = await read(metrics);
 
     expect(seriesValue(before, "flatline_check_errors_total", labels)).toBe(0);
     expect(seriesValue(before, "flatline_incidents_total", { family: "reviewing-backlog" })).toBe(0);
-    expect(
-      seriesValue(before, "flatline_alerts", { check: "reviewing-backlog", state: "firing", severity: "warn" }),
-    ).toBe(0);
+    expect(seriesValue(before, "flatline_fleet_organizations", { check: "reviewing-backlog" })).toBe(0);
     expect(seriesValue(after, "flatline_check_errors_total", labels)).toBeNull();
     expect(seriesValue(after, "flatline_check_skipped_total", { check: "reviewing-backlog" })).toBeNull();
     expect(seriesValue(after, "flatline_check_errors_total", { check: "regret", reason: "timeout" })).toBe(0);
-  });
-
-  it("of a healthcheck that ran before the first answer keep what they counted", async () => {
-    const metrics = newMetrics();
-    const check = "reviewing-backlog";
-
-    metrics.checkRan(resultReport({ check, severity: "warn" }), 0.3);
-
-    const families = await read(metrics, { checks: [...checkNames, check] });
-    expect(seriesValue(families, "flatline_check_duration_seconds_count", { check })).toBe(1);
-    expect(seriesValue(families, "flatline_check_errors_total", { check, reason: "timeout" })).toBe(0);
   });
 
   it("forget a receiver that a reload removed, and keep the others", async () => {
     const metrics = newMetrics();
     for (const receiver of ["gone", "kept"]) metrics.notificationAttempt(receiver, "retried", 1);
 
-    const families = await read(metrics, { receivers: ["kept", "new"] });
+    metrics.show({ checks, receivers: ["kept", "new"] });
 
+    const families = await read(metrics);
     const samples = families
       .get("flatline_notifications_total")
       ?.samples.filter(({ labels }) => labels["outcome"] === "retried");
@@ -110,41 +144,37 @@ describe("the counters", () => {
     expect(seriesValue(families, "flatline_notification_duration_seconds_count", { receiver: "gone" })).toBeNull();
   });
 
-  it.each([
-    { state: "idle", shown: { underWay: 0, timeouts: 0, pausedUntil: 0 } },
-    { state: "hung", shown: { underWay: 1, timeouts: 2, pausedUntil: 0 } },
-    { state: "paused", shown: { underWay: 0, timeouts: 0, pausedUntil: nowMs / 1_000 + 60 } },
-  ])("and gauges show which receiver is $state", async ({ state, shown }) => {
+  it("show which receiver hangs", async () => {
     const metrics = newMetrics();
-    const receivers = ["idle", "hung", "paused"];
-    metrics.setReceivers(receivers);
-    for (let attempt = 0; attempt < 2; attempt++) metrics.attemptBegan("hung")(true);
+    metrics.show({ checks, receivers: ["idle", "hung"] });
+    metrics.attemptBegan("hung")(true);
     metrics.attemptBegan("hung");
-    metrics.attemptBegan("paused")(false);
+    metrics.attemptBegan("idle")(false);
 
-    const families = await read(metrics, { receivers, pauses: new Map([["paused", nowMs + 60_000]]) });
+    const families = await read(metrics);
 
-    const value = (name: string): number | null => seriesValue(families, name, { receiver: state });
-    expect({
-      underWay: value("flatline_receiver_attempts_under_way"),
-      timeouts: value("flatline_receiver_timeouts_total"),
-      pausedUntil: value("flatline_receiver_paused_until_timestamp_seconds"),
-    }).toEqual(shown);
+    const shown = (receiver: string): (number | null)[] =>
+      ["flatline_receiver_attempts_under_way", "flatline_receiver_timeouts_total"].map((name) =>
+        seriesValue(families, name, { receiver }),
+      );
+    expect([shown("idle"), shown("hung")]).toEqual([
+      [0, 0],
+      [1, 1],
+    ]);
   });
 
   it("count what is under way over reloads that take the receiver away and bring it back", async () => {
     const metrics = newMetrics();
-    metrics.setReceivers(["ops"]);
+    const underWay = async (receivers: readonly string[]): Promise<number | null> => {
+      metrics.show({ checks, receivers });
+      return seriesValue(await read(metrics), "flatline_receiver_attempts_under_way");
+    };
     const ended = metrics.attemptBegan("ops");
-    const underWay = async (receivers: readonly string[]): Promise<number | null> =>
-      seriesValue(await read(metrics, { receivers }), "flatline_receiver_attempts_under_way");
 
-    expect(await underWay([])).toBeNull();
-    expect(await underWay(["ops"])).toBe(1);
-    metrics.setReceivers([]);
+    expect([await underWay(["ops"]), await underWay([]), await underWay(["ops"])]).toEqual([1, null, 1]);
+    await underWay([]);
     ended(true);
-    expect(await underWay([])).toBeNull();
-    expect(await underWay(["ops"])).toBe(0);
+    expect([await underWay([]), await underWay(["ops"])]).toEqual([null, 0]);
   });
 
   it("fold the codes of an upstream that answers with ever new ones", async () => {
