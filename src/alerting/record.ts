@@ -16,7 +16,6 @@ import { isAwaited, reportFacts, type EndedRuns, type FinishedRun } from "./fini
 import { runTimeMs } from "./decide/run-time.ts";
 import { openIncidentBook, watchedSinceKey, type IncidentContext, type IncidentEvent } from "./incidents.ts";
 import { removalReason, type AlertingSettings, type AlertTarget } from "./settings.ts";
-import type { AlertContext } from "./notify/alert-facts.ts";
 import { isAfterGap, togetherMs, weeksLookedAt } from "./decide/verdict.ts";
 import { writeStep } from "./write-step.ts";
 import { removal, transition, type Transition, type TransitionChange } from "./decide/transition.ts";
@@ -89,7 +88,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   /** Numbers of the checks of which the last run of this process was ok and left no alert. */
   const quiet = new Set<number>();
 
-  function write(parts: StoreParts, step: Transition, context: AlertContext): Promise<void> {
+  function write(parts: StoreParts, step: Transition, context: Pick<AlertTarget, "labels" | "url">): Promise<void> {
     return writeStep(parts, { step, context, settings: options.settings(), nowMs: clock.nowMs() });
   }
 
@@ -340,7 +339,7 @@ function hasSameThresholds(before: HealthcheckResult, now: HealthcheckResult): b
 
 const thresholdNames = ["windowHours", "baselineDays", "warnMultiplier", "failMultiplier", "minSpikeCount"];
 
-const noContext: AlertContext = { labels: {}, url: null };
+const noContext: Pick<AlertTarget, "labels" | "url"> = { labels: {}, url: null };
 const nothing: Transition = { live: [], gone: [], changes: [], decisions: [] };
 
 /** What follows from a run. */

@@ -2,13 +2,12 @@ import type { AlertEnd, AlertState } from "../store/alerts/alerts.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import { changeOfGate, isGateAlert } from "./decide/gate.ts";
 import type { Transition } from "./decide/transition.ts";
-import type { AlertContext } from "./notify/alert-facts.ts";
-import type { AlertingSettings } from "./settings.ts";
+import type { AlertingSettings, AlertTarget } from "./settings.ts";
 
 /** What a step is written with. */
 export interface StepFacts {
   readonly step: Transition;
-  readonly context: AlertContext;
+  readonly context: Pick<AlertTarget, "labels" | "url">;
   readonly settings: AlertingSettings;
   readonly nowMs: number;
 }
@@ -40,7 +39,12 @@ async function end(
 }
 
 /** Returns the alert with its last change, which receivers are told of, and as a failure of the gate. */
-function noted(state: AlertState, step: Transition, { labels, url }: AlertContext, nowMs: number): AlertState {
+function noted(
+  state: AlertState,
+  step: Transition,
+  { labels, url }: Pick<AlertTarget, "labels" | "url">,
+  nowMs: number,
+): AlertState {
   const change = step.changes.find(({ alert }) => alert.id === state.id);
   if (change === undefined) return state;
   const { event, reason } = change;

@@ -18,7 +18,16 @@ function noticeOf(slug: string, letters: number): AlertNotice {
 }
 
 function compose(alerts: readonly AlertNotice[]): Notification {
-  return composeNotification({ id: alerts.map(({ id }) => id).join(), fleet: null, incident: null, ...common, alerts });
+  const id = alerts.map((alert) => alert.id).join();
+  return composeNotification({
+    id,
+    receiver: "ops",
+    generatedAtMs: nowMs,
+    externalUrl: null,
+    fleet: null,
+    shown: null,
+    alerts,
+  });
 }
 
 const bytesOf = ({ alerts }: Notification): number => Buffer.byteLength(JSON.stringify(alerts));

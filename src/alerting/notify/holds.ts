@@ -19,12 +19,12 @@ export interface Holds {
   readonly lost: readonly string[];
 }
 
-/** Reads the alerts that fire, those whose end a receiver waits for, and what was queued; null: nobody can be told anything. */
+/** Reads the alerts that fire, those whose end a receiver waits for, and what was queued. */
 export async function readHolds(
   parts: Pick<StoreParts, "alerts" | "queued" | "incidents" | "silences">,
   settings: AlertingSettings,
   nowMs: number,
-): Promise<Holds | null> {
+): Promise<Holds> {
   const live = (await parts.alerts.allLive()).filter(({ state }) => state === "firing");
   const stored = await parts.queued.all();
   const receivers = new Set(settings.receivers.map(({ name }) => name));
@@ -34,7 +34,6 @@ export async function readHolds(
   };
   const isLive = new Set(live.map(({ id }) => id));
   const open = queued.alerts.filter((one) => !one.isEnded && one.severity !== null && !isLive.has(one.alertId));
-  if (live.length === 0 && open.length === 0) return null;
   const ended = await readEnded(parts, open);
   const oldestMs = live.reduce((oldest, { changed }) => Math.min(oldest, changed?.firedAtMs ?? oldest), nowMs);
   const silences = [...settings.silences, ...(await parts.silences.endingAfter(oldestMs)).map(ruleOf)];

@@ -1,97 +1,94 @@
+import { fleetEvidence, fleetMember } from "../../contract/fleet/evidence.ts";
 import { worstSeverity } from "../../contract/severity.ts";
-import type { AlertState } from "../../store/alerts/alerts.ts";
+import type { AlertEnd, AlertState } from "../../store/alerts/alerts.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
-import type { Board } from "../../store/runs/board.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import { watchedBy } from "../decide/routing.ts";
 import { isGateUsed } from "../gate-use.ts";
 import { headlineFacts } from "../headline-facts.ts";
 import { memberViewer } from "../incident-members.ts";
 import { slugsOf, summarizeIncident, worstMembers, type IncidentMember } from "../incident-summary.ts";
-import type { AlertingSettings } from "../settings.ts";
-import type { FleetState } from "../view.ts";
-import { composeFleet, type PartState } from "./compose.ts";
-import type { FleetNotice, IncidentNotice, OwnPart } from "./notification.ts";
-import { reportFor } from "./alert-facts.ts";
+import { reportOf, type NoticeSource } from "./notice.ts";
+import type { FleetNotice, IncidentNotice, Notification, OwnPart } from "./notification.ts";
 
 // What a message of several organizations names.
 const shownMembers = 5;
+// A platform has some ninety; a user's own table may have any name for one.
+const mostAssetTypes = 100;
 
 /** An incident in a notification, and how the receiver's part of it stands. */
-export interface ShownIncident {
-  /** null: it is none that is kept. */
-  readonly incident: Omit<IncidentNotice, "opened"> | null;
-  readonly part?: PartState | undefined;
+export interface ShownIncident extends Pick<Notification, "status" | "severity"> {
+  readonly incident: Omit<IncidentNotice, "opened">;
+  /** null: it has no fleet verdict. */
+  readonly fleet: FleetNotice | null;
+  readonly members: readonly IncidentMember[];
 }
 
-/** What the notices of incidents are made with. */
-export interface NoticeSource {
-  readonly settings: AlertingSettings;
-  readonly board: Pick<Board, "state">;
-  readonly nowMs: number;
+/** What notifications say of incidents. */
+export interface Incidents {
+  /** Returns what a receiver is told of one, whose part it is; null: it is not kept. */
+  shown(number: number, receiver: string, isOfPart: (alert: AlertState) => boolean): ShownIncident | null;
+  /** How an alert of them ended; null: it fires, or is not kept. */
+  endOf(alertId: string): AlertEnd | null;
 }
 
-/** Reads the incidents of these numbers; returns what is said of one of them, for the alerts of a part. */
-export async function incidentNotices(
+/** Reads the incidents of these numbers. */
+export async function readIncidents(
   parts: Pick<StoreParts, "incidents" | "silences" | "gate" | "meta">,
   { settings, board, nowMs }: NoticeSource,
-  shown: readonly number[],
-): Promise<(number: number, part: readonly string[], receiver: string) => ShownIncident> {
-  const numbers = [...new Set(shown)];
-  if (numbers.length === 0) return () => ({ incident: null });
-  const incidents = new Map((await parts.incidents.byNumbers(numbers)).map((one) => [one.number, one]));
-  const kept = await parts.incidents.members(numbers);
+  numbers: readonly number[],
+): Promise<Incidents> {
+  const asked = [...new Set(numbers)];
+  const incidents = await parts.incidents.byNumbers(asked);
+  const kept = await parts.incidents.members(asked);
   const view = await memberViewer(parts, settings, nowMs);
   const isUsed = await isGateUsed(parts, settings, nowMs);
   const wholes = new Map(
-    [...incidents].map(([number, incident]) => {
-      const members = (kept.get(number) ?? []).map(view);
-      return [number, { incident, members, summary: summarizeIncident(incident, members, settings) }];
+    incidents.map((incident) => {
+      const members = (kept.get(incident.number) ?? []).map(view);
+      const summary = summarizeIncident(incident, members, settings);
+      return [incident.number, { incident, members, summary, fleet: fleetNotice(incident, members, board) }];
     }),
   );
-  return (number, part, receiver) => {
-    const whole = wholes.get(number);
-    if (whole === undefined) return { incident: null };
-    const { incident, members, summary } = whole;
-    const ids = new Set(part);
-    const own = members.filter(({ alert }) => ids.has(alert.id));
-    const shown = own.filter(({ isSilenced }) => !isSilenced);
-    // What the receiver is not routed is in the totals only.
-    const { carriers } = summarizeIncident(incident, own, settings);
-    // What is silenced keeps the part open, and is not shown.
-    const firing = own.filter(({ end }) => end === null);
-    const shownFiring = shown.filter(({ end }) => end === null);
-    const judged = shownFiring.length > 0 ? shownFiring : firing.length > 0 ? firing : own;
-    return {
-      incident: {
-        ...summary,
-        carriers,
-        worst: worstMembers(shown, shownMembers),
-        outlived: incident.outlived,
-        headline: headlineFacts(
-          { incident, members, summary: { ...summary, carriers } },
-          {
-            settings,
-            nowMs,
-            isGateUsed: isUsed,
-            part: { members: own, watched: watchedBy(settings, receiver) },
-          },
-        ),
-        own: ownPart(incident, shown, board),
-      },
-      part: {
+  const ends = new Map([...kept.values()].flat().map(({ alert, end }) => [alert.id, end]));
+  return {
+    endOf: (alertId) => ends.get(alertId) ?? null,
+    shown: (number, receiver, isOfPart) => {
+      const whole = wholes.get(number);
+      if (whole === undefined) return null;
+      const { incident, members, summary, fleet } = whole;
+      const own = members.filter(({ alert }) => isOfPart(alert));
+      const shown = own.filter(({ isSilenced }) => !isSilenced);
+      // What the receiver is not routed is in the totals only.
+      const { carriers } = summarizeIncident(incident, own, settings);
+      const part = { members: own, watched: watchedBy(settings, receiver) };
+      const headline = headlineFacts(
+        { incident, members, summary: { ...summary, carriers } },
+        { settings, nowMs, isGateUsed: isUsed, part },
+      );
+      // What is silenced keeps the part open, and is not shown.
+      const firing = own.filter(({ end }) => end === null);
+      const shownFiring = shown.filter(({ end }) => end === null);
+      const judged = shownFiring.length > 0 ? shownFiring : firing.length > 0 ? firing : own;
+      return {
+        incident: {
+          ...summary,
+          carriers,
+          worst: worstMembers(shown, shownMembers),
+          outlived: incident.outlived,
+          headline,
+          own: ownPart(incident, shown, board),
+        },
+        fleet,
         status: firing.length === 0 ? "resolved" : "firing",
         severity: worstSeverity(judged.map(({ alert }) => alert.severity)),
-      },
-    };
+        members: own,
+      };
+    },
   };
 }
 
-function ownPart(
-  { family }: Pick<Incident, "family">,
-  members: readonly IncidentMember[],
-  board: NoticeSource["board"],
-): OwnPart {
+function ownPart({ family }: Incident, members: readonly IncidentMember[], board: NoticeSource["board"]): OwnPart {
   const firing = members.filter(({ end }) => end === null);
   const errors = (family === "unreachable" ? firing : []).flatMap(({ alert: { check, slug } }) => {
     const report = board.state(check, slug)?.lastReport;
@@ -105,18 +102,39 @@ function ownPart(
   };
 }
 
-/** Returns what is said of a fleet verdict while these alerts fire; those of other checks do not count. */
-export function fleetNotice(
-  fleet: FleetState,
-  firing: readonly AlertState[],
-  board: Pick<Board, "state">,
-): FleetNotice {
-  const spiking = firing.filter(
-    ({ check, kind, incident }) =>
-      check === "dead-asset-spike" && kind === "verdict" && incident?.number === fleet.number,
-  );
-  return composeFleet(fleet, {
-    organizations: fleet.organizations,
-    spiking: spiking.map((alert) => ({ alert, report: reportFor("verdict", board.state(alert.check, alert.slug)) })),
-  });
+/** Totals over the organizations that spike now, and no names; null: the incident has no fleet verdict. */
+function fleetNotice(
+  { id, verdict }: Incident,
+  members: readonly IncidentMember[],
+  board: NoticeSource["board"],
+): FleetNotice | null {
+  if (verdict === null) return null;
+  const spiking = members
+    .filter(({ alert, end, isSilenced }) => {
+      return end === null && !isSilenced && alert.check === "dead-asset-spike" && alert.kind === "verdict";
+    })
+    .map((member) => ({ alert: member.alert, report: reportOf(board, member) }));
+  const excess = new Map<string, number>();
+  for (const { report } of spiking)
+    for (const one of report?.kind === "result" ? (report.evidence?.assetTypes ?? []) : [])
+      excess.set(one.assetType, (excess.get(one.assetType) ?? 0) + one.excess);
+  const all = [...excess.values()].reduce((sum, count) => sum + count, 0);
+  const began = spiking.map(({ alert }) => alert.onset?.atMs ?? alert.startsAtMs);
+  const { together, usual, probability, organizations } = verdict;
+  const { first: _first, ...evidence } = fleetEvidence(spiking.map(({ alert, report }) => fleetMember(alert, report)));
+  return {
+    id,
+    together,
+    usual,
+    probability,
+    organizations,
+    spiking: spiking.length,
+    withinMs: spiking.length === 0 ? 0 : Math.max(...began) - Math.min(...began),
+    peakSpiking: Math.max(verdict.peakSpiking, spiking.length),
+    assetTypes: [...excess]
+      .map(([assetType, count]) => ({ assetType, count, share: count / all }))
+      .toSorted((left, right) => right.count - left.count || (left.assetType < right.assetType ? -1 : 1))
+      .slice(0, mostAssetTypes),
+    ...(spiking.length === 0 ? {} : { evidence }),
+  };
 }

@@ -1,24 +1,23 @@
+import { pageUrl } from "../../base/uri-text.ts";
 import type { Logger } from "../../base/logger.ts";
 import { eventLoopTurn, type Clock } from "../../base/time.ts";
 import type { CheckReport } from "../../contract/report.ts";
-import type { AlertState } from "../../store/alerts/alerts.ts";
+import type { AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
 import type { NewOutboxEntry } from "../../store/alerts/outbox.ts";
 import type { Board } from "../../store/runs/board.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import type { Store } from "../../store/store.ts";
-import type { DueNotice, HeldAlert } from "../decide/difference.ts";
 import { due, type Due } from "../decide/due.ts";
 import { nextSilenceChangeAtMs } from "../decide/silences.ts";
 import { recipientsOf, type Receiver } from "../deliver/receiver.ts";
 import type { AlertingSettings } from "../settings.ts";
-import { fleetOf, type FleetState } from "../view.ts";
-import { hasFreeActs, takeActs, type ActsContext } from "./act-news.ts";
-import { factsOf, reportFor, type AlertFacts } from "./alert-facts.ts";
+import { freeActs } from "./act-news.ts";
 import { withinBudget } from "./budget.ts";
-import { assetsUrlOf, composeNotice, composeNotification } from "./compose.ts";
+import { composeNotification } from "./compose.ts";
 import { readHolds, type Holds } from "./holds.ts";
-import { fleetNotice, incidentNotices, type ShownIncident } from "./incident-notice.ts";
-import type { AlertNotice, FleetNotice, Notification, SampledAsset } from "./notification.ts";
+import { readIncidents, type ShownIncident } from "./incident-notice.ts";
+import { noResult, noticeOf, reportOf, type NoticeSource, type Said } from "./notice.ts";
+import type { AlertNotice, Notification, SampledAsset } from "./notification.ts";
 
 /** What one look at the alerts did. */
 export interface NotifierRun {
@@ -28,16 +27,7 @@ export interface NotifierRun {
   readonly nextAtMs: number | null;
 }
 
-/** Forms notifications: what holds and what was queued in, outbox rows out, each time in one transaction (CONTRACT 7). */
-export interface Notifier {
-  /** Forms what is due now. */
-  runOnce(): Promise<NotifierRun>;
-  /**
-   * Forms a repetition of all alerts that fire and that this receiver was notified of; null when there are none. For a
-   * receiver that forgets alerts that are not repeated: no notification, so that it is in no outbox.
-   */
-  resend(receiver: string): Promise<Notification | null>;
-}
+export type Notifier = ReturnType<typeof createNotifier>;
 
 /** Reads the assets that notifications of an alert name, in the transaction that forms them. */
 export type ReadSample = (
@@ -67,20 +57,27 @@ export interface NotifierOptions {
 // Some milliseconds: an incident of thousands must not hold up requests.
 const composedAtOnce = 100;
 
-/** Returns a notifier over the store. */
-export function createNotifier(options: NotifierOptions): Notifier {
+/** What a receiver is told of an incident at once. */
+interface Message {
+  readonly receiver: string;
+  readonly incident: number;
+  readonly isOfVerdict: boolean;
+  /** The receiver's part of the incident. */
+  readonly part: readonly string[];
+  readonly entries: readonly { readonly kept: KeptAlert; readonly said: Said }[];
+}
+
+/** Creates what forms notifications: what holds and what was queued in, outbox rows out, in one transaction (CONTRACT 7). */
+export function createNotifier(options: NotifierOptions) {
   const { store, board, clock, newId } = options;
   const logger = options.logger.child({ room: "alerting" });
   // A wait that would end after it does not outlast a clock that was set back, or a restart.
   let forwardSinceMs = clock.nowMs();
   let latestMs = forwardSinceMs;
 
+  /** Forms what is due now. */
   async function runOnce(): Promise<NotifierRun> {
-    const settings = options.settings();
-    const glance = await planNow(store, settings);
-    if (!hasWork(glance) && !(await hasFreeActs(actsContext(store, settings, glance))))
-      return { formed: 0, nextAtMs: nextLook(glance) };
-    const { planned, formed } = await form(settings);
+    const { planned, formed } = await form();
     for (const { recipient, notification } of formed) {
       const { id, receiver, status, alerts } = notification;
       const to = recipient === null ? {} : { recipient };
@@ -92,12 +89,16 @@ export function createNotifier(options: NotifierOptions): Notifier {
     return { formed: formed.length, nextAtMs: clock.nowMs() };
   }
 
-  async function form(settings: AlertingSettings): Promise<Formed> {
+  async function form() {
+    const settings = options.settings();
     try {
       return await store.transaction(async (parts) => {
-        const planned = await planNow(parts, settings);
-        const told = planned === null ? [] : await carryOut(parts, settings, planned);
-        const formed = [...told, ...(await formActs(parts, settings, planned))];
+        const nowMs = clock.nowMs();
+        if (nowMs < latestMs) forwardSinceMs = nowMs;
+        latestMs = nowMs;
+        const holds = await readHolds(parts, settings, nowMs);
+        const planned = { nowMs, holds, due: due(holds.incidents, holds.queued, settings, { nowMs, forwardSinceMs }) };
+        const formed = await carryOut(parts, settings, planned);
         await parts.outbox.enqueue(formed.map(outboxEntry));
         return { planned, formed };
       });
@@ -108,173 +109,131 @@ export function createNotifier(options: NotifierOptions): Notifier {
     }
   }
 
-  async function planNow(parts: StoreParts, settings: AlertingSettings): Promise<Planned | null> {
-    const nowMs = clock.nowMs();
-    if (nowMs < latestMs) forwardSinceMs = nowMs;
-    latestMs = nowMs;
-    const holds = await readHolds(parts, settings, nowMs);
-    if (holds === null) return null;
-    return { nowMs, holds, due: due(holds.incidents, holds.queued, settings, { nowMs, forwardSinceMs }) };
-  }
-
-  async function carryOut(
-    parts: StoreParts,
-    settings: AlertingSettings,
-    { nowMs, holds, due }: Planned,
-  ): Promise<readonly FormedNotification[]> {
-    const ids = due.notifications.flatMap(({ notices }) => notices.map(({ alertId }) => alertId));
+  async function carryOut(parts: StoreParts, settings: AlertingSettings, planned: Planned) {
+    const { nowMs, holds, due } = planned;
+    const acts = await freeActs(parts, settings, holds, due);
+    const told = [...due.notifications.map(({ incident }) => incident.number), ...acts.news.map((one) => one.incident)];
+    const source = { settings, board, nowMs };
+    const incidents = told.length === 0 ? null : await readIncidents(parts, source, told);
+    // What waits of an alert holds its acts back: they come after what is due.
+    const messages = [...dueMessages(planned), ...actMessages(acts.news)];
+    const ids = messages.flatMap(({ entries }) => entries.map(({ kept }) => kept.alert.id));
     const notified = await parts.deliveries.firstAccepted([...new Set(ids)]);
-    const shownOf = await incidentNotices(
-      parts,
-      { settings, board, nowMs },
-      due.notifications.map(({ incident }) => incident.number),
-    );
     const samples = new Map<string, readonly SampledAsset[]>();
-    const fleets = new Map<number, FleetNotice>();
     const formed: FormedNotification[] = [];
     let composed = 0;
-
-    async function sampleOf({ alertId, event }: DueNotice, held: HeldAlert): Promise<readonly SampledAsset[]> {
-      if (event !== "firing" && event !== "escalated") return [];
-      const known = samples.get(alertId);
-      if (known !== undefined) return known;
-      const sample = (await options.readSample?.(parts, held.alert, reportOf(held))) ?? [];
-      samples.set(alertId, sample);
-      return sample;
-    }
-
-    for (const { receiver, incident, isOfVerdict, notices, part } of due.notifications) {
+    for (const { receiver, incident, isOfVerdict, part, entries } of messages) {
       const isSampled = settings.receivers.find(({ name }) => name === receiver)?.sample ?? true;
       const alerts: AlertNotice[] = [];
-      for (const notice of notices) {
-        const held = holds.alerts.get(notice.alertId);
-        if (held === undefined) continue;
-        const facts = currentFacts(held);
-        const notifiedAtMs = notified.get(notice.alertId);
-        alerts.push(
-          composeNotice(notice, facts, {
-            assetsUrl: assetsUrlOf(settings, facts),
-            sample: isSampled ? await sampleOf(notice, held) : [],
-            opensGate: held.end?.opensGate === true,
-            ...(notifiedAtMs === undefined ? {} : { notifiedAtMs }),
-          }),
-        );
+      for (const { kept, said } of entries) {
+        const notifiedAtMs = notified.get(kept.alert.id);
+        const sample = isSampled ? await sampleOf(kept, said) : [];
+        const known = { ...said, ...(notifiedAtMs === undefined ? {} : { notifiedAtMs }) };
+        alerts.push(noticeOf(source, kept, sample.length === 0 ? known : { ...known, sample }));
         if (++composed % composedAtOnce === 0) await eventLoopTurn();
       }
-      const verdict = isOfVerdict ? fleetOf(incident) : null;
-      if (verdict !== null && !fleets.has(incident.number)) fleets.set(incident.number, fleetNow(holds, verdict));
-      const fleet = verdict === null ? null : (fleets.get(incident.number) ?? null);
-      formed.push(
-        ...formFor(settings, { receiver, fleet, ...shownOf(incident.number, part, receiver), alerts }, nowMs),
-      );
-      if (composed >= composedAtOnce) await eventLoopTurn();
+      const isOfPart = new Set(part);
+      const shown = incidents?.shown(incident, receiver, ({ id }) => isOfPart.has(id)) ?? null;
+      formed.push(...formFor(source, { receiver, isOfVerdict, alerts }, shown));
     }
     await parts.queued.save(due.queued);
     await parts.queued.forget(holds.lost);
+    await parts.actNotices.forget(acts.taken);
+    // A reminder comes repeatInterval after the last message, of whatever.
+    await parts.queued.noteMessages(acts.news, nowMs);
     if (due.queued.alerts.some(({ isEnded }) => isEnded)) await parts.queued.tidy(nowMs);
     return formed;
+
+    async function sampleOf(kept: KeptAlert, { event }: Said): Promise<readonly SampledAsset[]> {
+      if (event !== "firing" && event !== "escalated") return [];
+      const { id } = kept.alert;
+      const sample = samples.get(id) ?? (await options.readSample?.(parts, kept.alert, reportOf(board, kept))) ?? [];
+      samples.set(id, sample);
+      return sample;
+    }
+
+    function actMessages(news: typeof acts.news): Message[] {
+      return news.map(({ receiver, incident, atMs, entries }) => {
+        const own = due.parts.find((one) => one.receiver === receiver && one.incident.number === incident)?.part ?? [];
+        return {
+          receiver,
+          incident,
+          isOfVerdict: false,
+          part: [...own, ...entries.map(({ alert }) => alert.id)],
+          entries: entries.map(({ alert, event, reason, by, comment }) => {
+            const end = incidents?.endOf(alert.id) ?? null;
+            const restoreUrl = restoreUrlOf(settings, alert);
+            const said: Said = {
+              ...(end === null ? {} : noResult),
+              event,
+              reason,
+              previousSeverity: alert.severity,
+              act: { by, comment, atMs },
+              ...(restoreUrl === null ? {} : { restoreUrl }),
+            };
+            return { kept: { alert, end }, said };
+          }),
+        };
+      });
+    }
   }
 
   /** Returns the notifications of these alerts for a receiver, within its budget, for each of its recipients. */
   function formFor(
-    settings: AlertingSettings,
-    { receiver, fleet, incident, part, alerts }: Pick<Notification, "receiver" | "fleet" | "alerts"> & ShownIncident,
-    nowMs: number,
+    { settings, nowMs }: NoticeSource,
+    { receiver, isOfVerdict, alerts }: Pick<Message, "receiver" | "isOfVerdict"> & Pick<Notification, "alerts">,
+    shown: ShownIncident | null,
   ): readonly FormedNotification[] {
-    const { externalUrl, sample = 0 } = settings;
-    const compose = (some: readonly AlertNotice[]): Notification =>
-      composeNotification({ id: newId(), receiver, nowMs, externalUrl, fleet, incident, part, sample, alerts: some });
+    const { externalUrl, sample } = settings;
+    const fleet = isOfVerdict ? (shown?.fleet ?? null) : null;
+    const common = { receiver, generatedAtMs: nowMs, externalUrl, fleet, shown, sample };
     const route = settings.receivers.find(({ name }) => name === receiver) ?? { name: receiver };
     const { budget = null } = options.receiverOf?.(receiver) ?? {};
     return recipientsOf(route).flatMap((recipient) =>
-      withinBudget(alerts, compose, budget).map((notification) => ({ recipient, notification })),
+      withinBudget(alerts, (some) => composeNotification({ id: newId(), ...common, alerts: some }), budget).map(
+        (notification) => ({ recipient, notification }),
+      ),
     );
   }
 
-  /** This comes after what is due was formed: what waits of an alert holds its acts back. */
-  async function formActs(
-    parts: StoreParts,
-    settings: AlertingSettings,
-    planned: Planned | null,
-  ): Promise<readonly FormedNotification[]> {
-    const nowMs = clock.nowMs();
-    const news = await takeActs(actsContext(parts, settings, planned));
-    if (news.length === 0) return [];
-    const shownOf = await incidentNotices(
-      parts,
-      { settings, board, nowMs },
-      news.map(({ incident }) => incident),
-    );
-    const parted = planned?.due.parts ?? [];
-    const queued = planned === null ? [] : [...planned.holds.queued.incidents, ...planned.due.queued.incidents];
-    const known = new Map(queued.map((one) => [`${one.incident} ${one.receiver}`, one]));
-    const formed: FormedNotification[] = [];
-    for (const { receiver, incident, alerts } of news) {
-      const own = parted.find((one) => one.receiver === receiver && one.incident.number === incident)?.part ?? [];
-      const part = [...own, ...alerts.map(({ id }) => id)];
-      formed.push(...formFor(settings, { receiver, fleet: null, ...shownOf(incident, part, receiver), alerts }, nowMs));
-      // A reminder comes repeatInterval after the last message, of whatever.
-      const before = known.get(`${incident} ${receiver}`);
-      if (before !== undefined) await parts.queued.save({ alerts: [], incidents: [{ ...before, lastAtMs: nowMs }] });
-    }
-    return formed;
-  }
-
-  function fleetNow({ alerts }: Pick<Holds, "alerts">, fleet: FleetState): FleetNotice {
-    const firing = [...alerts.values()].flatMap(({ alert, end }) => (end === null ? [alert] : []));
-    return fleetNotice(fleet, firing, board);
-  }
-
-  function reportOf({ alert, end }: HeldAlert): CheckReport | null {
-    const report = reportFor(alert.kind, board.state(alert.check, alert.slug));
-    // Of one that is over only a result speaks that has ended it.
-    return end === null || report?.severity === "ok" ? report : null;
-  }
-
-  function currentFacts(held: HeldAlert): AlertFacts {
-    const { alert, end, target } = held;
-    const context = target ?? alert.changed ?? { labels: {}, url: null };
-    return factsOf(alert, reportOf(held), context, end);
-  }
-
+  /**
+   * Forms a repetition of all alerts that fire and that this receiver was notified of; null when there are none. For a
+   * receiver that forgets alerts that are not repeated: no notification, so that it is in no outbox.
+   */
   async function resend(receiver: string): Promise<Notification | null> {
     const settings = options.settings();
     const nowMs = clock.nowMs();
+    const source = { settings, board, nowMs };
     const holds = await readHolds(store, settings, nowMs);
-    if (holds === null) return null;
     const own = holds.queued.alerts.filter((one) => one.receiver === receiver && !one.isEnded);
     const accepted = await store.deliveries.notifiedOf(own.map(({ alertId }) => alertId));
-    const alerts: AlertNotice[] = [];
-    for (const { alertId, severity } of own) {
+    const alerts = own.flatMap(({ alertId, severity }) => {
       const held = holds.alerts.get(alertId);
-      if (severity === null || held === undefined || held.end !== null) continue;
-      if (accepted.get(alertId)?.has(receiver) !== true) continue;
-      const notice = { alertId, event: "reminder", severity, previousSeverity: severity, reason: "resend" } as const;
-      alerts.push(composeNotice(notice, currentFacts(held)));
-    }
+      if (severity === null || held === undefined || held.end !== null) return [];
+      if (accepted.get(alertId)?.has(receiver) !== true) return [];
+      return noticeOf(source, held, { event: "reminder", severity, previousSeverity: severity, reason: "resend" });
+    });
     if (alerts.length === 0) return null;
     // All incidents at once: it is for a receiver that knows alerts only.
     const told = holds.queued.incidents.filter((one) => one.receiver === receiver && one.knowsVerdict);
-    const verdict = holds.incidents.find(
+    const number = holds.incidents.find(
       ({ incident, alerts }) =>
         told.some((one) => one.incident === incident.number) && alerts.some(({ end }) => end === null),
-    );
-    const fleet = verdict === undefined ? null : fleetOf(verdict.incident);
+    )?.incident.number;
+    const fleet =
+      number === undefined
+        ? null
+        : ((await readIncidents(store, source, [number])).shown(number, receiver, () => true)?.fleet ?? null);
     const { externalUrl } = settings;
     return composeNotification({
       id: newId(),
       receiver,
-      nowMs,
+      generatedAtMs: nowMs,
       externalUrl,
-      fleet: fleet === null ? null : fleetNow(holds, fleet),
-      incident: null,
+      fleet,
+      shown: null,
       alerts,
     });
-  }
-
-  function actsContext(parts: StoreParts, settings: AlertingSettings, planned: Planned | null): ActsContext {
-    const { holds, due } = planned ?? { holds: null, due: nothingDue };
-    return { parts, board, settings, holds, due };
   }
 
   return { runOnce, resend };
@@ -292,23 +251,28 @@ interface Planned {
   readonly due: Due;
 }
 
-interface Formed {
-  /** null: no receiver could be told of anything. */
-  readonly planned: Planned | null;
-  readonly formed: readonly FormedNotification[];
+function dueMessages({ holds, due }: Planned): Message[] {
+  return due.notifications.map(({ receiver, incident, isOfVerdict, part, notices }) => ({
+    receiver,
+    incident: incident.number,
+    isOfVerdict,
+    part,
+    entries: notices.flatMap(({ alertId, ...said }) => {
+      const kept = holds.alerts.get(alertId);
+      if (kept === undefined) return [];
+      return [{ kept, said: kept.end?.opensGate === true ? { ...said, gateOpened: true as const } : said }];
+    }),
+  }));
 }
 
-const nothingDue = { queued: { alerts: [], incidents: [] }, waiting: [] };
-
-function hasWork(planned: Planned | null): boolean {
-  if (planned === null) return false;
-  const { holds, due } = planned;
-  return due.notifications.length + due.queued.alerts.length + due.queued.incidents.length + holds.lost.length > 0;
+/** Returns where what the incident of an alert has to bring back can be asked for (CONTRACT 15); null: it is not judged `checker`. */
+function restoreUrlOf({ externalUrl, hasAssets }: AlertingSettings, alert: AlertState): string | null {
+  const { check, judgement, incident } = alert;
+  if (hasAssets !== true || check !== "dead-asset-spike" || judgement?.verdict !== "checker") return null;
+  return pageUrl(externalUrl, `api/v1/incidents/${incident?.number}/assets?toRestore=true`);
 }
 
-function nextLook(planned: Planned | null): number | null {
-  if (planned === null) return null;
-  const { nowMs, holds, due } = planned;
+function nextLook({ nowMs, holds, due }: Planned): number | null {
   const silenceMs = due.hasSilenced ? nextSilenceChangeAtMs(holds.silences, nowMs) : null;
   if (silenceMs === null || due.nextAtMs === null) return silenceMs ?? due.nextAtMs;
   return Math.min(silenceMs, due.nextAtMs);

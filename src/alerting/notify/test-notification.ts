@@ -6,7 +6,8 @@ import type { Incident } from "../../store/alerts/incidents.ts";
 import { headlineFacts } from "../headline-facts.ts";
 import { summarizeIncident } from "../incident-summary.ts";
 import { composeNotification } from "./compose.ts";
-import type { AlertNotice, IncidentNotice, Notification } from "./notification.ts";
+import { noticeOf } from "./notice.ts";
+import type { AlertNotice, Notification } from "./notification.ts";
 
 /** The receiver that is tried, and when. */
 interface TestSubject {
@@ -16,68 +17,106 @@ interface TestSubject {
 }
 
 /** Of an organization that does not exist: no configured one is meant. */
-const notice = {
-  check: "dead-asset-spike",
-  slug: "test",
-  kind: "verdict",
-  labels: {},
-  url: null,
-  error: null,
-  previousSeverity: "ok",
-} as const satisfies Partial<AlertNotice>;
+const key = { check: "dead-asset-spike", slug: "test", kind: "verdict" } as const;
 
 /** Returns the marked notification that `notify test` sends to one receiver; it belongs to no alert (CONTRACT 3). */
-export function testNotification(subject: TestSubject & { readonly id: string }): Notification {
-  const { id, nowMs: startsAtMs, externalUrl: url } = subject;
-  const times = { startsAtMs, endsAtMs: null, peak: null };
-  const alert = { ...notice, ...times, id: `test-${id}`, url, severity: "warn", result: null, counts: null } as const;
-  const said = { event: "test", status: "firing", reason: "test" } as const;
-  return composeNotification({ ...subject, fleet: null, incident: null, alerts: [{ ...alert, ...said }] });
+export function testNotification({
+  id,
+  receiver,
+  nowMs,
+  externalUrl,
+}: TestSubject & { readonly id: string }): Notification {
+  const notice: AlertNotice = {
+    ...key,
+    id: `test-${id}`,
+    event: "test",
+    status: "firing",
+    severity: "warn",
+    previousSeverity: "ok",
+    reason: "test",
+    startsAtMs: nowMs,
+    endsAtMs: null,
+    peak: null,
+    labels: {},
+    url: externalUrl,
+    result: null,
+    counts: null,
+    error: null,
+  };
+  const common = { id, receiver, generatedAtMs: nowMs, externalUrl };
+  return composeNotification({ ...common, fleet: null, shown: null, alerts: [notice] });
 }
 
 const startedBeforeMs = 24 * minuteMs;
 const peakCount = 120;
 const usualCount = 4;
+const settings = {
+  slugs: [key.slug],
+  source: "",
+  externalUrl: null,
+  gateOf: () => ({ releaseOn: [], whenUnknown: "allow" }) as const,
+  targetOf: () => null,
+};
 
 /** Returns the begin and the end of a made-up incident of one organization, as `notify test --incident` sends them (CONTRACT 3). */
 export function testIncident({
   newId,
-  ...subject
+  receiver,
+  nowMs,
+  externalUrl,
 }: TestSubject & { readonly newId: () => string }): readonly Notification[] {
-  const { nowMs } = subject;
   const id = `test-${newId()}`;
   const startsAtMs = nowMs - startedBeforeMs;
-  const [began, over] = [resultOf(peakCount, nowMs), resultOf(usualCount, nowMs)];
-  const common = {
-    ...notice,
+  const counted = { deaths: { count: peakCount, expected: usualCount }, carriers: [], revived: null, cause: null };
+  const alert: AlertState = {
+    ...key,
     id,
+    state: "firing",
     severity: "fail",
     startsAtMs,
-    peak: { severity: "fail", currentCount: peakCount, atMs: startsAtMs },
-    incident: { id, number: 0 },
-    isTest: true,
-  } as const;
-  const firing: AlertNotice = {
-    ...common,
-    ...began,
-    event: "firing",
-    status: "firing",
+    firingAtMs: startsAtMs,
+    okSinceMs: null,
+    unknownRuns: 0,
+    acknowledgement: null,
     reason: "not_ok",
-    endsAtMs: null,
-    sample: [{ asset: "https://login.example.com/en", assetType: "URL", deadAtMs: startsAtMs, attributes: {} }],
+    peak: { severity: "fail", currentCount: peakCount, atMs: startsAtMs },
+    onset: { atMs: startsAtMs, marker: null },
+    found: { ...counted, error: null },
+    incident: { id, number: 0 },
   };
-  const resolved: AlertNotice = {
-    ...common,
-    ...over,
-    event: "resolved",
-    status: "resolved",
-    previousSeverity: "fail",
-    reason: "back_to_ok",
-    endsAtMs: nowMs,
-  };
-  return [firing, resolved].map((alert) => {
-    const incident = incidentOf(alert, nowMs);
-    const composed = composeNotification({ ...subject, id: newId(), fleet: null, incident, alerts: [alert] });
+  const sample = [{ asset: "https://login.example.com/en", assetType: "URL", deadAtMs: startsAtMs, attributes: {} }];
+  return [
+    { end: null, event: "firing", reason: "not_ok", previousSeverity: "ok", sample } as const,
+    { end: { atMs: nowMs, isByRun: true }, event: "resolved", reason: "back_to_ok", previousSeverity: "fail" } as const,
+  ].map(({ end, ...said }) => {
+    const count = end === null ? peakCount : usualCount;
+    const told = { ...said, ...resultOf(count, nowMs), isTest: true } as const;
+    const notice = noticeOf({ settings, board: { state: () => null } }, { alert, end }, told);
+    const incident: Incident = {
+      id,
+      number: 0,
+      family: "deaths",
+      startedAtMs: startsAtMs,
+      firstFiredAtMs: startsAtMs,
+      endedAtMs: notice.endsAtMs,
+      carrier: null,
+      verdict: null,
+      outlived: 0,
+      secondOpinion: null,
+    };
+    const members = [{ alert, end, isSilenced: false, holdsGate: false }];
+    const summary = summarizeIncident(incident, members, settings);
+    const headline = headlineFacts({ incident, summary, members }, { settings, nowMs, isGateUsed: false });
+    const own = { organizations: 1, firing: summary.firing, toAcknowledge: 0, lastError: null };
+    const composed = composeNotification({
+      id: newId(),
+      receiver,
+      generatedAtMs: nowMs,
+      externalUrl,
+      fleet: null,
+      shown: { ...notice, incident: { ...summary, worst: [], outlived: 0, headline, own } },
+      alerts: [notice],
+    });
     return { ...composed, summary: `[TEST] ${composed.summary}` };
   });
 }
@@ -89,60 +128,18 @@ function resultOf(currentCount: number, nowMs: number): Pick<AlertNotice, "resul
   const message = `${currentCount} deaths in 24 h, ${usualCount} expected (${ratio}×)`;
   const multipliers = { warnMultiplier: 2, failMultiplier: 4 };
   const result: HealthcheckResult = {
-    id: notice.check,
+    id: key.check,
     title: "Spike in recently dead assets",
     category: "assets",
     generatedAt: iso(nowMs),
-    scope: { slug: notice.slug },
+    scope: { slug: key.slug },
     ok,
     severity: ok ? "ok" : "fail",
     observed: counts,
     threshold: { windowHours: 24, baselineDays: 7, ...multipliers, minSpikeCount: 10, warnAbove: 8, failAbove: 16 },
-    findings: ok ? [] : [{ kind: notice.check, ref: notice.slug, severity: "fail", message }],
+    findings: ok ? [] : [{ kind: key.check, ref: key.slug, severity: "fail", message }],
     suggestedAction: ok ? null : "Open a sample of the newly dead assets by hand before anything acts on these deaths.",
     appUrl: null,
   };
   return { result, counts };
-}
-
-function incidentOf({ id, startsAtMs, endsAtMs, severity, peak }: AlertNotice, nowMs: number): IncidentNotice {
-  const incident: Incident = {
-    id,
-    number: 0,
-    family: "deaths",
-    startedAtMs: startsAtMs,
-    firstFiredAtMs: startsAtMs,
-    endedAtMs: endsAtMs,
-    carrier: null,
-    verdict: null,
-    outlived: 0,
-    secondOpinion: null,
-  };
-  const { check, slug, kind } = notice;
-  const counted = { deaths: { count: peakCount, expected: usualCount }, carriers: [], revived: null, cause: null };
-  const alert: AlertState = {
-    id,
-    check,
-    slug,
-    kind,
-    state: "firing",
-    severity,
-    startsAtMs,
-    firingAtMs: startsAtMs,
-    okSinceMs: null,
-    unknownRuns: 0,
-    acknowledgement: null,
-    reason: "not_ok",
-    peak: peak ?? { severity, currentCount: null, atMs: startsAtMs },
-    onset: { atMs: startsAtMs, marker: null },
-    found: { ...counted, error: null },
-  };
-  const end = endsAtMs === null ? null : { atMs: endsAtMs, isByRun: true };
-  const members = [{ alert, end, isSilenced: false, holdsGate: false }];
-  const summary = summarizeIncident(incident, members, { externalUrl: null });
-  const gateOf = () => ({ releaseOn: [], whenUnknown: "allow" }) as const;
-  const settings = { slugs: [slug], source: "", gateOf };
-  const headline = headlineFacts({ incident, summary, members }, { settings, nowMs, isGateUsed: false });
-  const own = { organizations: 1, firing: summary.firing, toAcknowledge: 0, lastError: null };
-  return { ...summary, worst: [], outlived: 0, headline, opened: 0, own };
 }

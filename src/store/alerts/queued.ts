@@ -131,6 +131,16 @@ export function createQueuedStore(db: Db) {
           .execute();
       }
     },
+    /** Notes messages to receivers about incidents that they know. */
+    noteMessages: async (
+      messages: readonly Pick<QueuedIncident, "receiver" | "incident">[],
+      lastAtMs: number,
+    ): Promise<void> => {
+      for (const { receiver, incident } of messages) {
+        const known = db.updateTable("queued_incidents").where("receiver", "=", receiver);
+        await known.where("incidentNumber", "=", incident).set({ lastAtMs }).execute();
+      }
+    },
     /** What was put into the outbox is given up: these alerts go back to what was queued before, unless more was queued since. */
     goBack: (told: QueuedMessage, nowMs: number): Promise<void> => move(db, told, "before", nowMs),
     /** It is put into the outbox again. */

@@ -1,0 +1,73 @@
+import { pageUrl } from "../../base/uri-text.ts";
+import { describeAuthor } from "../../contract/actor.ts";
+import type { CheckReport } from "../../contract/report.ts";
+import type { KeptAlert } from "../../store/alerts/alerts.ts";
+import type { Board } from "../../store/runs/board.ts";
+import type { AlertingSettings } from "../settings.ts";
+import type { AlertNotice } from "./notification.ts";
+
+/** What notices are made with. */
+export interface NoticeSource {
+  readonly settings: AlertingSettings;
+  /** The last states of checks. */
+  readonly board: Pick<Board, "state">;
+  readonly nowMs: number;
+}
+
+type NoticeSettings = Pick<AlertingSettings, "externalUrl" | "hasAssets" | "targetOf">;
+
+/** What is said of an alert: what happened, and what else is known of it. */
+export type Said = Pick<AlertNotice, "event" | "reason" | "previousSeverity"> & Partial<AlertNotice>;
+
+/** Returns the notice of an alert as it stands, or stood. */
+export function noticeOf(
+  { settings, board }: { readonly settings: NoticeSettings; readonly board: NoticeSource["board"] },
+  kept: KeptAlert,
+  said: Said,
+): AlertNotice {
+  const { alert, end } = kept;
+  const { id, check, slug, kind, severity, startsAtMs, peak, onset, judgement, incident, acknowledgement } = alert;
+  const report = reportOf(board, kept);
+  const shown = report?.kind === "result" ? report : null;
+  const { labels, url } = settings.targetOf(check, slug) ?? alert.changed ?? { labels: {}, url: null };
+  const assetsUrl = assetsUrlOf(settings, kept);
+  return {
+    id,
+    check,
+    slug,
+    kind,
+    severity,
+    status: end === null ? "firing" : "resolved",
+    startsAtMs,
+    endsAtMs: end?.atMs ?? null,
+    peak,
+    ...(onset === undefined ? {} : { onset }),
+    labels,
+    url: url ?? shown?.result.appUrl ?? null,
+    result: shown?.result ?? null,
+    counts: shown?.counts ?? null,
+    error: report?.kind === "error" ? report.error : null,
+    ...(incident === undefined ? {} : { incident }),
+    ...(judgement === undefined ? {} : { judgement }),
+    ...(acknowledgement === null ? {} : { acknowledgedBy: describeAuthor(acknowledgement.by, acknowledgement.note) }),
+    ...(assetsUrl === null ? {} : { assetsUrl }),
+    ...said,
+  };
+}
+
+/** Of an alert that is over the last result speaks no longer, but in the notice of its end. */
+export const noResult = { result: null, counts: null, error: null } as const;
+
+/** Returns the report that goes with an alert now: for a verdict the last one with a result, of one that is over only one that is ok. */
+export function reportOf(board: NoticeSource["board"], { alert, end }: KeptAlert): CheckReport | null {
+  const state = board.state(alert.check, alert.slug);
+  const isWithout = alert.kind === "verdict" && state?.lastReport.kind !== "result";
+  const report = (isWithout ? state?.lastResultReport : state?.lastReport) ?? null;
+  return end === null || report?.severity === "ok" ? report : null;
+}
+
+/** Returns where the dead assets of an alert can be asked for (CONTRACT 12); null where they cannot. */
+function assetsUrlOf({ externalUrl, hasAssets }: NoticeSettings, { alert }: KeptAlert): string | null {
+  if (hasAssets !== true || alert.check !== "dead-asset-spike" || alert.kind !== "verdict") return null;
+  return pageUrl(externalUrl, `api/v1/alerts/${encodeURIComponent(alert.id)}/assets`);
+}
