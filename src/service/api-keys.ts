@@ -1,7 +1,8 @@
 import { createHash, hash, randomBytes, timingSafeEqual } from "node:crypto";
 
 import { actor, type Actor } from "../contract/actor.ts";
-import type { KeyRole, StoredKey } from "../store/platform/api-keys.ts";
+import type { StoredKey } from "../store/platform/platform.ts";
+import type { KeyRole } from "../store/platform/tables.ts";
 import type { Store } from "../store/store.ts";
 
 // 256 bits cannot be guessed, so a plain hash is sufficient.

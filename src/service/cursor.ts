@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac } from "node:crypto";
 import { FlatlineError } from "../base/errors.ts";
 import type { ReportsQuery } from "../contract/reports.ts";
-import type { ReportPosition } from "../store/platform/report-walk.ts";
+import type { ReportPosition } from "../store/platform/listing.ts";
 
 const nonceBytes = 12;
 const tagBytes = 16;

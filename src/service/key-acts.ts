@@ -1,6 +1,7 @@
 import type { Clock } from "../base/time.ts";
 import type { Actor } from "../contract/actor.ts";
-import type { KeyRole, StoredKey } from "../store/platform/api-keys.ts";
+import type { StoredKey } from "../store/platform/platform.ts";
+import type { KeyRole } from "../store/platform/tables.ts";
 import type { Store } from "../store/store.ts";
 import { createApiKey } from "./api-keys.ts";
 

@@ -4,7 +4,7 @@ import type { Clock } from "../base/time.ts";
 import { defaultPageSize, type ReportsPage, type ReportsQuery } from "../contract/reports.ts";
 import { parseReportsQuery } from "../contract/reports-query.ts";
 import type { MetaStore } from "../store/engine/meta.ts";
-import type { ReportFilters, ReportPosition } from "../store/platform/report-walk.ts";
+import type { ReportFilters, ReportPosition } from "../store/platform/listing.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import { createCursorCodec, type CursorCodec } from "./cursor.ts";
 import { resolveOrganization, type OrganizationAccessOptions } from "./organization-access.ts";

@@ -3,9 +3,8 @@ import { actor } from "../contract/actor.ts";
 import type { Clock } from "../base/time.ts";
 import type { ReviewOutcome, ReviewRequest } from "../contract/review.ts";
 import { parseReviewRequest } from "../contract/review-body.ts";
-import type { Asset } from "../store/platform/assets.ts";
-import type { ProposalContext } from "../store/platform/reports.ts";
-import type { ReviewOrigin } from "../store/platform/reviews.ts";
+import type { Asset, ProposalContext } from "../store/platform/reports.ts";
+import type { PlatformTables } from "../store/platform/tables.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import type { Store } from "../store/store.ts";
 import { parentDomains, ruledHost } from "./legitimate-host.ts";
@@ -94,7 +93,7 @@ export async function recordReview(
   { platform }: Pick<StoreParts, "platform">,
   review: ReviewSubject & {
     readonly request: Omit<ReviewRequest, "proposalId" | "slug" | "assetId">;
-    readonly origin: ReviewOrigin;
+    readonly origin: PlatformTables["reviews"]["origin"];
     readonly keyId: string | null;
     readonly nowMs: number;
   },
@@ -115,11 +114,11 @@ export async function recordReview(
     organizationId,
     origin,
     keyId,
-    isWatchlisted: watchlisted,
+    isWatchlisted: Number(watchlisted),
     createdAtMs: nowMs,
   });
-  const decided = { decision: stored.decision, decidedBy: "human", queue: "answered", isResolved: true } as const;
-  await platform.reports.updateProposal(proposalId, decided, nowMs);
+  const decided = { decision: stored.decision, decidedBy: "human", queue: "answered" } as const;
+  await platform.reports.updateProposal(proposalId, { ...decided, isResolved: 1 }, nowMs);
   if (isApproved) await platform.assets.block(asset.id);
   if (watchlisted) await platform.assets.watchlist(asset.id);
   const status = isApproved ? "BLOCKED" : asset.status;

@@ -2,9 +2,8 @@ import type { ErrorCode } from "../base/errors.ts";
 import { dayMs } from "../base/time.ts";
 import { isRecheckable } from "../contract/asset-types.ts";
 import type { ReviewRequest } from "../contract/review.ts";
-import type { KeyRole } from "../store/platform/api-keys.ts";
-import type { Asset } from "../store/platform/assets.ts";
-import type { QueueState } from "../store/platform/reports.ts";
+import type { Asset } from "../store/platform/reports.ts";
+import type { KeyRole, QueueState } from "../store/platform/tables.ts";
 
 /** Limit of reviews by API per organization in any 24 hours, over all its keys (CONTRACT 9, check 13). */
 export const reviewBudget = { reviews: 10, windowMs: dayMs } as const;

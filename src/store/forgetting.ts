@@ -12,7 +12,7 @@ interface Step {
 }
 
 /** Removes over one connection or transaction. */
-export function createForgettingStore(db: Db) {
+export function createForgettingStore(db: Db<object>) {
   return {
     /**
      * Removes rows of an organization, at most `maxRows` of each table, in the surrounding transaction; its audit rows stay, and

@@ -10,7 +10,7 @@ import { createPostgresPool, patientTimeoutMs, type PostgresPoolOptions } from "
 import { takeWriterRow } from "./engine/postgres-writer.ts";
 import { createBodyReader } from "./alerts/alerts.ts";
 import { createEventStore } from "./events/events.ts";
-import type { PlainDb, PlainTables } from "./schema.ts";
+import type { PlainDb, PlainTables } from "./tables.ts";
 import { createParts } from "./store-parts.ts";
 import type { Store } from "./store.ts";
 import type { Writer } from "./writer.ts";

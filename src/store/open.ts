@@ -14,7 +14,7 @@ import { SqliteHealth } from "./engine/sqlite-health.ts";
 import { createBodyReader } from "./alerts/alerts.ts";
 import { createEventStore } from "./events/events.ts";
 import { CountCache, mostCells } from "./events/count-cache.ts";
-import type { PlainDb, PlainTables } from "./schema.ts";
+import type { PlainDb, PlainTables } from "./tables.ts";
 import { createParts } from "./store-parts.ts";
 import type { Store } from "./store.ts";
 import { holderName, type Writer } from "./writer.ts";

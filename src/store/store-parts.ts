@@ -21,8 +21,7 @@ import { createOutboxStore } from "./alerts/outbox.ts";
 import { createPlatformStore } from "./platform/platform.ts";
 import { createCheckTable } from "./runs/checks.ts";
 import { createHistory } from "./runs/history.ts";
-import type { PlainDb } from "./schema.ts";
-import { namedAsInCode } from "./tables.ts";
+import { namedAsInCode, type PlainDb } from "./tables.ts";
 import { createSilenceStore } from "./alerts/silences.ts";
 
 export interface PartsOptions {
@@ -37,7 +36,7 @@ export type StoreParts = ReturnType<typeof createParts>;
 
 /** Creates all parts over one connection or transaction, of either engine. */
 export function createParts(plain: PlainDb, { createEvents, readAlertBodies }: PartsOptions) {
-  const db = namedAsInCode(plain);
+  const named = namedAsInCode(plain);
   return {
     events: createEvents(plain),
     imports: createImportStore(plain),
@@ -47,23 +46,23 @@ export function createParts(plain: PlainDb, { createEvents, readAlertBodies }: P
       ...createCheckTable(plain),
       ...createHistory(plain),
     },
-    alerts: createAlertStore(db, readAlertBodies),
-    incidents: createIncidentStore(db),
-    looks: createLookStore(db),
-    outbox: createOutboxStore(db),
-    queued: createQueuedStore(db),
-    actNotices: createActNoticeStore(db),
-    silences: createSilenceStore(db),
-    deliveries: createDeliveryStore(db),
-    markers: createMarkerStore(db),
-    log: createAlertLog(db),
-    gate: createGateStore(db),
-    audit: createAuditStore(db),
-    outsideActs: createOutsideActStore(db),
-    sessions: createSessionStore(db),
-    discovery: createDiscoveryStore(db),
-    meta: createMetaStore(db),
-    platform: createPlatformStore(db),
-    forgetting: createForgettingStore(db),
+    alerts: createAlertStore(named(), readAlertBodies),
+    incidents: createIncidentStore(named()),
+    looks: createLookStore(named()),
+    outbox: createOutboxStore(named()),
+    queued: createQueuedStore(named()),
+    actNotices: createActNoticeStore(named()),
+    silences: createSilenceStore(named()),
+    deliveries: createDeliveryStore(named()),
+    markers: createMarkerStore(named()),
+    log: createAlertLog(named()),
+    gate: createGateStore(named()),
+    audit: createAuditStore(named()),
+    outsideActs: createOutsideActStore(named()),
+    sessions: createSessionStore(named()),
+    discovery: createDiscoveryStore(named()),
+    meta: createMetaStore(named()),
+    platform: createPlatformStore(named()),
+    forgetting: createForgettingStore(named()),
   };
 }

@@ -31,7 +31,7 @@ function anchorsOf(path: string): string[] {
   );
 }
 
-/** Paths below src that a text names (`src/web/web.ts`, `store/schema`, `alerting/`) and that do not exist. */
+/** Paths below src that a text names (`src/web/web.ts`, `store/tables`, `alerting/`) and that do not exist. */
 function missingPaths(text: string): string[] {
   const named = new RegExp(`(?<![\\w./-])(?:src/)?(?:${Object.keys(importTable).join("|")})/[\\w./-]*`, "g");
   return [...text.matchAll(named)].flatMap(([match]) => {

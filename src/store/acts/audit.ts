@@ -70,7 +70,7 @@ interface AuditQuery {
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
 /** Creates the audit over the table `audit`. */
-export function createAuditStore(db: Db) {
+export function createAuditStore(db: Db<AuditTables>) {
   return {
     /** Adds a row; in the transaction of the act where it has one. */
     append: async ({ atMs, actor, action, slug, subject, detail }: AuditAct): Promise<void> => {

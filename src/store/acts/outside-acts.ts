@@ -12,7 +12,7 @@ export interface OutsideAct {
 }
 
 /** Acts from outside over the table `outside_acts`. */
-export function createOutsideActStore(db: Db) {
+export function createOutsideActStore(db: Db<{ readonly outside_acts: OutsideAct }>) {
   return {
     /** Notes the act in the transaction that carries it out. */
     note: async (act: OutsideAct): Promise<void> => {

@@ -23,7 +23,7 @@ export interface SessionTables {
 }
 
 /** Creates the sessions over the table `sessions`. */
-export function createSessionStore(db: Db) {
+export function createSessionStore(db: Db<SessionTables>) {
   return {
     add: async (session: StoredSession): Promise<void> => {
       const row = { ...session, isRemembered: session.isRemembered ? 1 : 0 };

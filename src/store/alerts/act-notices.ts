@@ -16,7 +16,7 @@ export interface ActNoticeTables {
 }
 
 /** Acts of which no receiver was told yet, over the table `act_notices`. */
-export function createActNoticeStore(db: Db) {
+export function createActNoticeStore(db: Db<ActNoticeTables>) {
   return {
     /** Written in the transaction of the act. */
     append: async (notice: Omit<ActNotice, "seq">): Promise<void> => {

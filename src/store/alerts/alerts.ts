@@ -8,7 +8,8 @@ import { severities } from "../../contract/severity.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { isAmong } from "../engine/dialect.ts";
 import { rowStatement } from "../engine/row-statement.ts";
-import type { Db, Tables } from "../tables.ts";
+import type { Db } from "../tables.ts";
+import type { LogTables } from "./log.ts";
 import type { PruneLimits, Pruned } from "../prune-limits.ts";
 
 const severity = z.enum(severities);
@@ -206,7 +207,7 @@ export interface PastQuery {
 export type AlertStore = ReturnType<typeof createAlertStore>;
 
 /** Alerts that live and that have ended, over the table `alerts`. */
-export function createAlertStore(db: Db, bodiesOf: ReadBodies) {
+export function createAlertStore(db: Db<AlertTables & LogTables>, bodiesOf: ReadBodies) {
   const rows = () => db.selectFrom("alerts").select(alertColumns);
   const living = () => rows().where("endsAtMs", "is", null);
   const endedSince = (fromMs: number, limit: number) =>
@@ -220,7 +221,7 @@ export function createAlertStore(db: Db, bodiesOf: ReadBodies) {
       .execute();
   };
   /** Changes what people said of these, live and ended, whatever their number. */
-  const changeAll = async (ids: readonly string[], changed: UpdateObject<Tables, "alerts">): Promise<void> => {
+  const changeAll = async (ids: readonly string[], changed: UpdateObject<AlertTables, "alerts">): Promise<void> => {
     await db
       .updateTable("alerts")
       .set(changed)

@@ -2,6 +2,7 @@ import { chunksOf, inChunks } from "../engine/chunks.ts";
 import { inTransaction } from "../engine/in-transaction.ts";
 import type { PruneLimits, Pruned } from "../prune-limits.ts";
 import type { Db } from "../tables.ts";
+import type { AlertTables } from "./alerts.ts";
 
 /** One attempt to notify a receiver, and its answer. It names no organization: those are with the incident. */
 export interface DeliveryAttempt {
@@ -32,7 +33,7 @@ export interface DeliveryTables {
 }
 
 /** What receivers answered, and which alerts each was told of, over the tables `deliveries` and `alert_notified`. */
-export function createDeliveryStore(db: Db) {
+export function createDeliveryStore(db: Db<DeliveryTables & AlertTables>) {
   const newest = () => db.selectFrom("deliveries").selectAll().orderBy("atMs", "desc").orderBy("notificationId");
   const told = (alertIds: readonly string[]) =>
     inChunks(alertIds, (ids) => db.selectFrom("alert_notified").selectAll().where("alertId", "in", ids).execute());
@@ -111,7 +112,12 @@ function earliest(rows: readonly Told[], key: "alertId" | "receiver"): Map<strin
 }
 
 /** The earliest one stays. */
-async function noteTold(db: Db, alertIds: readonly string[], receiver: string, atMs: number): Promise<void> {
+async function noteTold(
+  db: Db<DeliveryTables & AlertTables>,
+  alertIds: readonly string[],
+  receiver: string,
+  atMs: number,
+): Promise<void> {
   for (const ids of chunksOf(alertIds))
     await db
       .insertInto("alert_notified")

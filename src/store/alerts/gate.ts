@@ -1,4 +1,4 @@
-import { alertColumns, type AlertState, keptAlert, type KeptAlert } from "./alerts.ts";
+import { alertColumns, type AlertState, type AlertTables, keptAlert, type KeptAlert } from "./alerts.ts";
 import type { Db } from "../tables.ts";
 
 /** An alert that reached fail while it fired. */
@@ -10,7 +10,7 @@ export interface GateFailure extends KeptAlert {
 }
 
 /** Failures of the gate, over the table `alerts`. */
-export function createGateStore(db: Db) {
+export function createGateStore(db: Db<AlertTables>) {
   const failures = () => db.selectFrom("alerts").select(alertColumns).where("failedAtMs", "is not", null);
   return {
     /** Returns the failures of one organization, released or not. */

@@ -4,7 +4,8 @@ import { z } from "zod";
 import { opinionFailures, opinionVerdicts } from "../../contract/second-opinion.ts";
 import { inChunks } from "../engine/chunks.ts";
 import type { Db, RowId } from "../tables.ts";
-import { alertColumns, type AlertState, keptAlert, type KeptAlert } from "./alerts.ts";
+import { alertColumns, type AlertState, type AlertTables, keptAlert, type KeptAlert } from "./alerts.ts";
+import type { LogTables } from "./log.ts";
 
 const count = z.number();
 
@@ -95,7 +96,7 @@ export interface IncidentMessage {
 }
 
 /** Incidents over the tables `incidents`, `spike_days` and `receiver_messages`; their members are the alerts with their number. */
-export function createIncidentStore(db: Db) {
+export function createIncidentStore(db: Db<IncidentTables & AlertTables & LogTables>) {
   const rows = () => db.selectFrom("incidents").selectAll();
   return {
     /** Stores a new one and returns it with its number. */

@@ -74,7 +74,7 @@ type CommentRow = Pick<
 const idsSchema = z.array(z.string());
 
 /** What people and runs did with alerts, over the table `alert_log`: rows are added, and go with their alert or incident. */
-export function createAlertLog(db: Db) {
+export function createAlertLog(db: Db<LogTables>) {
   const rows = (event: LogTables["alert_log"]["event"]) => db.selectFrom("alert_log").where("event", "=", event);
   const comments = () =>
     rows("comment")

@@ -1,5 +1,6 @@
 import type { LookAnswer, LookRole } from "../../contract/second-opinion.ts";
 import type { Db } from "../tables.ts";
+import type { IncidentTables } from "./incidents.ts";
 
 /** A look at some of an incident's dead assets (CONTRACT 16). */
 export interface Look {
@@ -34,7 +35,7 @@ export interface LookTables {
 }
 
 /** Looks over the tables `looks` and `look_answers`. */
-export function createLookStore(db: Db) {
+export function createLookStore(db: Db<LookTables & IncidentTables>) {
   const rows = () => db.selectFrom("looks").selectAll();
   return {
     /** The looks of an incident, oldest first. */

@@ -17,7 +17,7 @@ export interface Marker {
 export type MarkerStore = ReturnType<typeof createMarkerStore>;
 
 /** Markers over the table `markers`. */
-export function createMarkerStore(db: Db) {
+export function createMarkerStore(db: Db<{ readonly markers: Marker }>) {
   return {
     add: async (marker: Marker): Promise<void> => {
       await db.insertInto("markers").values(marker).execute();

@@ -100,7 +100,7 @@ export interface OutboxTables {
 export type OutboxStore = ReturnType<typeof createOutboxStore>;
 
 /** The queue of notifications over the table `outbox`, and the pauses that receivers asked for over `receiver_pauses`. */
-export function createOutboxStore(db: Db) {
+export function createOutboxStore(db: Db<OutboxTables>) {
   const listed = () =>
     db
       .selectFrom("outbox")
@@ -315,7 +315,7 @@ const insertEntries = rowStatement(
 );
 
 // Text, not Kysely's builder: each turn of the outbox claims for each receiver, and the builder takes longer than SQLite.
-async function claimRows(db: Db, { receiver, nowMs, limit }: OutboxClaim): Promise<LeasedEntry[]> {
+async function claimRows(db: Db<OutboxTables>, { receiver, nowMs, limit }: OutboxClaim): Promise<LeasedEntry[]> {
   const { rows } = await sql<ClaimedRow>`
     with due as (
       select candidate.seq from outbox as candidate
@@ -336,7 +336,7 @@ async function claimRows(db: Db, { receiver, nowMs, limit }: OutboxClaim): Promi
 }
 
 /** What these are followed by is accepted: they cannot be retried any more. */
-async function noteFollowed(db: Db, ids: readonly string[]): Promise<void> {
+async function noteFollowed(db: Db<OutboxTables>, ids: readonly string[]): Promise<void> {
   await sql`
     update outbox set is_followed = 1 where seq in (
       select older.seq from outbox as accepted join outbox as older on older.incident_number = accepted.incident_number
@@ -345,7 +345,10 @@ async function noteFollowed(db: Db, ids: readonly string[]): Promise<void> {
 }
 
 /** Queues or gives up what is under way; returns false if it no longer is. */
-async function release(db: Db, end: Extract<EndedDelivery, { readonly lastError: string }>): Promise<boolean> {
+async function release(
+  db: Db<OutboxTables>,
+  end: Extract<EndedDelivery, { readonly lastError: string }>,
+): Promise<boolean> {
   const change =
     end.kind === "dead"
       ? ({ state: "dead" } as const)
@@ -359,7 +362,7 @@ async function release(db: Db, end: Extract<EndedDelivery, { readonly lastError:
   return numUpdatedRows > 0n;
 }
 
-function isAmong(db: Db, ids: readonly string[]): RawBuilder<boolean> {
+function isAmong(db: Db<OutboxTables>, ids: readonly string[]): RawBuilder<boolean> {
   return sql<boolean>`id in (select value from ${dialectOf(db).texts(ids)} as asked)`;
 }
 

@@ -4,6 +4,7 @@ import { dayMs } from "../../base/time.ts";
 import type { Severity } from "../../contract/severity.ts";
 import { chunksOf } from "../engine/chunks.ts";
 import type { Db } from "../tables.ts";
+import type { IncidentTables } from "./incidents.ts";
 
 /** What of an alert was put into the outbox for a receiver; no row: nothing was. */
 export interface QueuedAlert {
@@ -76,7 +77,7 @@ export interface QueuedTables {
 }
 
 /** What receivers know, if all that waits is delivered, over the tables `queued_alerts` and `queued_incidents`. */
-export function createQueuedStore(db: Db) {
+export function createQueuedStore(db: Db<QueuedTables & IncidentTables>) {
   return {
     all: async (): Promise<Queued> => {
       const alerts = await db.selectFrom("queued_alerts").selectAll().execute();
@@ -184,7 +185,7 @@ const changing = new Set(["firing", "unknown", "escalated", "deescalated"]);
 
 /** Sets the alerts of a message to what was queued before it, or with it; what ended stays so. */
 async function move(
-  db: Db,
+  db: Db<QueuedTables & IncidentTables>,
   { receiver, generatedAtMs, alerts }: QueuedMessage,
   to: "before" | "after",
   notDeliveredAtMs: number | null,

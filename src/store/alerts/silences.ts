@@ -31,7 +31,7 @@ export interface SilenceTables {
 export type SilenceStore = ReturnType<typeof createSilenceStore>;
 
 /** Silences made at run time, over the table `silences`. */
-export function createSilenceStore(db: Db) {
+export function createSilenceStore(db: Db<SilenceTables>) {
   const stored = () => db.selectFrom("silences").select(columns);
   /** Changes its end, its comment or both. False: no such silence, or it has ended. */
   async function change(id: string, { endsAtMs, comment }: SilenceChange, nowMs: number): Promise<boolean> {

@@ -7,7 +7,7 @@ export interface DiscoveryTables {
 }
 
 /** The list that holds of each discovery source (CONTRACT 14), by its name. */
-export function createDiscoveryStore(db: Db) {
+export function createDiscoveryStore(db: Db<DiscoveryTables>) {
   return {
     /** null: none was ever applied. */
     list: async (name: string): Promise<readonly ListedOrganization[] | null> => {

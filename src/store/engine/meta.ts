@@ -4,7 +4,7 @@ import type { Db } from "../tables.ts";
 export type MetaStore = ReturnType<typeof createMetaStore>;
 
 /** Creates the key-value store over the table `meta`. */
-export function createMetaStore(db: Db) {
+export function createMetaStore(db: Db<{ readonly meta: { readonly name: string; readonly value: string } }>) {
   async function get(name: string): Promise<string | null> {
     const row = await db.selectFrom("meta").select("value").where("name", "=", name).executeTakeFirst();
     return row?.value ?? null;

@@ -7,7 +7,7 @@ import { noType } from "../../contract/assets.ts";
 import { dialectOf } from "../engine/dialect.ts";
 import { inTransaction } from "../engine/in-transaction.ts";
 import { rowStatement } from "../engine/row-statement.ts";
-import type { PlainDb } from "../schema.ts";
+import type { PlainDb } from "../tables.ts";
 import { createTally, deadStatus, ingestedStatus, type LivenessEvent, type StatusTally } from "./rules.ts";
 
 // Everything that stores events, a post, an import, a preload, comes here (CONTRACT 10).

@@ -4,7 +4,7 @@ import { noType, type AssetLook } from "../../contract/assets.ts";
 import { aliveStatus } from "../../contract/liveness-status.ts";
 import { chunksOf } from "../engine/chunks.ts";
 import type { Interval } from "../../contract/liveness-counts.ts";
-import type { PlainDb } from "../schema.ts";
+import type { PlainDb } from "../tables.ts";
 import { deadStatusId } from "./rules.ts";
 
 /** Position of an event among those of its organization, by time. */

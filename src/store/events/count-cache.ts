@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { dayMs, minuteMs, type Clock } from "../../base/time.ts";
 import type { AssetTypeDeaths, DeathsQuery } from "../../contract/liveness-counts.ts";
 import { rowStatement } from "../engine/row-statement.ts";
-import type { PlainDb } from "../schema.ts";
+import type { PlainDb } from "../tables.ts";
 import { deadStatusId } from "./rules.ts";
 
 /** The deaths of one type: the minutes that have some, in order, each with the sum of all deaths through it. */

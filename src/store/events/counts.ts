@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { eventLoopTurn, hourMs, minuteMs } from "../../base/time.ts";
 import type { AssetTypeDeaths, DeathsQuery } from "../../contract/liveness-counts.ts";
 import { rowStatement } from "../engine/row-statement.ts";
-import type { PlainDb } from "../schema.ts";
+import type { PlainDb } from "../tables.ts";
 import { slugId } from "./asset-events.ts";
 import { deadStatusId } from "./rules.ts";
 import type { CountCache } from "./count-cache.ts";

@@ -5,7 +5,7 @@ import { createWorldOn, death } from "../../../test/support/store/event-store.ts
 import { engineNamed } from "../../../test/support/store/engines.ts";
 import { hourMs } from "../../base/time.ts";
 import { createPostgresPool } from "../engine/postgres-pool.ts";
-import type { PlainTables } from "../schema.ts";
+import type { PlainTables } from "../tables.ts";
 import { createEventStore } from "./events.ts";
 
 it("deaths of a thousand organizations are asked for by one statement", async () => {

@@ -6,7 +6,7 @@ import { dialectOf } from "../engine/dialect.ts";
 import { inTransaction } from "../engine/in-transaction.ts";
 import { rowStatement } from "../engine/row-statement.ts";
 import type { Pruned, PruneLimits } from "../prune-limits.ts";
-import type { PlainDb } from "../schema.ts";
+import type { PlainDb } from "../tables.ts";
 import { addEvents, ownKeysFrom, removeDeaths, type Added, type AddOptions } from "./add.ts";
 import { slugId } from "./asset-events.ts";
 import { createDeaths } from "./counts.ts";

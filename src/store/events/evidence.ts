@@ -18,7 +18,7 @@ import {
   type NewestDeathsQuery,
 } from "./asset-events.ts";
 import { deadStatusId } from "./rules.ts";
-import type { PlainDb } from "../schema.ts";
+import type { PlainDb } from "../tables.ts";
 
 /** Deaths with one value of an attribute. */
 export interface AttributeValueCounts {

@@ -4,7 +4,7 @@ import type { AssetName } from "../../contract/assets.ts";
 import type { Interval } from "../../contract/liveness-counts.ts";
 import { eventLoopTurn, hourMs, minuteMs } from "../../base/time.ts";
 import { chunksOf } from "../engine/chunks.ts";
-import type { PlainDb } from "../schema.ts";
+import type { PlainDb } from "../tables.ts";
 
 /** The latest event of an asset. */
 export interface AssetStatus extends AssetName {

@@ -1,175 +1,127 @@
 import { sql } from "kysely";
-
-import type { ReportRecord } from "../../contract/report-record.ts";
-import {
-  type Actor,
-  type ProposalDecision,
-  type ReportSource,
-  type ReportStatus,
-  actors,
-  proposalDecisions,
-} from "../../contract/report-values.ts";
+import type { AssetType } from "../../contract/asset-types.ts";
 import { chunksOf, inChunks } from "../engine/chunks.ts";
-import { readRecords } from "./report-records.ts";
-import { walkReports, type ReportWalk, type WalkedReports } from "./report-walk.ts";
-import type { Db } from "../tables.ts";
+import { readRecords, walkReports, type ReportWalk } from "./listing.ts";
+import type { AssetStatus, PlatformDb, PlatformTables } from "./tables.ts";
 
-/** State of a proposal in the customer review queue (CONTRACT 9): escalated, and answered or escalated again. */
-export const queueStates = ["none", "queued", "answered"] as const;
-export type QueueState = (typeof queueStates)[number];
-
-export interface StoredProposal {
+/** The subject of a proposal. Global: unique by type and content, one status for every organization. */
+export interface Asset {
   readonly id: number;
-  readonly assetId: number;
-  readonly decision: ProposalDecision | null;
-  readonly decidedBy: Actor | null;
-  readonly queue: QueueState;
-  readonly isResolved: boolean;
+  readonly type: AssetType;
+  readonly content: string;
+  readonly status: AssetStatus;
 }
 
-/** A report of an import. */
-export interface ImportedReport {
-  readonly id: number;
-  readonly organizationId: number;
-  readonly createdAtMs: number;
-  /** null: the creation time of a new report, otherwise the time of the import. */
-  readonly updatedAtMs: number | null;
-  readonly status: ReportStatus;
-  readonly source: ReportSource;
-  /** Two upper-case letters. */
-  readonly country: string | null;
-  readonly title: string | null;
-  readonly reporter: ReportRecord["reporter"];
-  /** `isBreached` null: breached when it is due and the report is not closed. */
-  readonly sla: { readonly dueAtMs: number; readonly isBreached: boolean | null } | null;
-  readonly proposals: readonly StoredProposal[];
-  readonly scans: readonly {
-    readonly id: number;
-    readonly assetId: number;
-    readonly status: string;
-    readonly atMs: number;
-  }[];
+/** Reports of an import, with what belongs to them. */
+export interface ImportedReports {
+  readonly reports: readonly (Omit<PlatformTables["reports"], "updatedAtMs"> & {
+    /** null: the creation time of a new report, otherwise the time of the import. */
+    readonly updatedAtMs: number | null;
+  })[];
+  readonly proposals: readonly PlatformTables["proposals"][];
+  readonly scans: readonly PlatformTables["scans"][];
 }
 
 /** A proposal with the facts that the rules of a review need. */
-export interface ProposalContext extends StoredProposal {
-  readonly reportId: number;
-  readonly organizationId: number;
-  /** Whether the reporter's organization is the report's organization. */
-  readonly isSelfReported: boolean;
+export type ProposalContext = NonNullable<
+  Awaited<ReturnType<ReturnType<typeof createPlatformReportStore>["proposal"]>>
+>;
+
+/** Sets columns to what was to be inserted. */
+function inserted<Column extends string>(...columns: readonly Column[]) {
+  const given = columns.map((column) => [column, sql.ref<never>(`excluded.${column}`)] as const);
+  return Object.fromEntries(given) as Record<Column, (typeof given)[number][1]>;
 }
 
-export interface ReportTables {
-  readonly reports: {
-    readonly reportId: number;
-    readonly organizationId: number;
-    readonly createdAtMs: number;
-    readonly updatedAtMs: number;
-    readonly status: string;
-    readonly source: string;
-    readonly country: string | null;
-    readonly title: string | null;
-    readonly reporterKind: string;
-    readonly reporterName: string | null;
-    /** Slug of the organization that the reporter belongs to. */
-    readonly reporterOrganization: string | null;
-    readonly slaDueAtMs: number | null;
-    /** null: determined by the clock. */
-    readonly slaBreached: number | null;
-  };
-  readonly proposals: {
-    readonly proposalId: number;
-    readonly reportId: number;
-    readonly assetId: number;
-    readonly decision: string | null;
-    readonly decidedBy: string | null;
-    readonly queue: string;
-    readonly isResolved: number;
-  };
-  readonly scans: {
-    readonly reportId: number;
-    readonly scanId: number;
-    readonly assetId: number;
-    readonly status: string;
-    readonly atMs: number;
+/** Creates the asset store over the table `assets`. */
+export function createAssetStore(db: PlatformDb) {
+  const one = (id: number) => db.updateTable("assets").where("assetId", "=", id);
+  return {
+    /**
+     * Inserts or updates by id, in the surrounding transaction. Type and content must not belong to another asset
+     * (`holderOf`).
+     */
+    upsert: async (assets: readonly Asset[]): Promise<void> => {
+      for (const chunk of chunksOf(assets))
+        await db
+          .insertInto("assets")
+          .values(chunk.map(({ id, type, ...rest }) => ({ assetId: id, assetType: type, ...rest })))
+          .onConflict((conflict) => conflict.column("assetId").doUpdateSet(inserted("assetType", "content", "status")))
+          .execute();
+    },
+    /** Returns the id of the asset with this type and content; null without one. */
+    holderOf: async ({ type, content }: Pick<Asset, "type" | "content">): Promise<number | null> => {
+      const found = db.selectFrom("assets").select("assetId").where("assetType", "=", type);
+      return (await found.where("content", "=", content).executeTakeFirst())?.assetId ?? null;
+    },
+    /** Returns the ids that exist. */
+    existing: async (ids: readonly number[]): Promise<ReadonlySet<number>> => {
+      const rows = await inChunks(ids, (some) =>
+        db.selectFrom("assets").select("assetId").where("assetId", "in", some).execute(),
+      );
+      return new Set(rows.map(({ assetId }) => assetId));
+    },
+    byId: async (id: number): Promise<(Asset & { readonly isWatchlisted: boolean }) | null> => {
+      const row = await db.selectFrom("assets").selectAll().where("assetId", "=", id).executeTakeFirst();
+      if (row === undefined) return null;
+      const { assetType: type, content, status } = row;
+      return { id, type, content, status, isWatchlisted: row.isWatchlisted === 1 };
+    },
+    /** Blocks the asset for every organization. */
+    block: async (id: number): Promise<void> => void (await one(id).set({ status: "BLOCKED" }).execute()),
+    /** Puts the asset on the watchlist; its status does not change. */
+    watchlist: async (id: number): Promise<void> => void (await one(id).set({ isWatchlisted: 1 }).execute()),
   };
 }
 
 /** Creates the report store over `reports`, `proposals` and `scans`. */
-export function createPlatformReportStore(db: Db) {
-  async function upsert(reports: readonly ImportedReport[], nowMs: number): Promise<void> {
-    for (const chunk of chunksOf(reports)) {
-      await db
-        .insertInto("reports")
-        .values(chunk.map((report) => reportRow(report)))
-        .onConflict((conflict) =>
-          conflict.column("reportId").doUpdateSet((eb) => ({
-            createdAtMs: eb.ref("excluded.createdAtMs"),
-            status: eb.ref("excluded.status"),
-            source: eb.ref("excluded.source"),
-            country: eb.ref("excluded.country"),
-            title: eb.ref("excluded.title"),
-            reporterKind: eb.ref("excluded.reporterKind"),
-            reporterName: eb.ref("excluded.reporterName"),
-            reporterOrganization: eb.ref("excluded.reporterOrganization"),
-            slaDueAtMs: eb.ref("excluded.slaDueAtMs"),
-            slaBreached: eb.ref("excluded.slaBreached"),
-            updatedAtMs: nowMs,
-          })),
-        )
-        .execute();
-      await upsertChildren(chunk);
-      for (const { id, updatedAtMs } of chunk)
-        if (updatedAtMs !== null)
-          await db.updateTable("reports").set({ updatedAtMs: updatedAtMs }).where("reportId", "=", id).execute();
-    }
-  }
-
-  async function upsertChildren(reports: readonly ImportedReport[]): Promise<void> {
-    const proposals = reports.flatMap((report) => report.proposals.map((proposal) => proposalRow(report.id, proposal)));
-    for (const chunk of chunksOf(proposals))
-      await db
-        .insertInto("proposals")
-        .values(chunk)
-        .onConflict((conflict) =>
-          conflict.column("proposalId").doUpdateSet((eb) => ({
-            assetId: eb.ref("excluded.assetId"),
-            decision: eb.ref("excluded.decision"),
-            decidedBy: eb.ref("excluded.decidedBy"),
-            queue: eb.ref("excluded.queue"),
-            isResolved: eb.ref("excluded.isResolved"),
-          })),
-        )
-        .execute();
-    const scans = reports.flatMap(({ id: reportId, scans }) =>
-      scans.map(({ id, ...scan }) => ({ ...scan, reportId, scanId: id })),
-    );
-    for (const chunk of chunksOf(scans))
-      await db
-        .insertInto("scans")
-        .values(chunk)
-        .onConflict((conflict) =>
-          conflict.columns(["reportId", "scanId"]).doUpdateSet((eb) => ({
-            assetId: eb.ref("excluded.assetId"),
-            status: eb.ref("excluded.status"),
-            atMs: eb.ref("excluded.atMs"),
-          })),
-        )
-        .execute();
-  }
-
+export function createPlatformReportStore(db: PlatformDb) {
   return {
     /**
      * Inserts or updates reports, proposals and scans by id, in the surrounding transaction. A stored report keeps its
      * organization, a stored proposal its report.
      */
-    upsert,
+    upsert: async ({ reports, proposals, scans }: ImportedReports, nowMs: number): Promise<void> => {
+      for (const chunk of chunksOf(reports))
+        await db
+          .insertInto("reports")
+          .values(chunk.map((report) => ({ ...report, updatedAtMs: report.updatedAtMs ?? report.createdAtMs })))
+          .onConflict((conflict) =>
+            conflict.column("reportId").doUpdateSet({
+              ...inserted("createdAtMs", "status", "source", "country", "title", "reporterKind", "reporterName"),
+              ...inserted("reporterOrganization", "slaDueAtMs", "slaBreached"),
+              updatedAtMs: nowMs,
+            }),
+          )
+          .execute();
+      for (const { reportId, updatedAtMs } of reports)
+        if (updatedAtMs !== null)
+          await db.updateTable("reports").set({ updatedAtMs }).where("reportId", "=", reportId).execute();
+      for (const chunk of chunksOf(proposals))
+        await db
+          .insertInto("proposals")
+          .values(chunk)
+          .onConflict((conflict) =>
+            conflict
+              .column("proposalId")
+              .doUpdateSet(inserted("assetId", "decision", "decidedBy", "queue", "isResolved")),
+          )
+          .execute();
+      for (const chunk of chunksOf(scans))
+        await db
+          .insertInto("scans")
+          .values(chunk)
+          .onConflict((conflict) =>
+            conflict.columns(["reportId", "scanId"]).doUpdateSet(inserted("assetId", "status", "atMs")),
+          )
+          .execute();
+    },
     /** Reads reports of a listing, in its order. */
-    walk: (walk: ReportWalk): Promise<WalkedReports> => walkReports(db, walk),
+    walk: (walk: ReportWalk) => walkReports(db, walk),
     /** Returns the records of these reports, in the order of `ids`; `nowMs` decides which SLA is breached. */
-    records: (ids: readonly number[], nowMs: number): Promise<readonly ReportRecord[]> => readRecords(db, ids, nowMs),
-    /** Returns a proposal. */
-    proposal: async (id: number): Promise<ProposalContext | null> => {
+    records: (ids: readonly number[], nowMs: number) => readRecords(db, ids, nowMs),
+    /** Returns a proposal; null without one. */
+    proposal: async (id: number) => {
       const row = await db
         .selectFrom("proposals")
         .innerJoin("reports", "reports.reportId", "proposals.reportId")
@@ -179,12 +131,10 @@ export function createPlatformReportStore(db: Db) {
         .where("proposalId", "=", id)
         .executeTakeFirst();
       if (row === undefined) return null;
-      return {
-        ...storedProposal(row),
-        reportId: row.reportId,
-        organizationId: row.organizationId,
-        isSelfReported: row.reporterOrganization === row.slug,
-      };
+      const { assetId, decision, decidedBy, queue, reportId, organizationId } = row;
+      const isSelfReported = row.reporterOrganization === row.slug;
+      const isResolved = row.isResolved === 1;
+      return { id, assetId, decision, decidedBy, queue, isResolved, reportId, organizationId, isSelfReported };
     },
     /** Returns the organization (slug) of each of these reports; missing ones are omitted. */
     organizationsOf: async (ids: readonly number[]): Promise<ReadonlyMap<number, string>> => {
@@ -208,57 +158,37 @@ export function createPlatformReportStore(db: Db) {
     /** Updates a proposal and its report's `updatedAt`, in the surrounding transaction. */
     updateProposal: async (
       id: number,
-      { isResolved, ...rest }: Partial<Pick<StoredProposal, "decision" | "decidedBy" | "queue" | "isResolved">>,
+      change: Partial<Pick<PlatformTables["proposals"], "decision" | "decidedBy" | "queue" | "isResolved">>,
       nowMs: number,
     ): Promise<void> => {
-      const { reportId } = await db
-        .updateTable("proposals")
-        .set({ ...rest, ...(isResolved === undefined ? {} : { isResolved: isResolved ? 1 : 0 }) })
-        .where("proposalId", "=", id)
-        .returning("reportId")
-        .executeTakeFirstOrThrow();
-      await db
-        .updateTable("reports")
-        // A clock that was set back must not lower the report's updatedAt.
-        .set({
-          updatedAtMs: sql<number>`case when updated_at_ms > ${nowMs} then updated_at_ms else ${nowMs} end`,
-        })
-        .where("reportId", "=", reportId)
-        .execute();
+      const proposal = db.updateTable("proposals").set(change).where("proposalId", "=", id);
+      const { reportId } = await proposal.returning("reportId").executeTakeFirstOrThrow();
+      // A clock that was set back must not lower it.
+      const updatedAtMs = sql<number>`case when updated_at_ms > ${nowMs} then updated_at_ms else ${nowMs} end`;
+      await db.updateTable("reports").set({ updatedAtMs }).where("reportId", "=", reportId).execute();
     },
   };
 }
 
-function reportRow(report: ImportedReport) {
-  const breached = report.sla?.isBreached ?? null;
+/** Creates the review store over the table `reviews`. */
+export function createReviewStore(db: PlatformDb) {
   return {
-    reportId: report.id,
-    organizationId: report.organizationId,
-    createdAtMs: report.createdAtMs,
-    updatedAtMs: report.updatedAtMs ?? report.createdAtMs,
-    status: report.status,
-    source: report.source,
-    country: report.country,
-    title: report.title,
-    reporterKind: report.reporter.kind,
-    reporterName: report.reporter.name,
-    reporterOrganization: report.reporter.organization,
-    slaDueAtMs: report.sla?.dueAtMs ?? null,
-    slaBreached: breached === null ? null : Number(breached),
-  };
-}
-
-function proposalRow(reportId: number, { id, isResolved, ...proposal }: StoredProposal): ReportTables["proposals"] {
-  return { ...proposal, reportId, proposalId: id, isResolved: isResolved ? 1 : 0 };
-}
-
-function storedProposal(row: ReportTables["proposals"]): StoredProposal {
-  return {
-    id: row.proposalId,
-    assetId: row.assetId,
-    decision: proposalDecisions.find((decision) => decision === row.decision) ?? null,
-    decidedBy: actors.find((actor) => actor === row.decidedBy) ?? null,
-    queue: queueStates.find((state) => state === row.queue) ?? "none",
-    isResolved: row.isResolved === 1,
+    /** Stores a review and returns its id. */
+    add: async (review: Omit<PlatformTables["reviews"], "reviewId">): Promise<number> =>
+      (await db.insertInto("reviews").values(review).returning("reviewId").executeTakeFirstOrThrow()).reviewId,
+    /** Returns the creation times of the organization's reviews by API after `afterMs`, newest first, at most `limit`. */
+    apiReviewsAfter: async (organizationId: number, afterMs: number, limit: number): Promise<readonly number[]> => {
+      const rows = await db
+        .selectFrom("reviews")
+        .select("createdAtMs")
+        .where("organizationId", "=", organizationId)
+        // Literal text of the partial index; a parameter would not match it.
+        .where(sql<boolean>`origin = 'api'`)
+        .where("createdAtMs", ">", afterMs)
+        .orderBy("createdAtMs", "desc")
+        .limit(limit)
+        .execute();
+      return rows.map((row) => row.createdAtMs);
+    },
   };
 }

@@ -6,7 +6,7 @@ import { chunksOf } from "../engine/chunks.ts";
 import { dialectOf, type CellValue, type ValueType } from "../engine/dialect.ts";
 import { inTransaction } from "../engine/in-transaction.ts";
 import { rowStatement } from "../engine/row-statement.ts";
-import type { PlainDb } from "../schema.ts";
+import type { PlainDb } from "../tables.ts";
 import { CheckState, type CheckKey } from "./check-state.ts";
 
 /** A check with its number in the tables of runs, and its last state; null: it has not run. */

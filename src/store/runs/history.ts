@@ -8,7 +8,7 @@ import { chunksOf } from "../engine/chunks.ts";
 import { dialectOf } from "../engine/dialect.ts";
 import { inTransaction } from "../engine/in-transaction.ts";
 import { rowStatement } from "../engine/row-statement.ts";
-import type { PlainDb } from "../schema.ts";
+import type { PlainDb } from "../tables.ts";
 import type { CheckKey } from "./check-state.ts";
 import { addChecks } from "./checks.ts";
 

@@ -9,7 +9,7 @@ import { migrate } from "../../../src/store/engine/migrations/migrations.ts";
 import { SqliteDialect } from "../../../src/store/engine/sqlite-driver.ts";
 import { createBodyReader } from "../../../src/store/alerts/alerts.ts";
 import { createEventStore } from "../../../src/store/events/events.ts";
-import type { PlainDb, PlainTables } from "../../../src/store/schema.ts";
+import type { PlainDb, PlainTables } from "../../../src/store/tables.ts";
 import { createParts } from "../../../src/store/store-parts.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { Writer } from "../../../src/store/writer.ts";

@@ -1,6 +1,7 @@
 import { sql, type Expression, type SqlBool } from "kysely";
-
-import type { Db } from "../tables.ts";
+import type { ReportRecord } from "../../contract/report-record.ts";
+import { iso } from "../../contract/v1/instant.ts";
+import type { PlatformDb, PlatformTables } from "./tables.ts";
 
 /** Position of a report in the listing: by creation, then id, both descending. */
 export interface ReportPosition {
@@ -45,7 +46,7 @@ export interface WalkedReports {
 }
 
 /** Walks an organization's reports by the index of their creation, and keeps those that have what is wanted. */
-export async function walkReports(db: Db, walk: ReportWalk): Promise<WalkedReports> {
+export async function walkReports(db: PlatformDb, walk: ReportWalk): Promise<WalkedReports> {
   const wanted = conditionsOf(walk.filters);
   const reports = inOrder(db, walk);
   if (wanted.length === 0) return { positions: await reports.limit(walk.limit).execute(), resumeAfter: null };
@@ -62,7 +63,7 @@ export async function walkReports(db: Db, walk: ReportWalk): Promise<WalkedRepor
   return { positions, resumeAfter: positions.length >= walk.limit ? null : end };
 }
 
-function inOrder(db: Db, { organizationId, after, fromMs, toMs }: ReportWalk) {
+function inOrder(db: PlatformDb, { organizationId, after, fromMs, toMs }: ReportWalk) {
   let query = db
     .selectFrom("reports")
     .select(["reports.createdAtMs", "reports.reportId as id"])
@@ -105,3 +106,80 @@ function isOf(assetType: string): Expression<unknown> {
 
 const isOfAnother = sql<SqlBool>`(reports.reporter_organization is null or reports.reporter_organization <>
   (select slug from organizations where organizations.organization_id = reports.organization_id))`;
+
+/** Returns the records of these reports as in the listing, in the order of `ids` (CONTRACT 9). */
+export async function readRecords(db: PlatformDb, ids: readonly number[], nowMs: number): Promise<ReportRecord[]> {
+  if (ids.length === 0) return [];
+  const reports = await db
+    .selectFrom("reports")
+    .innerJoin("organizations", "organizations.organizationId", "reports.organizationId")
+    .selectAll("reports")
+    .select("organizations.slug")
+    .where("reportId", "in", ids)
+    .execute();
+  const proposals = await db
+    .selectFrom("proposals")
+    .innerJoin("assets", "assets.assetId", "proposals.assetId")
+    .select(["proposalId", "reportId", "decision", "decidedBy", "queue", ...assetColumns])
+    .where("reportId", "in", ids)
+    .orderBy("proposalId")
+    .execute();
+  const scans = await db
+    .selectFrom("scans")
+    .innerJoin("assets", "assets.assetId", "scans.assetId")
+    .select(["scanId", "reportId", "scans.status", "atMs", ...assetColumns])
+    .where("reportId", "in", ids)
+    .orderBy("scanId")
+    .execute();
+  const byId = new Map(reports.map((report) => [report.reportId, report]));
+  const proposalsOf = Map.groupBy(proposals, (row) => row.reportId);
+  const scansOf = Map.groupBy(scans, (row) => row.reportId);
+  return ids.flatMap((id) => {
+    const report = byId.get(id);
+    if (report === undefined) return [];
+    const { slug, status, source, title, country, reporterKind, reporterName, reporterOrganization } = report;
+    const ownProposals = proposalsOf.get(id) ?? [];
+    const ownScans = scansOf.get(id) ?? [];
+    const assets = new Map([...ownProposals, ...ownScans].map((row) => [row.assetId, assetOf(row)]));
+    return {
+      id,
+      organization: { slug },
+      createdAt: iso(report.createdAtMs),
+      updatedAt: iso(report.updatedAtMs),
+      status,
+      source,
+      title,
+      reporter: { kind: reporterKind, name: reporterName, organization: reporterOrganization },
+      country,
+      sla: slaOf(report, nowMs),
+      proposals: ownProposals.map(({ proposalId, decision, decidedBy, queue, ...row }) => ({
+        id: proposalId,
+        decision,
+        decidedBy,
+        needsCustomerReview: queue === "queued" && reporterOrganization !== slug,
+        asset: assetOf(row),
+      })),
+      assets: [...assets.values()].toSorted((left, right) => left.id - right.id),
+      scans: ownScans.map(({ scanId, assetId, status, atMs }) => ({ id: scanId, assetId, status, at: iso(atMs) })),
+    };
+  });
+}
+
+const assetColumns = ["assets.assetId", "assets.assetType", "assets.content", "assets.status as assetStatus"] as const;
+
+function assetOf(
+  row: Pick<PlatformTables["assets"], "assetId" | "assetType" | "content"> & {
+    readonly assetStatus: PlatformTables["assets"]["status"];
+  },
+): ReportRecord["assets"][number] {
+  return { id: row.assetId, type: row.assetType, content: row.content, status: row.assetStatus };
+}
+
+function slaOf(
+  { slaDueAtMs, slaBreached, status }: Pick<PlatformTables["reports"], "slaDueAtMs" | "slaBreached" | "status">,
+  nowMs: number,
+): ReportRecord["sla"] {
+  if (slaDueAtMs === null) return null;
+  const breached = slaBreached === null ? nowMs > slaDueAtMs && status !== "CLOSED" : slaBreached === 1;
+  return { dueAt: iso(slaDueAtMs), breached };
+}
