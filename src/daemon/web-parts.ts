@@ -9,7 +9,6 @@ import type { Metrics } from "../metrics/metrics.ts";
 import type { Prober } from "../monitor/probe.ts";
 import type { Scheduler } from "../monitor/scheduler.ts";
 import type { Store } from "../store/store.ts";
-import { storedSessions } from "../web/access/sessions.ts";
 import type { AccessSettings } from "../web/access/settings.ts";
 import type { HealthVerdict } from "../web/api/health-routes.ts";
 import type { AlertAssets } from "../web/read/alert-assets.ts";
@@ -126,7 +125,7 @@ export function createWebParts(options: WebPartsOptions): WebParts {
     checks: createCheckReading(running),
     alerts: createAlertReading(running),
     incidents: createIncidentReading(running),
-    sessions: storedSessions(store),
+    sessions: store,
     silences: options.silences,
     markers: createMarkerReading(running),
     gate: createGateReading(running),

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fastify, type FastifyInstance, type FastifyPluginAsync, type InjectOptions } from "fastify";
 
@@ -14,12 +13,12 @@ import { addAlertRoutes } from "./api/alert-routes.ts";
 import { addAuditRoutes } from "./api/audit-routes.ts";
 import { addCheckRoutes } from "./api/check-routes.ts";
 import { addEventRoutes } from "./api/event-routes.ts";
-import { createHttpFront, refuseForeignHost, type FrontRefusal, type WebTimeouts } from "./front.ts";
 import { addForgetRoutes } from "./api/forget-routes.ts";
 import { addGateRoutes } from "./api/gate-routes.ts";
 import { addHealthRoutes, type HealthRoutesOptions } from "./api/health-routes.ts";
 import { addHookRoutes } from "./api/hook-routes.ts";
 import { addIncidentRoutes } from "./api/incident-routes.ts";
+import { refuseForeignHost } from "./foreign-host.ts";
 import { addFixtureRoutes } from "./api/fixture-routes.ts";
 import { addKeyRoutes } from "./api/key-routes.ts";
 import { addMarkerRoutes } from "./api/marker-routes.ts";
@@ -34,9 +33,10 @@ import { addBasePath, basePathOf, withoutBasePath } from "./base-path.ts";
 import { addDocsPages } from "./pages/docs.ts";
 import type { PageReading } from "./read/page.ts";
 import type { AuditStore } from "../store/acts/audit.ts";
+import type { Store } from "../store/store.ts";
 import type { NoteFailure } from "./access/failures.ts";
 import { comesFrom } from "./access/proxy.ts";
-import { createSessions, type Sessions, type SessionStorage } from "./access/sessions.ts";
+import { createSessions, type Sessions } from "./access/sessions.ts";
 import type { AccessSettings } from "./access/settings.ts";
 import type { AlertReading } from "./read/alerts.ts";
 import type { CheckReading } from "./read/checks.ts";
@@ -88,7 +88,7 @@ export interface WebOptions {
   readonly silences: SilenceBook;
   readonly markers: MarkerReading;
   readonly gate: GateReading;
-  readonly sessions: SessionStorage;
+  readonly sessions: Pick<Store, "sessions" | "transaction">;
   readonly hooks: Hooks;
   readonly links: Links;
   /** Asked at each request; null while the source is not a local one. */
@@ -111,6 +111,20 @@ export interface WebOptions {
   readonly transport?: WebTransport;
 }
 
+/** How long a client may take, milliseconds. */
+interface WebTimeouts {
+  /** For the head of a request. */
+  readonly headersMs: number;
+  /** For a whole request, its body included. */
+  readonly requestMs: number;
+  /** Between two requests on one connection. */
+  readonly keepAliveMs: number;
+  /** For any part of an answer to be taken. */
+  readonly answerMs: number;
+  /** How often slow ones are looked for. */
+  readonly checkMs: number;
+}
+
 /** How the server comes to its requests. */
 export interface WebTransport {
   /** Begins to listen; answers where. */
@@ -125,7 +139,7 @@ const sockets: WebTransport = {
 };
 
 /** 16 MiB of events on a slow line take minutes; everything else is small. Prometheus scrapes at least every minute or so. */
-export const defaultWebTimeouts: WebTimeouts = {
+const defaultWebTimeouts: WebTimeouts = {
   headersMs: 10 * secondMs,
   requestMs: 120 * secondMs,
   keepAliveMs: 75 * secondMs,
@@ -140,6 +154,8 @@ const mostBodyBytes = 64 * mebibyte;
 const mostEventBytes = 60 * mebibyte;
 // All who know the name of a receiver can send hooks.
 const mostHookBytes = 2 * mebibyte;
+// What a client asks for in one piece is begun at once.
+const mostRequestsPerConnection = 100;
 // Slugs are not ours to choose; Node.js refuses a head of more than this before any route sees it.
 const maxParamLength = 16 * 1_024;
 const defaultGraceMs = secondMs;
@@ -173,6 +189,7 @@ export function createWeb(options: WebOptions): Web {
   const bound: Bound = { listenHost: "", isLoopback: false };
   const sessions = createSessions({
     ...options,
+    store: options.sessions,
     onError: (error) => options.logger.warn({ err: error }, "the use of a session could not be noted"),
   });
   const server = createServer(options, bound, sessions);
@@ -239,19 +256,6 @@ function describeListenError(error: unknown): string {
   return reasons[systemCodeOf(error)] ?? error.message;
 }
 
-/** Refuses what names a foreign host, and until the start is over everything but the question whether it lives. */
-function createGuard(
-  { isStarted = () => true, externalUrl = () => null }: WebOptions,
-  bound: Bound,
-): (request: IncomingMessage) => FrontRefusal | null {
-  return ({ headers, url = "/" }) => {
-    const { listenHost, isLoopback } = bound;
-    const refusal = isLoopback ? refuseForeignHost(headers.host, { listenHost, externalUrl: externalUrl() }) : null;
-    if (refusal !== null || isStarted() || pathOf(url) === "/-/healthy") return refusal;
-    return { status: 503, message: "flatline is starting" };
-  };
-}
-
 /** A path that cannot be decoded matches no route: taken literally, so that it meets the same authentication and the same 404. */
 function decodableUrl(url: string): string {
   const query = url.indexOf("?");
@@ -278,6 +282,7 @@ function noSchemas(): never {
 
 function createServer(options: WebOptions, bound: Bound, sessions: Sessions): FastifyInstance {
   const { access, logger, plugins, timeouts = defaultWebTimeouts, mostConnections = 4_096 } = options;
+  const { isStarted = () => true, externalUrl = () => null } = options;
   const onError = (error: unknown): void => logger.error({ err: error }, "an answer could not be written");
   const bodies = createByteBudget(mostBodyBytes);
   const withBodies = { ...options, bodies };
@@ -288,10 +293,11 @@ function createServer(options: WebOptions, bound: Bound, sessions: Sessions): Fa
     trustProxy: (address) => comesFrom(address, access().trustedProxy?.from ?? noProxy),
     routerOptions: { maxParamLength },
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-    serverFactory: (routes) => {
-      const guard = createGuard(options, bound);
-      return createHttpFront({ routes, timeouts, mostConnections, guard, onError });
-    },
+    maxRequestsPerSocket: mostRequestsPerConnection,
+    requestTimeout: timeouts.requestMs,
+    keepAliveTimeout: timeouts.keepAliveMs,
+    connectionTimeout: timeouts.answerMs,
+    http: { headersTimeout: timeouts.headersMs, connectionsCheckingInterval: timeouts.checkMs },
     forceCloseConnections: "idle",
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, _request, reply) => {
@@ -299,20 +305,32 @@ function createServer(options: WebOptions, bound: Bound, sessions: Sessions): Fa
       void sendProblem(reply, error.statusCode ?? 400, error.message);
     },
   });
+  server.server.maxConnections = mostConnections;
   server.decorateRequest("identity", null);
   server.decorateRequest("failedVia", null);
   server.addHook("onResponse", (request, _reply, done) => {
     if (request.failedVia !== null) options.noteFailure?.(request.failedVia, request.ip);
     done();
   });
-  server.addHook("onRequest", (_request, reply, done) => {
+  server.addHook("onRequest", ({ headers, url }, reply, done) => {
     // Those that a route sets take their place.
     reply.headers(securityHeaders);
-    done();
+    // Without a listener, an error of one answer would end the process.
+    reply.raw.on("error", onError);
+    // What is still being worked on has time; an answer of which nothing is taken has not.
+    reply.raw.on("timeout", (socket) => {
+      if (socket.writableLength > 0) socket.destroy();
+    });
+    const names = { listenHost: bound.listenHost, externalUrl: externalUrl() };
+    const foreign = bound.isLoopback ? refuseForeignHost(headers.host, names) : null;
+    if (foreign !== null) sendProblem(reply.header("connection", "close"), 421, foreign);
+    else if (!isStarted() && pathOf(url) !== "/-/healthy")
+      sendProblem(reply.headers({ connection: "close", "retry-after": "1" }), 503, "flatline is starting");
+    else done();
   });
   addBasePath(server, () => access().externalUrl);
   sessions.addTo(server);
-  refuseOtherMethods(server, maxParamLength);
+  refuseOtherMethods(server, access);
   // Fastify would read 1 MiB of JSON for a path that does not exist, whoever asks.
   leaveBodies(server);
   server.setReplySerializer((payload) => escapeUnseen(JSON.stringify(payload)));

@@ -166,6 +166,25 @@ function runningOver(world: WebWorld, clock: Clock, store: Store): WebOptions["r
   return running;
 }
 
+function sessionsOver(world: WebWorld): WebOptions["sessions"] {
+  const sessions: Partial<Store["sessions"]> = {
+    bySha256: async (sha256) => world.sessions.get(sha256) ?? null,
+    touch: async (sha256, lastUsedAtMs) => {
+      const found = world.sessions.get(sha256);
+      if (found !== undefined) world.sessions.set(sha256, { ...found, lastUsedAtMs });
+    },
+    add: async (session) => void world.sessions.set(session.sha256, session),
+    remove: async (sha256) => world.sessions.delete(sha256),
+    claims: async () => [...world.sessions.values()],
+    removeOf: async ({ tokenName, tokenProof }) => {
+      for (const [sha256, one] of world.sessions)
+        if (one.tokenName === tokenName && one.tokenProof === tokenProof) world.sessions.delete(sha256);
+    },
+  };
+  const parts = { sessions, audit: { append: async () => undefined } };
+  return { ...parts, transaction: async (work) => work(parts as never) } as WebOptions["sessions"];
+}
+
 function neverAsked(part: string): never {
   throw new Error(`the harness has no ${part}`);
 }
@@ -267,20 +286,7 @@ export async function startWeb(
       foresee: async () => ({ done: [], skipped: [], gatesOpened: [], gatesHeld: [] }),
     },
     // Tested over a real store, too (e2e/api/sign-in).
-    sessions: {
-      find: async (sha256) => world.sessions.get(sha256) ?? null,
-      touch: async (sha256, lastUsedAtMs) => {
-        const found = world.sessions.get(sha256);
-        if (found !== undefined) world.sessions.set(sha256, { ...found, lastUsedAtMs });
-      },
-      begin: async (session) => void world.sessions.set(session.sha256, session),
-      end: async ({ sha256 }) => void world.sessions.delete(sha256),
-      claims: async () => [...world.sessions.values()],
-      endOf: async ({ tokenName, tokenProof }) => {
-        for (const [sha256, one] of world.sessions)
-          if (one.tokenName === tokenName && one.tokenProof === tokenProof) world.sessions.delete(sha256);
-      },
-    },
+    sessions: sessionsOver(world),
     // Tested over a real store (e2e/pagerduty-in, e2e/links).
     hooks: { isSigning: (receiver) => receiver === "pager", pagerduty: async () => "unsigned" },
     links: {

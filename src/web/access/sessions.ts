@@ -1,7 +1,9 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, randomBytes, scrypt } from "node:crypto";
+import { promisify } from "node:util";
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
+import type { Secret } from "../../base/secret.ts";
 import { minuteMs, type Clock } from "../../base/time.ts";
 import type { Action } from "../../contract/actor.ts";
 import type { AuditAct } from "../../store/acts/audit.ts";
@@ -10,7 +12,6 @@ import type { Store } from "../../store/store.ts";
 import { basePathOf } from "../base-path.ts";
 import { isHostOf } from "./own-page.ts";
 import type { AccessSettings, TokenAccess } from "./settings.ts";
-import { createTokenProofs } from "./token-proof.ts";
 
 /** A session that holds now, with its token as it is configured now. */
 export interface ActiveSession {
@@ -35,48 +36,13 @@ export function signedInAs({
 /** Begins, finds and ends sessions. */
 export type Sessions = ReturnType<typeof createSessions>;
 
-/** The sessions of who signed in on the page, in the store. */
-export interface SessionStorage {
-  /** null: there is none of this SHA-256. */
-  find(sha256: string): Promise<StoredSession | null>;
-  /** Notes that it was used. */
-  touch(sha256: string, atMs: number): Promise<void>;
-  /** Stores it, with its row of the audit. */
-  begin(session: StoredSession): Promise<void>;
-  /** Deletes it, with its row of the audit; nothing where it had ended before. */
-  end(session: StoredSession, atMs: number): Promise<void>;
-  /** The tokens by which there are sessions, each once for each secret that it had. */
-  claims(): Promise<readonly TokenClaim[]>;
-  /** Deletes those by this token and secret. */
-  endOf(claim: TokenClaim): Promise<void>;
-}
-
-/** Returns the sessions in the store; each begins and ends with its row of the audit. */
-export function storedSessions(store: Pick<Store, "sessions" | "transaction">): SessionStorage {
-  return {
-    find: (sha256) => store.sessions.bySha256(sha256),
-    touch: (sha256, atMs) => store.sessions.touch(sha256, atMs),
-    begin: (session) =>
-      store.transaction(async ({ sessions, audit }) => {
-        await sessions.add(session);
-        await audit.append(actOf(session, "sign_in", session.createdAtMs));
-      }),
-    end: (session, atMs) =>
-      store.transaction(async ({ sessions, audit }) => {
-        if (await sessions.remove(session.sha256)) await audit.append(actOf(session, "sign_out", atMs));
-      }),
-    claims: () => store.sessions.claims(),
-    endOf: (claim) => store.sessions.removeOf(claim),
-  };
-}
-
 function actOf({ tokenName, personName }: StoredSession, action: Action, atMs: number): AuditAct {
   const author = { name: tokenName, via: "session", user: null, note: personName } as const;
   return { atMs, actor: author, action, slug: null, subject: null };
 }
 
 export interface SessionsOptions {
-  readonly sessions: SessionStorage;
+  readonly store: Pick<Store, "sessions" | "transaction">;
   readonly clock: Pick<Clock, "nowMs">;
   readonly access: () => AccessSettings;
   /** Called with what went wrong when a use could not be noted: the session holds all the same. */
@@ -90,21 +56,20 @@ const touchEveryMs = minuteMs;
 const touchesPerTtl = 10;
 
 /** Creates the sessions of one server. */
-export function createSessions({ sessions, clock, access, onError }: SessionsOptions) {
-  const proofs = createTokenProofs();
+export function createSessions({ store, clock, access, onError }: SessionsOptions) {
   /** Those that were asked for, by their SHA-256: open pages ask every few seconds, and nobody else writes to the store. */
   const known = new Map<string, StoredSession>();
 
   /** The token by which a session began, as it is configured now; null: it is gone, or has another secret. */
   async function tokenOf({ tokenName, tokenProof }: TokenClaim): Promise<TokenAccess | null> {
     const token = access().tokens.find(({ name }) => name === tokenName);
-    return token !== undefined && (await proofs.isOf(tokenProof, token.secret)) ? token : null;
+    return token !== undefined && tokenProof === (await proofOf(token)) ? token : null;
   }
 
   /** The session whose key the browser shows; null: it has ended. */
   async function find(key: string): Promise<ActiveSession | null> {
     const sha256 = sha256Of(key);
-    const stored = known.get(sha256) ?? (await sessions.find(sha256));
+    const stored = known.get(sha256) ?? (await store.sessions.bySha256(sha256));
     if (stored !== null) known.set(sha256, stored);
     if (stored === null || clock.nowMs() - stored.lastUsedAtMs >= access().sessionTtlMs) return null;
     const token = await tokenOf(stored);
@@ -118,7 +83,7 @@ export function createSessions({ sessions, clock, access, onError }: SessionsOpt
     if (stored === undefined) return;
     if (nowMs - stored.lastUsedAtMs < Math.min(touchEveryMs, access().sessionTtlMs / touchesPerTtl)) return;
     try {
-      await sessions.touch(stored.sha256, nowMs);
+      await store.sessions.touch(stored.sha256, nowMs);
       known.set(stored.sha256, { ...stored, lastUsedAtMs: nowMs });
       if (stored.isRemembered) setCookie(request, reply, key, true);
     } catch (error) {
@@ -127,7 +92,9 @@ export function createSessions({ sessions, clock, access, onError }: SessionsOpt
   }
 
   async function end(stored: StoredSession): Promise<void> {
-    await sessions.end(stored, clock.nowMs());
+    await store.transaction(async ({ sessions, audit }) => {
+      if (await sessions.remove(stored.sha256)) await audit.append(actOf(stored, "sign_out", clock.nowMs()));
+    });
     known.delete(stored.sha256);
   }
 
@@ -169,14 +136,18 @@ export function createSessions({ sessions, clock, access, onError }: SessionsOpt
       const key = randomBytes(keyBytes).toString("base64url");
       const nowMs = clock.nowMs();
       if (request.session !== null) await end(request.session.stored);
-      await sessions.begin({
+      const session = {
         sha256: sha256Of(key),
         tokenName: token.name,
-        tokenProof: await proofs.of(token.secret),
+        tokenProof: await proofOf(token),
         personName,
         isRemembered,
         createdAtMs: nowMs,
         lastUsedAtMs: nowMs,
+      };
+      await store.transaction(async ({ sessions, audit }) => {
+        await sessions.add(session);
+        await audit.append(actOf(session, "sign_in", nowMs));
       });
       setCookie(request, reply, key, isRemembered);
     },
@@ -185,7 +156,8 @@ export function createSessions({ sessions, clock, access, onError }: SessionsOpt
      * when a configuration is applied.
      */
     endStale: async (): Promise<void> => {
-      for (const claim of await sessions.claims()) if ((await tokenOf(claim)) === null) await sessions.endOf(claim);
+      for (const claim of await store.sessions.claims())
+        if ((await tokenOf(claim)) === null) await store.sessions.removeOf(claim);
       known.clear();
     },
     /** Ends the session of the request, if there is one, and takes the cookie from the browser. */
@@ -195,6 +167,23 @@ export function createSessions({ sessions, clock, access, onError }: SessionsOpt
       void reply.header("set-cookie", `${cookieNameOf(headers.host)}=; ${path}; Max-Age=0; HttpOnly; SameSite=Lax`);
     },
   };
+}
+
+const derive: (secret: string, salt: string, length: number) => Promise<unknown> = promisify(scrypt);
+const proofBytes = 32;
+const proofs = new WeakMap<Secret, Promise<string>>();
+
+/**
+ * What a session keeps of its token's secret, to know it again after any number of reloads and restarts: made by scrypt, some 40
+ * ms of a thread, so that a weak secret cannot be guessed fast by who reads the store. Made once per `Secret`, of which a
+ * reload makes new ones.
+ */
+function proofOf({ name, secret }: TokenAccess): Promise<string> {
+  const proof =
+    proofs.get(secret) ??
+    derive(secret.reveal(), `flatline ${name}`, proofBytes).then((key) => (key as Buffer).toString("base64url"));
+  proofs.set(secret, proof);
+  return proof;
 }
 
 /** The name of the cookie: browsers share them among the ports of a host, where other flatlines may listen. */
