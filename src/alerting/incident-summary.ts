@@ -3,7 +3,6 @@ import { describeAuthor } from "../contract/actor.ts";
 import { speaksForChecker } from "../contract/judgement.ts";
 import { stoppedAtMsOf, type SpikeCarrier, type SpikeExcess } from "../contract/spike-evidence.ts";
 import { worstSeverity } from "../contract/severity.ts";
-import type { WorstMember } from "./notify/notification.ts";
 import type { AlertState, KeptAlert } from "../store/alerts/alerts.ts";
 import type { Incident } from "../store/alerts/incidents.ts";
 
@@ -61,7 +60,7 @@ export function summarizeIncident(
 }
 
 /** Returns the members with the most excess deaths, of those that fire or, of an ended one, of all. */
-export function worstMembers(members: readonly IncidentMember[], limit: number): WorstMember[] {
+export function worstMembers(members: readonly IncidentMember[], limit: number) {
   const firing = members.filter(({ end }) => end === null);
   return (firing.length === 0 ? members : firing)
     .flatMap(({ alert: { slug, found } }) => {

@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { recordGatesOpenedByReload, type SettingsBefore } from "../alerting/acts/reload.ts";
-import { createNotifierLoop } from "../alerting/notify/notifier-loop.ts";
 import { createNotifier } from "../alerting/notify/notifier.ts";
 import { createOutbox } from "../alerting/deliver/outbox.ts";
 import { Board } from "../store/runs/board.ts";
@@ -122,7 +121,7 @@ export async function startApp(
   const settings = () => runtime.current().settings;
   let isStarted = false;
   // A stop ends the loops, and itself in time: nothing is restarted that is about to end.
-  const stalled = () => (signal.aborted ? [] : fleet.stalled({ scheduler, outbox, notifier: notices }));
+  const stalled = () => (signal.aborted ? [] : fleet.stalled({ scheduler, outbox, notifier }));
 
   const receiverOf = (name: string) => runtime.current().receiverByName.get(name) ?? null;
   const onEnqueued = (): void => outbox.wake();
@@ -138,7 +137,6 @@ export async function startApp(
     resend: (receiver) => notifier.resend(receiver),
     onAnswered: () => changes.changed(),
   });
-  const notices = createNotifierLoop({ notifier, clock, logger, settings });
   const checking = createChecking({
     config,
     store,
@@ -151,16 +149,16 @@ export async function startApp(
     metrics,
     changes,
     onChange: () => {
-      notices.changed();
+      notifier.changed();
       changes.changed();
     },
-    onStoreFailed: () => [notices, outbox].forEach((loop) => loop.wake()),
+    onStoreFailed: () => [notifier, outbox].forEach((loop) => loop.wake()),
     writer,
     isImporting: (slug) => ingest?.isImporting(slug) === true,
   });
   const { recorder, scheduler, states, fleet } = checking;
   const wake = (): void => {
-    notices.wake();
+    notifier.wake();
     changes.acted();
   };
   const silences = createSilenceBook({ store, clock, logger, newId, settings, onChange: wake });
@@ -195,7 +193,7 @@ export async function startApp(
     await web.endStaleSessions();
     showNames();
     fleet.showAll();
-    notices.wake();
+    notifier.wake();
     heartbeat.wake();
     changes.acted();
   }
@@ -313,7 +311,7 @@ export async function startApp(
   stop.work.add("heartbeat", () => heartbeat.stop());
   stop.work.add("checks", (limitMs) => checking.stop(drainOf(limitMs)), { stores: true });
   stop.work.add("outbox", (limitMs) => outbox.stop(drainOf(limitMs)), { stores: true });
-  stop.work.add("notifier", () => notices.stop(), { stores: true });
+  stop.work.add("notifier", () => notifier.stop(), { stores: true });
   stop.work.add("view of the fleet", () => fleet.stop());
   stop.work.add("maintenance", () => maintenance.stop());
   stop.work.add("second opinions", () => looks.stop());
@@ -336,7 +334,7 @@ export async function startApp(
   metrics.configReloaded(true, clock.nowMs());
   fleet.start();
   outbox.start();
-  notices.start();
+  notifier.start();
   maintenance.start();
   looks.start();
   unwatched.start();

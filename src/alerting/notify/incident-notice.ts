@@ -9,7 +9,7 @@ import { headlineFacts } from "../headline-facts.ts";
 import { memberViewer } from "../incident-members.ts";
 import { slugsOf, summarizeIncident, worstMembers, type IncidentMember } from "../incident-summary.ts";
 import { reportOf, type NoticeSource } from "./notice.ts";
-import type { FleetNotice, IncidentNotice, Notification, OwnPart } from "./notification.ts";
+import type { FleetNotice, IncidentNotice, Notification } from "./notification.ts";
 
 // What a message of several organizations names.
 const shownMembers = 5;
@@ -88,7 +88,11 @@ export async function readIncidents(
   };
 }
 
-function ownPart({ family }: Incident, members: readonly IncidentMember[], board: NoticeSource["board"]): OwnPart {
+function ownPart(
+  { family }: Incident,
+  members: readonly IncidentMember[],
+  board: NoticeSource["board"],
+): IncidentNotice["own"] {
   const firing = members.filter(({ end }) => end === null);
   const errors = (family === "unreachable" ? firing : []).flatMap(({ alert: { check, slug } }) => {
     const report = board.state(check, slug)?.lastReport;

@@ -1,12 +1,11 @@
 import type { HeadlineFacts } from "../headline-facts.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
-import type { CheckErrorReason, CheckName, ObservedCounts } from "../../contract/report.ts";
+import type { CheckErrorReason, ObservedCounts } from "../../contract/report.ts";
 import type { FleetEvidence } from "../../contract/fleet/evidence.ts";
-import type { SpikeOnset } from "../../contract/spike-evidence.ts";
 import type { Severity } from "../../contract/severity.ts";
-import type { IncidentSummary } from "../incident-summary.ts";
+import type { IncidentSummary, worstMembers } from "../incident-summary.ts";
 import type { FleetVerdict } from "../../store/alerts/incidents.ts";
-import type { AlertJudgement, AlertKind, AlertPeak } from "../../store/alerts/alerts.ts";
+import type { AlertPeak, AlertState } from "../../store/alerts/alerts.ts";
 
 /** What happened to an alert (CONTRACT 7). */
 export type NoticeEvent =
@@ -33,16 +32,13 @@ export interface SampledAsset {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** One alert's change, as a receiver is notified of it. Times are epoch ms here and ISO 8601 in the payload. */
-export interface AlertNotice {
-  readonly id: string;
-  readonly check: CheckName;
-  readonly slug: string;
-  readonly kind: AlertKind;
+/** One alert's change, as a receiver is notified of it. Times are epoch ms here and ISO 8601 in the payload. Absent is: none. */
+export interface AlertNotice extends Pick<
+  AlertState,
+  "id" | "check" | "slug" | "kind" | "severity" | "startsAtMs" | "onset" | "incident" | "judgement"
+> {
   readonly event: NoticeEvent;
-  readonly status: "firing" | "resolved";
-  /** The alert's; of `resolved` and `recovered` the last it had. */
-  readonly severity: Severity;
+  readonly status: Notification["status"];
   /**
    * The severity of the last notification to this receiver: ok before the first. On `resolved` too, where it may differ from
    * `severity` when minSeverity or a silence kept a change from the receiver: labels to be ended are those of this one.
@@ -50,12 +46,9 @@ export interface AlertNotice {
   readonly previousSeverity: Severity;
   /** The transition's named reason. */
   readonly reason: string;
-  readonly startsAtMs: number;
   readonly endsAtMs: number | null;
   readonly peak: AlertPeak | null;
-  /** When the episode's excess began; absent where no events show it. */
-  readonly onset?: SpikeOnset;
-  /** When a receiver first accepted a message about it; absent until one did. */
+  /** When a receiver first accepted a message about it. */
   readonly notifiedAtMs?: number;
   readonly labels: Readonly<Record<string, string>>;
   /** Link to the organization, from the appUrl template or the status page. */
@@ -65,21 +58,16 @@ export interface AlertNotice {
   readonly error: { readonly reason: CheckErrorReason; readonly message: string } | null;
   /** Set on the sample incident of `notify test --incident`, whose numbers are made up. */
   readonly isTest?: true;
-  /** What it belongs to; absent in a test. */
-  readonly incident?: { readonly id: string; readonly number: number };
-  /** The judgement that held then; absent: none. */
-  readonly judgement?: AlertJudgement;
-  /** Who had acknowledged it then, as a person reads it; absent: nobody. */
+  /** Who had acknowledged it then, as a person reads it. */
   readonly acknowledgedBy?: string;
-  /** Where the dead assets of the alert can be asked for; absent where they cannot. */
+  /** Where the dead assets of the alert can be asked for. */
   readonly assetsUrl?: string;
-  /** Where what its incident has to bring back can be asked for; absent but in a judgement as `checker`. */
+  /** Where what its incident has to bring back can be asked for: in a judgement as `checker`. */
   readonly restoreUrl?: string;
   /** The gate of its organization opened with the end that this is. */
   readonly gateOpened?: true;
-  /** The author of an act; absent in others. */
   readonly act?: NotifiedAct;
-  /** Assets that died, in a `firing` or `escalated` one of a spike over stored events; absent: none. */
+  /** Assets that died, in a `firing` or `escalated` one of a spike over stored events. */
   readonly sample?: readonly SampledAsset[];
 }
 
@@ -92,10 +80,9 @@ export interface NotifiedAct {
 }
 
 /** The fleet verdict (CONTRACT 7 and 15): totals only, never names. */
-export interface FleetNotice extends Pick<FleetVerdict, "together" | "usual" | "probability"> {
+export interface FleetNotice extends Pick<FleetVerdict, "together" | "usual" | "probability" | "organizations"> {
   /** The incident's. */
   readonly id: string;
-  readonly organizations: number;
   readonly spiking: number;
   /** Within how long those began. */
   readonly withinMs: number;
@@ -112,29 +99,19 @@ export interface FleetNotice extends Pick<FleetVerdict, "together" | "usual" | "
 export interface IncidentNotice extends IncidentSummary {
   /** How many acknowledgements of it ended by themselves. */
   readonly outlived: number;
-  readonly worst: readonly WorstMember[];
+  readonly worst: ReturnType<typeof worstMembers>;
   readonly headline: HeadlineFacts;
   /** Gates that opened with what this notification tells. */
   readonly opened: number;
-  readonly own: OwnPart;
-}
-
-/** The receiver's part of an incident, in numbers (CONTRACT 15, Parts). */
-export interface OwnPart {
-  readonly organizations: number;
-  readonly firing: number;
-  /** Organizations whose alerts a link of the incident acknowledges: those that fire. */
-  readonly toAcknowledge: number;
-  /** What the last organization without a result was answered; null but in `unreachable`. */
-  readonly lastError: string | null;
-}
-
-/** An organization with many excess deaths. */
-export interface WorstMember {
-  readonly slug: string;
-  readonly excess: number;
-  readonly count: number;
-  readonly expected: number;
+  /** The receiver's part of it, in numbers. */
+  readonly own: {
+    readonly organizations: number;
+    readonly firing: number;
+    /** Organizations whose alerts a link of the incident acknowledges: those that fire. */
+    readonly toAcknowledge: number;
+    /** What the last organization without a result was answered; null but in `unreachable`. */
+    readonly lastError: string | null;
+  };
 }
 
 /** What the outbox stores of a notification, as JSON: words are made at the attempt. */

@@ -1,4 +1,5 @@
 import { pageUrl } from "../../base/uri-text.ts";
+import { createLoop } from "../../base/loop.ts";
 import type { Logger } from "../../base/logger.ts";
 import { eventLoopTurn, type Clock } from "../../base/time.ts";
 import type { CheckReport } from "../../contract/report.ts";
@@ -18,14 +19,6 @@ import { readHolds, type Holds } from "./holds.ts";
 import { readIncidents, type ShownIncident } from "./incident-notice.ts";
 import { noResult, noticeOf, reportOf, type NoticeSource, type Said } from "./notice.ts";
 import type { AlertNotice, Notification, SampledAsset } from "./notification.ts";
-
-/** What one look at the alerts did. */
-export interface NotifierRun {
-  /** Notifications that were put into the outbox, one for each recipient. */
-  readonly formed: number;
-  /** The instant of the next look if nothing changes; null: none is needed. */
-  readonly nextAtMs: number | null;
-}
 
 export type Notifier = ReturnType<typeof createNotifier>;
 
@@ -54,6 +47,14 @@ export interface NotifierOptions {
   readonly onEnqueued: () => void;
 }
 
+// What is due, and what changes that, is known.
+const longestWaitMs = 15 * 60_000;
+// A fleet verdict begins with what fires, before any group is due; of a burst one look a second is enough for that.
+const soonestLookMs = 1_000;
+// The pause after the store did not answer.
+const failureWaitMs = 1_000;
+// A look takes milliseconds; six missed ones are no coincidence.
+const stalledAfterMs = 60_000;
 // Some milliseconds: an incident of thousands must not hold up requests.
 const composedAtOnce = 100;
 
@@ -75,8 +76,8 @@ export function createNotifier(options: NotifierOptions) {
   let forwardSinceMs = clock.nowMs();
   let latestMs = forwardSinceMs;
 
-  /** Forms what is due now. */
-  async function runOnce(): Promise<NotifierRun> {
+  /** Forms what is due now. Returns how many notifications, one for each recipient, and when to look next; null: when something changes. */
+  async function runOnce(): Promise<{ readonly formed: number; readonly nextAtMs: number | null }> {
     const { planned, formed } = await form();
     for (const { recipient, notification } of formed) {
       const { id, receiver, status, alerts } = notification;
@@ -236,7 +237,35 @@ export function createNotifier(options: NotifierOptions) {
     });
   }
 
-  return { runOnce, resend };
+  let failure: unknown = null;
+  // The first look finds what a crash left behind.
+  const loop = createLoop({
+    clock,
+    everyMs: longestWaitMs,
+    retryAfterMs: failureWaitMs,
+    stalledAfterMs,
+    followsWallClock: true,
+    runOnce: async () => {
+      const { nextAtMs } = await runOnce();
+      return nextAtMs === null ? longestWaitMs : Math.min(Math.max(nextAtMs - clock.nowMs(), 0), longestWaitMs);
+    },
+    onError: (error) => {
+      if (loop.signal.aborted) failure = error;
+      else logger.error({ err: error }, "alerts could not be looked at");
+    },
+  });
+  return {
+    ...loop,
+    runOnce,
+    resend,
+    /** Alerts have changed, or of how many organizations the state is known: looks within a second. */
+    changed: (): void => loop.wake(Math.min(soonestLookMs, options.settings().groupWaitMs)),
+    /** Ends after the current look. @throws the error of that look */
+    stop: async (): Promise<void> => {
+      await loop.stop();
+      if (failure !== null) throw failure;
+    },
+  };
 }
 
 interface FormedNotification {
