@@ -2,19 +2,17 @@ import { pageUrl } from "../base/uri-text.ts";
 import { linkLifeMs, signActLink } from "../alerting/act-link.ts";
 import type { OutboxReceiver } from "../alerting/deliver/attempt.ts";
 import type { IncidentMessages, Receiver } from "../alerting/deliver/receiver.ts";
-import { shorteningReceiver } from "../alerting/deliver/shortening.ts";
 import { firingOf, presentOf } from "../alerting/notify/present.ts";
 import type { AlertingSettings } from "../alerting/settings.ts";
 import type { Logger } from "../base/logger.ts";
 import type { CheckTarget } from "../checks/checks.ts";
 import type { LookSettings } from "../look/looks.ts";
-import type { Config, ReceiverConfig } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import { checkKey } from "../contract/check-key.ts";
 import { checkNames, type CheckName, type CheckReport } from "../contract/report.ts";
 import { boundReport } from "../contract/result-bounds.ts";
 import { runCheck, runRound, type OpenRun } from "../monitor/run-check.ts";
 import type { SignLink } from "../receivers/act-links.ts";
-import type { ReceiverDeps } from "../receivers/kind.ts";
 import { createReceiver } from "../receivers/receivers.ts";
 import type { SpikeRule } from "../service/local-evaluation.ts";
 import type { Board } from "../store/runs/board.ts";
@@ -97,9 +95,11 @@ function wire(config: Config, parts: Parts, deps: RuntimeDeps, before?: Alerting
     presentOf: (notification) => presentOf(source(), notification),
     firingOf: (notification) => firingOf(source(), notification),
   };
-  const receivers = config.receivers.map((receiver) =>
-    outboxReceiver(receiver, { ...parts, signLink: linkSigner(config), messages }, deps),
-  );
+  const known = { ...parts, signLink: linkSigner(config), messages, logger: deps.logger };
+  const receivers = config.receivers.map((receiver): OutboxReceiver => {
+    const { timeoutMs, maxAgeMs, rateLimit } = receiver;
+    return { receiver: createReceiver(receiver, known), timeoutMs, maxAgeMs, rateLimit };
+  });
   return {
     config,
     targets,
@@ -112,20 +112,6 @@ function wire(config: Config, parts: Parts, deps: RuntimeDeps, before?: Alerting
     receivers,
     receiverByName: new Map(receivers.map(({ receiver }) => [receiver.name, receiver])),
     ...createSource(config, { ...deps, ...parts }),
-  };
-}
-
-function outboxReceiver(
-  config: ReceiverConfig,
-  known: Pick<ReceiverDeps, "dispatcher" | "signLink" | "messages">,
-  { logger }: RuntimeDeps,
-): OutboxReceiver {
-  const { timeoutMs, maxAgeMs, rateLimit } = config;
-  return {
-    receiver: shorteningReceiver(createReceiver(config, { ...known, logger })),
-    timeoutMs,
-    maxAgeMs,
-    rateLimit,
   };
 }
 

@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/time.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import type { NewDeliveryAttempt } from "../../store/alerts/deliveries.ts";
+import { shortened } from "../notify/budget.ts";
 import type { Notification } from "../notify/notification.ts";
-import type { RateLimit } from "./rate-limit.ts";
 import { recipientsOf, type DeliveryOutcome, type Receiver } from "./receiver.ts";
 
 /** A receiver with what bounds its deliveries. */
@@ -11,7 +11,8 @@ export interface OutboxReceiver {
   readonly timeoutMs: number;
   /** From when a notification was formed; what is older is dead-lettered at its next failure. */
   readonly maxAgeMs: number;
-  readonly rateLimit: RateLimit | null;
+  /** At most `count` starts in any `perMs`. */
+  readonly rateLimit: { readonly count: number; readonly perMs: number } | null;
 }
 
 export interface AttemptOptions {
@@ -58,7 +59,7 @@ export async function attemptDelivery(
   });
   try {
     const context = { signal: deadline.signal, answerSignal: signal, nowMs: clock.nowMs(), recipient };
-    return await Promise.race([receiver.deliver(notification, context), late]);
+    return await Promise.race([sendOnce(receiver, notification, context), late]);
   } catch (error) {
     // Its message may hold an address: only the kind of the error is stored.
     const name = error instanceof Error ? error.name : typeof error;
@@ -73,6 +74,21 @@ export async function attemptDelivery(
 }
 
 const isOver = "the attempt is over";
+
+/** Sends to the receiver, and what it refuses as too large once more with less. */
+export async function sendOnce(
+  receiver: Pick<Receiver, "deliver">,
+  notification: Notification,
+  context: Parameters<Receiver["deliver"]>[1],
+): Promise<DeliveryOutcome> {
+  const outcome = await receiver.deliver(notification, context);
+  if (outcome.kind !== "rejected" || outcome.isTooLarge !== true) return outcome;
+  const again = await receiver.deliver(shortened(notification), context);
+  const what = `shortened after ${outcome.error}`;
+  return again.kind === "accepted"
+    ? { ...again, detail: `${again.detail}; ${what}` }
+    : { ...again, error: `${again.error}; ${what}` };
+}
 
 /** Returns an attempt and its answer as they are kept. */
 export function answeredAttempt(

@@ -10,7 +10,7 @@ import type { Store } from "../../store/store.ts";
 import { worded } from "../notify/compose.ts";
 import type { Notification, NotificationFacts } from "../notify/notification.ts";
 import { answeredAttempt, attemptDelivery, type OutboxReceiver } from "./attempt.ts";
-import { createLane, type Lane } from "./lane.ts";
+import { Lane } from "./lane.ts";
 import { readFacts } from "./outbox-acts.ts";
 import type { DeliveryOutcome } from "./receiver.ts";
 
@@ -106,7 +106,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const names = new Set(receivers.map(({ receiver }) => receiver.name));
     for (const name of lanes.keys()) if (!names.has(name)) lanes.delete(name);
     for (const settings of receivers) {
-      const lane = lanes.get(settings.receiver.name) ?? createLane(clock, settings);
+      const lane = lanes.get(settings.receiver.name) ?? new Lane(clock, settings);
       lane.settings = settings;
       lanes.set(settings.receiver.name, lane);
     }

@@ -16,16 +16,6 @@ export interface ReceiverView {
   readonly pausedUntilMs: number | null;
 }
 
-/** What one recipient of a receiver answered to a test. */
-export interface TestedDelivery {
-  /** null: the receiver has no recipients. */
-  readonly recipient: string | null;
-  /** Of a sample incident: which of its notifications. */
-  readonly event?: "firing" | "resolved";
-  readonly outcome: "accepted" | "retry" | "rejected";
-  readonly detail: string;
-}
-
 /** The outbox and the receivers, with the acts of people on them. */
 export type OutboxReading = ReturnType<typeof createOutboxReading>;
 
@@ -60,14 +50,11 @@ export function createOutboxReading(running: Running) {
       }));
     },
     /** Sends a test, or a sample incident, to each recipient of a receiver now, and ends a pause that it asked for. null: no such receiver. */
-    test: async (name: string, author: Actor, isIncident = false): Promise<readonly TestedDelivery[] | null> => {
+    test: async (name: string, author: Actor, isIncident = false) => {
       const found = running.receivers().find(({ receiver }) => receiver.name === name);
       if (found === undefined) return null;
-      const { receiver, timeoutMs } = found;
       const { externalUrl } = running.config().alerting;
-      // A stop of the server waits for it no longer than for any request.
-      const signal = new AbortController().signal;
-      const sent = await deliverTest(receiver, { clock, newId, timeoutMs, externalUrl, signal, isIncident });
+      const sent = await deliverTest(found, { clock, newId, externalUrl, isIncident });
       await store.transaction(async ({ outbox, deliveries, audit }) => {
         await deliveries.add(sent.map(({ attempt }) => attempt));
         const nowMs = clock.nowMs();
@@ -80,7 +67,7 @@ export function createOutboxReading(running: Running) {
         await audit.append({ atMs: nowMs, actor: author, action: "receiver.test", slug: null, subject: name, detail });
       });
       onChanged();
-      return sent.map(({ name: _name, attempt: _attempt, ...delivery }) => delivery);
+      return sent.map(({ attempt: _attempt, ...delivery }) => delivery);
     },
   };
 }

@@ -12,7 +12,8 @@ import type { PageReading } from "../../read/page.ts";
 import { countOf } from "../../../words/numbers.ts";
 import { html } from "../../parts/html.ts";
 import type { CheckReading } from "../../read/checks.ts";
-import type { OutboxReading, TestedDelivery } from "../../read/outbox.ts";
+import type { TestedDelivery } from "../../../alerting/deliver/test-delivery.ts";
+import type { OutboxReading } from "../../read/outbox.ts";
 import type { SilenceBook } from "../../../alerting/silence-book.ts";
 import { outboxRow, readReceiverRows } from "../../read/receivers.ts";
 import type { PageContent } from "../frame.ts";
@@ -171,6 +172,6 @@ async function forEachLetter(
 
 const outcomeWords = { accepted: "accepted", retry: "did not accept it", rejected: "refused it" } as const;
 
-function testWords({ recipient, outcome, detail }: TestedDelivery): string {
+function testWords({ recipient, outcome, detail }: Omit<TestedDelivery, "attempt">): string {
   return `${recipient === null ? "" : `${recipient} `}${outcomeWords[outcome]}: ${detail}`;
 }

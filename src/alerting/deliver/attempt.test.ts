@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { shortened } from "../notify/budget.ts";
 import type { Notification } from "../notify/notification.ts";
 import { testNotification } from "../notify/test-notification.ts";
+import { sendOnce } from "./attempt.ts";
 import type { DeliveryOutcome } from "./receiver.ts";
-import { shorteningReceiver } from "./shortening.ts";
 
 const notification = testNotification({ id: "n1", receiver: "ops", nowMs: 0, externalUrl: null });
 const context = { signal: new AbortController().signal, nowMs: 0 };
@@ -37,13 +37,10 @@ describe("a receiver that refuses what is too large", () => {
     },
   ])("$rule", async ({ answers, outcome }) => {
     const sent: Notification[] = [];
-    const receiver = shorteningReceiver({
-      name: "ops",
-      type: "fake",
-      deliver: async (given) => answers[sent.push(given) - 1] ?? Promise.reject(new Error("one too many")),
-    });
+    const deliver = async (given: Notification) =>
+      answers[sent.push(given) - 1] ?? Promise.reject(new Error("one too many"));
 
-    expect(await receiver.deliver(notification, context)).toEqual(outcome);
+    expect(await sendOnce({ deliver }, notification, context)).toEqual(outcome);
     expect(sent).toEqual([notification, shortened(notification)].slice(0, answers.length));
   });
 });
