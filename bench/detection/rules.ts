@@ -1,7 +1,7 @@
-import { type Episode, episodesAt } from "../../src/backtest/episodes.ts";
+import { type Episode, episodesOf as episodesOfReplay } from "../../src/backtest/episodes.ts";
 import type { EventRecord } from "../../src/backtest/event-record.ts";
 import { Replay } from "../../src/backtest/replay.ts";
-import { SlidingCounts } from "../../src/backtest/sliding-counts.ts";
+import { countsAt } from "../../src/backtest/counts.ts";
 import { hourMs } from "../../src/base/time.ts";
 import type { BaselineKind } from "../../src/spike/median.ts";
 
@@ -53,9 +53,19 @@ export function episodesOf(record: EventRecord, rule: DetectionRule, stretch: St
     minSpikeCount,
   };
   const policy = { forMs: 0, keepFiringForMs: 0, unknownAfter: 3, repeatIntervalMs: 0, minBaselineCoverage: 0 };
-  const replay = new Replay(record, [{ baseline, thresholds, policy, maxSilenceMs: null }]);
+  const schedule = { pattern: "0 * * * *", timezone: "UTC", jitterMs: 0 };
+  const watched = {
+    slug: record.slug,
+    baseline,
+    count: "deaths",
+    thresholds,
+    policy,
+    schedule,
+    maxSilenceMs: null,
+  } as const;
+  const replay = new Replay(record, watched);
   for (const atMs of hoursOf(stretch)) replay.run(atMs);
-  return replay.outcomes().flatMap((outcome) => episodesAt("warn", outcome));
+  return episodesOfReplay(replay);
 }
 
 /**
@@ -64,13 +74,13 @@ export function episodesOf(record: EventRecord, rule: DetectionRule, stretch: St
  * empties both windows, so that the rule is deaf until they are full again, twice the timeframe later.
  */
 function spikeEpisodes(record: EventRecord, { minSpikeCount, multiplier }: DetectionRule, stretch: Stretch): Episode[] {
-  const counts = new SlidingCounts(record, { windowHours, baselineDays: 1 }, "mean");
+  const counting = { thresholds: { windowHours, baselineDays: 1 }, baseline: "mean", count: "deaths" } as const;
   const timeframeMs = windowHours * hourMs;
   const episodes: Episode[] = [];
   let deafUntilMs = (record.seenAtMs[0] ?? 0) + 2 * timeframeMs;
   for (const atMs of hoursOf(stretch)) {
     // The baseline of one day is the window before this one.
-    const { currentCount, baselineCount } = counts.at(atMs);
+    const { currentCount, baselineCount } = countsAt(record, atMs, counting);
     if (atMs < deafUntilMs || currentCount < minSpikeCount || currentCount < baselineCount * multiplier) continue;
     // A match is a moment; it counts as long as what it tells of is within its window.
     episodes.push({ alertId: "", firedAtMs: atMs, endsAtMs: atMs + timeframeMs, isOpen: false });

@@ -1,4 +1,4 @@
-import { SlidingCounts } from "../../src/backtest/sliding-counts.ts";
+import { countsAt } from "../../src/backtest/counts.ts";
 import { hourMs } from "../../src/base/time.ts";
 import { defaultThresholds, evaluateSpike } from "../../src/spike/spike.ts";
 import { readRecords } from "../detection/records.ts";
@@ -25,15 +25,15 @@ export async function startPlatform(startMs: number, hourTakesMs: number): Promi
   const records = await readRecords();
   const speed = hourMs / hourTakesMs;
   let playing = { fromMs: startMs, toMs: startMs, startedAtMs: Date.now() };
-  const counters = new Map(
-    records.map((record) => [record.slug, new SlidingCounts(record, defaultThresholds, "mean")]),
-  );
+  const bySlug = new Map(records.map((record) => [record.slug, record]));
+  const counting = { thresholds: defaultThresholds, baseline: "mean", count: "deaths" } as const;
   const server = await startServer(({ path, body }) => {
     const { slug } = JSON.parse(body) as { slug: string };
     const elapsedMs = (Date.now() - playing.startedAtMs) * speed;
     const nowMs = Math.round(Math.min(playing.toMs, playing.fromMs + elapsedMs));
-    const counts = path === healthcheckPath ? counters.get(slug)?.at(nowMs) : undefined;
-    if (counts === undefined) return null;
+    const record = path === healthcheckPath ? bySlug.get(slug) : undefined;
+    if (record === undefined) return null;
+    const counts = countsAt(record, nowMs, counting);
     return { ...evaluateSpike({ slug, nowMs, ...counts }), generatedAt: new Date().toISOString() };
   });
   return {

@@ -5,9 +5,9 @@ import { countEvents, defaultThresholds, evaluateSpike, medianDays, spikeWindow 
 import { noType } from "../contract/assets.ts";
 import type { HistoryEvent } from "../store/events/events.ts";
 import { EventRecorder, type EventRecord } from "./event-record.ts";
-import { episodesAt } from "./episodes.ts";
-import { Replay, type ReplayCandidate, type ReplayedVerdict } from "./replay.ts";
-import { SlidingCounts } from "./sliding-counts.ts";
+import { countsAt } from "./counts.ts";
+import { episodesOf } from "./episodes.ts";
+import { Replay, type Watched } from "./replay.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -69,12 +69,12 @@ describe("EventRecorder", () => {
   });
 });
 
-describe("SlidingCounts", () => {
-  it("counts what countEvents counts, at any instants, also when time goes back", () => {
+describe("countsAt", () => {
+  it("counts what countEvents counts, at any instant", () => {
     const instants = fc.array(fc.integer({ min: startMs, max: startMs + 25 * dayMs }), { minLength: 1, maxLength: 8 });
     fc.assert(
       fc.property(someEvents, instants, someThresholds, someRules, (events, at, given, { baseline, count }) => {
-        const counts = new SlidingCounts(recordOf(events), given, baseline, count);
+        const record = recordOf(events);
 
         for (const nowMs of at) {
           const days = baseline === "median" ? medianDays(nowMs, given) : [];
@@ -83,114 +83,102 @@ describe("SlidingCounts", () => {
             baselineCount,
             dayCounts = [],
           } = countEvents(events, spikeWindow(nowMs, given), days, count);
-          expect(counts.at(nowMs)).toEqual({ currentCount, baselineCount, dayCounts });
+          expect(countsAt(record, nowMs, { thresholds: given, baseline, count })).toEqual({
+            currentCount,
+            baselineCount,
+            dayCounts,
+          });
         }
       }),
     );
   });
 });
 
+function watched(over: Partial<Watched>): Watched {
+  const schedule = { pattern: "0 * * * *", timezone: "UTC", jitterMs: 0 };
+  const rule = { thresholds: defaultThresholds, baseline: "mean", count: "deaths" } as const;
+  return { slug: "acme", ...rule, policy, maxSilenceMs: null, schedule, ...over };
+}
+
 describe("Replay", () => {
-  it("gives the verdicts of evaluateSpike, for every candidate of a group", () => {
+  it("gives the verdicts of evaluateSpike, for each way to watch that shares what was counted", () => {
     fc.assert(
       fc.property(someEvents, someThresholds, someRules, (events, given, rule) => {
-        const multipliers = [given, { ...given, warnMultiplier: 1.5, minSpikeCount: 3 }];
-        const candidates = multipliers.map((thresholds) => ({ ...rule, thresholds, policy, maxSilenceMs: null }));
-        const verdicts: (ReplayedVerdict & { candidate: number })[] = [];
-        const replay = new Replay(recordOf(events), candidates, (candidate, verdict) =>
-          verdicts.push({ ...verdict, candidate }),
-        );
+        const record = recordOf(events);
+        const ways = [given, { ...given, warnMultiplier: 1.5, minSpikeCount: 3 }].map((thresholds) => ({
+          thresholds,
+          replay: new Replay(record, watched({ ...rule, thresholds })),
+        }));
 
-        for (let atMs = startMs; atMs < startMs + 20 * dayMs; atMs += 17 * hourMs) replay.run(atMs);
-
-        for (const { candidate, atMs, severity, expectedCount, currentCount } of verdicts) {
-          const thresholds = multipliers[candidate] ?? given;
-          const counts = countEvents(events, spikeWindow(atMs, thresholds), medianDays(atMs, thresholds), rule.count);
+        for (let atMs = startMs; atMs < startMs + 20 * dayMs; atMs += 17 * hourMs) {
+          const known = new Map();
           const seen = events.map((one) => one.atMs).filter((one) => one <= atMs);
           const firstEventAtMs = seen.length === 0 ? null : Math.min(...seen);
-          const result = evaluateSpike({
-            slug: "acme",
-            nowMs: atMs,
-            thresholds,
-            ...rule,
-            firstEventAtMs,
-            ...counts,
-          });
-          expect({ severity, expectedCount, currentCount }).toEqual({
-            severity: result.severity,
-            expectedCount: result.observed.expectedCount,
-            currentCount: result.observed.currentCount,
-          });
+          for (const { thresholds, replay } of ways) {
+            const counts = countEvents(events, spikeWindow(atMs, thresholds), medianDays(atMs, thresholds), rule.count);
+            const result = evaluateSpike({ slug: "acme", nowMs: atMs, thresholds, ...rule, firstEventAtMs, ...counts });
+            expect(replay.run(atMs, known)).toEqual({
+              atMs,
+              severity: result.severity,
+              expectedCount: result.observed.expectedCount,
+              currentCount: result.observed.currentCount,
+            });
+          }
         }
       }),
       { numRuns: 40 },
     );
   });
 
-  it("tells what an alert would have told, with its times, and what stood at fail", () => {
+  it("tells what an alert would have told, with its times", () => {
     const events = [
       { atMs: startMs + dayMs, count: 15 },
       { atMs: startMs + dayMs + 5 * hourMs, count: 100 },
     ];
     const thresholds = { ...defaultThresholds, windowHours: 12, failMultiplier: 10, warnMultiplier: 1 };
     const baseline = { atMs: startMs, count: 40 };
-    const candidate: ReplayCandidate = { thresholds, baseline: "mean", policy, maxSilenceMs: null };
-    const replay = new Replay(recordOf([baseline, ...events]), [candidate]);
+    const replay = new Replay(recordOf([baseline, ...events]), watched({ thresholds }));
 
     for (let atMs = startMs + 13 * hourMs; atMs <= startMs + 3 * dayMs; atMs += hourMs) replay.run(atMs);
 
-    const [outcome] = replay.outcomes();
     const at = (hours: number): number => startMs + hours * hourMs;
-    expect(outcome?.notices.map(({ event, severity, atMs }) => [event, severity, atMs])).toEqual([
+    expect(replay.notices.map(({ event, severity, atMs }) => [event, severity, atMs])).toEqual([
       ["firing", "warn", at(24)],
       ["escalated", "fail", at(29)],
       ["resolved", "fail", at(41)],
     ]);
-    expect(outcome?.evaluations).toEqual({ ok: 43, warn: 5, fail: 12, unknown: 0 });
-    if (outcome === undefined) return;
-    expect(episodesAt("warn", outcome)).toMatchObject([{ firedAtMs: at(24), endsAtMs: at(41), isOpen: false }]);
-    expect(episodesAt("fail", outcome)).toMatchObject([{ firedAtMs: at(29), endsAtMs: at(41), isOpen: false }]);
+    expect(replay.evaluations).toEqual({ ok: 43, warn: 5, fail: 12, unknown: 0 });
+    expect(episodesOf(replay)).toMatchObject([{ firedAtMs: at(24), endsAtMs: at(41), isOpen: false }]);
   });
 
   it("leaves an alert that still fires open, to the last run", () => {
-    const replay = new Replay(recordOf([{ count: 100 }]), [
-      { thresholds: defaultThresholds, baseline: "mean", policy, maxSilenceMs: null },
-    ]);
+    const replay = new Replay(recordOf([{ count: 100 }]), watched({}));
 
     for (const hours of [0, 1, 2]) replay.run(startMs + hours * hourMs);
 
-    const [outcome] = replay.outcomes();
-    expect(outcome === undefined ? [] : episodesAt("fail", outcome)).toMatchObject([
-      { firedAtMs: startMs, endsAtMs: startMs + 2 * hourMs, isOpen: true },
-    ]);
+    expect(episodesOf(replay)).toMatchObject([{ firedAtMs: startMs, endsAtMs: startMs + 2 * hourMs, isOpen: true }]);
   });
 
   it("keeps an alert of a median pending while fewer than three of its days are known", () => {
     const events = [{ count: 1 }, { atMs: startMs + dayMs, count: 100 }, { atMs: startMs + 5 * dayMs, count: 100 }];
-    const replay = new Replay(recordOf(events), [
-      { thresholds: defaultThresholds, baseline: "median", policy, maxSilenceMs: null },
-    ]);
+    const replay = new Replay(recordOf(events), watched({ baseline: "median" }));
 
     for (let atMs = startMs; atMs <= startMs + 7 * dayMs; atMs += hourMs) replay.run(atMs);
 
-    const [outcome] = replay.outcomes();
-    expect(outcome?.evaluations).toMatchObject({ fail: 48 });
-    expect(outcome?.notices.map(({ event, atMs }) => [event, atMs])).toEqual([
+    expect(replay.evaluations).toMatchObject({ fail: 48 });
+    expect(replay.notices.map(({ event, atMs }) => [event, atMs])).toEqual([
       ["firing", startMs + 5 * dayMs],
       ["resolved", startMs + 6 * dayMs],
     ]);
   });
 
   it("is unknown on a silent stream, where that is watched, and that is no episode", () => {
-    const replay = new Replay(recordOf([{ status: "SEEN" }]), [
-      { thresholds: defaultThresholds, baseline: "mean", policy, maxSilenceMs: hourMs },
-    ]);
+    const replay = new Replay(recordOf([{ status: "SEEN" }]), watched({ maxSilenceMs: hourMs }));
 
     for (const hours of [-1, 0, 1, 2]) replay.run(startMs + hours * hourMs);
 
-    const [outcome] = replay.outcomes();
-    expect(outcome?.evaluations).toEqual({ ok: 2, warn: 0, fail: 0, unknown: 2 });
-    expect(outcome?.notices.map(({ event }) => event)).toEqual(["unknown", "recovered", "unknown"]);
-    expect(outcome === undefined ? [] : episodesAt("warn", outcome)).toEqual([]);
+    expect(replay.evaluations).toEqual({ ok: 2, warn: 0, fail: 0, unknown: 2 });
+    expect(replay.notices.map(({ event }) => event)).toEqual(["unknown", "recovered", "unknown"]);
+    expect(episodesOf(replay)).toEqual([]);
   });
 });

@@ -2,10 +2,11 @@ import { describe, expect, it } from "vitest";
 
 import { FlatlineError } from "../base/errors.ts";
 import { EventRecorder } from "./event-record.ts";
-import { describePoint, gridPoints } from "./grid.ts";
 import { scoreEpisodes, type Score } from "./score.ts";
-import { readLabels, regretTruth } from "./truth.ts";
-import { chooseCandidate, paretoFront, type TuningPoint } from "./tuning.ts";
+import { readLabels, revivedTruth } from "./truth.ts";
+import { defaultThresholds } from "../spike/thresholds.ts";
+import type { Watched } from "./replay.ts";
+import { candidatesOf, chooseCandidate, describeCandidate, isAdvice, paretoFront, type TuningPoint } from "./tuning.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -75,7 +76,7 @@ describe("the truth", () => {
         recorder.add({ ...base, atMs: days * dayMs, status: "DETECTED_AS_ALIVE" });
       }
       recorder.add({ atMs: 61 * dayMs, status: "SEEN", count: 1, typeId: 0, asset: null });
-      return regretTruth(recorder.finish()).incidents.length;
+      return revivedTruth(recorder.finish()).incidents.length;
     };
 
     expect([60, 61, 0.25, 0.249].map(incidentsAfter)).toEqual([1, 0, 1, 0]);
@@ -108,15 +109,41 @@ describe("the truth", () => {
   });
 });
 
-describe("a grid", () => {
-  it("is every combination, and one point when it says nothing", () => {
-    expect(gridPoints({})).toEqual([{ thresholds: {} }]);
-    expect(gridPoints({ baseline: ["median", "mean"], warnMultiplier: [2, 3] }).map(describePoint)).toEqual([
-      "mean warn ×2",
-      "mean warn ×3",
-      "median warn ×2",
-      "median warn ×3",
-    ]);
+describe("the candidates of a search", () => {
+  const one: Watched = {
+    slug: "acme",
+    thresholds: defaultThresholds,
+    baseline: "mean",
+    count: "deaths",
+    policy: { forMs: 0, keepFiringForMs: 0, unknownAfter: 1, repeatIntervalMs: 0, minBaselineCoverage: 0 },
+    maxSilenceMs: null,
+    schedule: { pattern: "0 * * * *", timezone: "UTC", jitterMs: 0 },
+  };
+
+  it("are every combination and the advice last, each of which fails where it warns", () => {
+    const candidates = candidatesOf(one, new Set());
+
+    expect(candidates).toHaveLength(2 * 2 * 7 * 5 + 1);
+    expect(candidates.filter((point) => isAdvice({ ...point, score: scoreEpisodes([]) }))).toEqual(
+      candidates.slice(-1),
+    );
+    expect(
+      candidates.every(({ thresholds: { warnMultiplier, failMultiplier } }) => warnMultiplier === failMultiplier),
+    ).toBe(true);
+  });
+
+  it("keep what is fixed, and leave the advice out where it is of that", () => {
+    const fixed = new Set(["baseline", "baselineDays", "minSpikeCount", "timezone"]);
+
+    expect(candidatesOf({ ...one, baseline: "median" }, fixed).map(describeCandidate)).toEqual(
+      [1.5, 2, 3, 4, 6, 8, 12].map((warn) => `median of 7 days, ×${warn}, at least 10`),
+    );
+  });
+
+  it("have no mean where assets are counted", () => {
+    const candidates = candidatesOf({ ...one, baseline: "median", count: "assets" }, new Set());
+
+    expect(new Set(candidates.map(({ baseline }) => baseline))).toEqual(new Set(["median"]));
   });
 });
 
@@ -142,7 +169,7 @@ describe("a choice", () => {
       missed: [],
     };
     const given = { windowHours: 24, baselineDays: 7, warnMultiplier, failMultiplier: 9, minSpikeCount: 10 };
-    return { baseline, thresholds: { ...given, ...changed }, score };
+    return { baseline, count: "deaths", thresholds: { ...given, ...changed }, score };
   };
   const points = [point(2, 1, 0.9), point(3, 0.9, 0.3), point(4, 0.9, 0.4), point(6, 0.7, 0.1), point(8, 0.2, 0.05)];
 

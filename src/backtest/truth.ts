@@ -61,7 +61,7 @@ function incidentOf({ from, to }: { readonly from: string; readonly to: string }
 }
 
 // A name that returns after months may be a new asset.
-const regretWithinMs = 60 * dayMs;
+const revivedWithinMs = 60 * dayMs;
 const leastUndone = 20;
 const leastOverMedian = 3;
 const leastShare = 0.5;
@@ -69,7 +69,7 @@ const leastShare = 0.5;
 /** Returns whether a death was false, by when its asset was first found alive after it (NaN: never). */
 export function isUndone(diedAtMs: number, revivedAtMs: number): boolean {
   const delayMs = revivedAtMs - diedAtMs;
-  return delayMs >= leastRevivalMs && delayMs <= regretWithinMs;
+  return delayMs >= leastRevivalMs && delayMs <= revivedWithinMs;
 }
 
 /**
@@ -77,7 +77,7 @@ export function isUndone(diedAtMs: number, revivedAtMs: number): boolean {
  * incident is a day (UTC) with at least 20 false deaths, at least 3 times the median day's deaths, false ones at least half of
  * the day's deaths; neighbouring days are one. A death in the last 60 days of a record may still be undone.
  */
-export function regretTruth({ deathAtMs, deathsBefore, revivedAtMs, seenAtMs }: EventRecord): Truth {
+export function revivedTruth({ deathAtMs, deathsBefore, revivedAtMs, seenAtMs }: EventRecord): Truth {
   const days = new Map<number, { deaths: number; undone: number; fromMs: number; toMs: number }>();
   for (const [index, atMs] of deathAtMs.entries()) {
     const day = Math.floor(atMs / dayMs);

@@ -1,13 +1,13 @@
 import type { CountKind } from "../spike/findings.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
+import type { Watched } from "./replay.ts";
 import type { Score } from "./score.ts";
 
 /** One candidate of a search, with fail where warn begins, and how it did. */
 export interface TuningPoint {
   readonly baseline: BaselineKind;
-  /** What is counted [deaths]. */
-  readonly count?: CountKind;
+  readonly count: CountKind;
   readonly thresholds: SpikeThresholds;
   readonly score: Score;
 }
@@ -17,6 +17,54 @@ export const advice = {
   baseline: "median",
   thresholds: { windowHours: 24, baselineDays: 28, warnMultiplier: 2.5, failMultiplier: 5, minSpikeCount: 20 },
 } as const;
+
+// What people run: from nervous to deaf, and counts from a handful to a batch.
+const grid = {
+  baseline: ["mean", "median"] as readonly BaselineKind[],
+  baselineDays: [7, 28] as readonly number[],
+  warnMultiplier: [1.5, 2, 3, 4, 6, 8, 12] as readonly number[],
+  minSpikeCount: [5, 10, 20, 30, 50] as readonly number[],
+};
+
+/**
+ * Returns the ways to watch an organization that a search tries: every combination of the grid, and the advice. Each begins to
+ * fail where it warns: fail is tried first, so that a lower failMultiplier would decide for all that are above it. What `fixed`
+ * names stays as it is configured, and so does what is counted, of which the mean knows deaths only.
+ */
+export function candidatesOf(one: Watched, fixed: ReadonlySet<string>): readonly Watched[] {
+  const tried = <Value>(key: keyof typeof grid, all: readonly Value[], own: Value): readonly Value[] =>
+    fixed.has(key) ? [own] : all;
+  const { baselineDays: days, warnMultiplier: warn, minSpikeCount: least } = one.thresholds;
+  const points = tried("baseline", grid.baseline, one.baseline)
+    .filter((baseline) => baseline === "median" || one.count === "deaths")
+    .flatMap((baseline) =>
+      tried("baselineDays", grid.baselineDays, days).flatMap((baselineDays) =>
+        tried("warnMultiplier", grid.warnMultiplier, warn).flatMap((warnMultiplier) =>
+          tried("minSpikeCount", grid.minSpikeCount, least).map((minSpikeCount) => ({
+            baseline,
+            baselineDays,
+            warnMultiplier,
+            minSpikeCount,
+          })),
+        ),
+      ),
+    );
+  const { baseline, thresholds } = advice;
+  const advised = Object.keys(grid).some((key) => fixed.has(key)) ? [] : [{ baseline, ...thresholds }];
+  return [...points, ...advised].map(({ baseline, baselineDays, warnMultiplier, minSpikeCount }) => ({
+    ...one,
+    baseline,
+    thresholds: { ...one.thresholds, baselineDays, warnMultiplier, failMultiplier: warnMultiplier, minSpikeCount },
+  }));
+}
+
+/** Names a candidate: `median of 28 days, ×2.5, at least 20`. */
+export function describeCandidate({ baseline, count, thresholds }: Omit<TuningPoint, "score">): string {
+  const { windowHours, baselineDays, warnMultiplier, minSpikeCount } = thresholds;
+  const window = windowHours === advice.thresholds.windowHours ? "" : `, ${windowHours} h`;
+  const counted = count === "assets" ? " of assets" : "";
+  return `${baseline}${counted} of ${baselineDays} days, ×${warnMultiplier}, at least ${minSpikeCount}${window}`;
+}
 
 /** What a search proposes. */
 export interface Choice<Point extends TuningPoint = TuningPoint> {
@@ -96,7 +144,7 @@ function byAdvice(left: TuningPoint, right: TuningPoint): number {
   return here.differing - there.differing || here.distance - there.distance;
 }
 
-function fromAdvice({ baseline, count = "deaths", thresholds }: TuningPoint): {
+function fromAdvice({ baseline, count, thresholds }: TuningPoint): {
   readonly differing: number;
   readonly distance: number;
 } {

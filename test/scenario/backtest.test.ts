@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { readEventFiles, readStoredRecord } from "../../src/cli/replay/event-records.ts";
-import { Replay, type ReplayCandidate, type ReplayedVerdict } from "../../src/backtest/replay.ts";
+import { Replay, type ReplayedVerdict } from "../../src/backtest/replay.ts";
 import type { EventRecord } from "../../src/backtest/event-record.ts";
 import { createEventReads } from "../../src/checks/event-reads.ts";
 import { evaluationDeps } from "../../src/daemon/source.ts";
@@ -163,24 +163,27 @@ describe("a day that was run live, and its backtest", () => {
   it.each(watched)("agree on every verdict and every notice: $slug", async (one) => {
     const { signal } = new AbortController();
     const record = await readStoredRecord(world.store.events, one.slug, { signal, onProgress: () => undefined });
-    const candidate: ReplayCandidate = {
+    const { baseline, count = "deaths" } = ruleOf(one);
+    const replay = new Replay(record, {
+      slug: one.slug,
       thresholds: defaultThresholds,
-      ...ruleOf(one),
+      baseline,
+      count,
       policy,
+      schedule: { pattern: "*/5 * * * *", timezone: "UTC", jitterMs: 0 },
       maxSilenceMs: "maxSilenceMs" in one ? one.maxSilenceMs : null,
-    };
-    const verdicts: unknown[] = [];
-    const replay = new Replay(record, [candidate], (_candidate, verdict) => {
-      verdicts.push(verdict.severity === "unknown" ? { ...verdict, currentCount: -1, expectedCount: -1 } : verdict);
     });
+    const verdicts: unknown[] = [];
 
-    for (let atMs = startMs; atMs <= startMs + dayMs; atMs += tickMs) replay.run(atMs);
+    for (let atMs = startMs; atMs <= startMs + dayMs; atMs += tickMs) {
+      const verdict = replay.run(atMs);
+      verdicts.push(verdict.severity === "unknown" ? { ...verdict, currentCount: -1, expectedCount: -1 } : verdict);
+    }
 
     expect(verdicts).toEqual(live.get(one.slug));
-    const [outcome] = replay.outcomes();
     const told = world.sent(one.slug).flat();
-    expect(outcome?.notices.map(({ event, severity }) => `${event} ${one.slug} ${severity}`)).toEqual(told);
-    expect(outcome?.notices.map(({ atMs, event, severity, reason }) => ({ atMs, event, severity, reason }))).toEqual(
+    expect(replay.notices.map(({ event, severity }) => `${event} ${one.slug} ${severity}`)).toEqual(told);
+    expect(replay.notices.map(({ atMs, event, severity, reason }) => ({ atMs, event, severity, reason }))).toEqual(
       changes.get(one.slug) ?? [],
     );
   });

@@ -8,7 +8,7 @@ import { parse } from "yaml";
 import { runCli } from "../../../test/support/program/cli-run.ts";
 
 const records = fileURLToPath(new URL("../../../examples/records", import.meta.url));
-const hourly = ["--step", "1h", "--labels", "labels.json"];
+const byLabels = ["--truth", "labels", "labels.json"];
 
 let folder: string;
 const run = (line: readonly string[]) => runCli(line, { cwd: folder });
@@ -35,110 +35,103 @@ storage: { path: flatline.db }
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-interface Level {
-  readonly episodes: number;
-  readonly episodesAWeek: number;
-  readonly found?: number;
-  readonly recall?: number;
-  readonly falseAlarms?: number;
-  readonly delaySeconds?: number;
-  readonly missed?: readonly { readonly from: string }[];
+interface Told {
+  readonly incidents: readonly {
+    readonly severity: string;
+    readonly organizations: readonly string[];
+    readonly startsAt: string;
+    readonly told: readonly { readonly at: string; readonly event: string; readonly slug: string }[];
+  }[];
+  readonly messages: number;
+  readonly score: {
+    readonly found: number;
+    readonly incidents: number;
+    readonly delaySeconds: number;
+    readonly missed: readonly object[];
+  } | null;
 }
-interface Report {
+interface Report extends Told {
   readonly truth: string | null;
   readonly events: number;
   readonly leftOut: readonly string[];
-  readonly candidates: readonly {
-    readonly name: string;
-    readonly settings: object;
-    readonly warn: Level;
-    readonly fail: Level;
-    readonly organizations: readonly {
-      readonly slug: string;
-      readonly baseline: string;
-      readonly from: string;
-      readonly evaluations: Record<string, number>;
-      readonly episodes: { readonly warn: readonly { readonly from: string; readonly to: string | null }[] };
-      readonly notices: readonly { readonly at: string; readonly event: string }[];
-    }[];
+  readonly advice: Told | null;
+  readonly organizations: readonly {
+    readonly slug: string;
+    readonly baseline: string;
+    readonly count: string;
+    readonly evaluations: Record<string, number>;
   }[];
 }
 
 async function report(line: readonly string[]): Promise<Report> {
   const { exitCode, stdout, stderr } = await run(["backtest", ...line, "--json"]);
-  expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/events, .* evaluations in /)]);
+  expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/ evaluations?\n(.*\n)*replayed in /)]);
   return JSON.parse(stdout) as Report;
 }
 
-describe("backtest --events", () => {
-  it("compares a grid over files, without a configuration and a store", async () => {
-    const { truth, events, candidates } = await report([
-      "--events",
-      "riskhosts.csv.gz",
-      "--events",
-      "lightswitch.csv.gz",
-      ...hourly,
-      "--baseline",
-      "mean,median",
-      "--warn-multiplier",
-      "2",
-      "--fail-multiplier",
-      "4",
-    ]);
+const both = ["--events", "riskhosts.csv.gz", "--events", "lightswitch.csv.gz", "--step", "1h"];
 
-    expect([truth, events]).toEqual(["labels", 49_393]);
-    expect(candidates.map(({ name, warn, fail }) => [name, warn.found, fail.found])).toEqual([
-      ["mean warn ×2 fail ×4", 20, 16],
-      ["median warn ×2 fail ×4", 22, 22],
+describe("backtest --events", () => {
+  it("holds the built-in settings, others and the advice against labels, without a configuration and a store", async () => {
+    const mean = await report([...both, ...byLabels]);
+    const median = await report([...both, ...byLabels, "--setting", "baseline=median"]);
+
+    expect([mean.truth, mean.events]).toEqual(["labels", 49_393]);
+    expect([mean, median, mean.advice].map((one) => [one?.score?.found, one?.score?.incidents])).toEqual([
+      [20, 22],
+      [22, 22],
+      [22, 22],
     ]);
-    expect(candidates[0]?.warn.missed).toEqual([
+    expect(mean.score?.missed).toEqual([
       expect.objectContaining({ slug: "riskhosts", from: "2019-10-22T00:08:13.000Z" }),
       expect.objectContaining({ slug: "lightswitch", from: "2019-10-31T00:34:55.000Z" }),
     ]);
   });
 
-  it("shows a table, with one candidate its episodes, and a summary on stderr", async () => {
-    const line = ["backtest", "riskhosts", "--events", "riskhosts.csv.gz", "--step", "1h", "--truth", "regret"];
+  it("says which incidents would have been told, how many messages, and the same of the advice", async () => {
+    const line = ["backtest", "riskhosts", "--events", "riskhosts.csv.gz", "--step", "1h", "--truth", "revived"];
 
-    const { stdout, stderr } = await run([...line, "--baseline", "median", "--min-spike-count", "20"]);
+    const { stdout, stderr } = await run([
+      ...line,
+      "--setting",
+      "baseline=median",
+      "--setting",
+      "thresholds.minSpikeCount=20",
+    ]);
 
-    expect(stdout).toContain(
-      "LEVEL  CANDIDATE      EPISODES  A WEEK     FOUND  RECALL  FALSE  FALSE A WEEK  WITH MASS DEATHS  DELAY\n",
+    expect(stdout).toMatch(/^INCIDENT {2}WORST {2}BEGAN +FOR +ORGANIZATIONS\n/);
+    expect(stdout).toMatch(/^ +\d+ {2}fail {3}2019-10-22T12:00:00Z {2}23\.0 h {2}riskhosts$/m);
+    expect(stdout).toMatch(
+      /^17 incidents, \d+ messages, 0\.\d\d a week\. 12 of 12 found, 0 missed, 1 false \(0\.01 a week/m,
     );
-    expect(stdout).toMatch(/^fail {3}median min 20 +17 +0\.11 {2}12 of 12 +1\.00 +1 +0\.01 +0\.03 {2}1\.3 h$/m);
-    expect(stdout).toMatch(/^fail {2}riskhosts {5}2019-10-22T12:00:00\.000Z {2}2019-10-23T11:00:00\.000Z {2}23\.0 h$/m);
-    expect(stderr).toMatch(/^4,083 events, 25,716 evaluations in \d+\.\d s\n$/);
+    expect(stdout).toMatch(/^Under the advice \(median of 28 days, ×2\.5, at least 20\): \d+ incidents/m);
+    expect(stderr).toMatch(
+      /^4,083 events from 2018-\d\d-\d\d to \d{4}-\d\d-\d\d, 2,334 deaths; 25,716 evaluations\nreplayed in \d+\.\d s\n$/,
+    );
   });
 
-  it("warns where warn is above fail, which hides every warn", async () => {
-    const line = ["backtest", "--events", "riskhosts.csv.gz", "--step", "6h", "--warn-multiplier", "3,12"];
-
-    const { exitCode, stderr } = await run(line);
-
-    expect(exitCode).toBe(0);
-    expect(stderr).toContain("warning: warn is above fail in 1 of 2 candidates (warn ×12): fail is tried first");
-  });
-
-  it("keeps to a stretch", async () => {
-    const { candidates } = await report([
+  it("says where warn is above fail, which hides every warn", async () => {
+    const line = [
+      "backtest",
       "--events",
       "riskhosts.csv.gz",
       "--step",
       "6h",
-      "--baseline",
-      "median",
-      "--from",
-      "2019-10-22T00:00:00Z",
-      "--to",
-      "2019-10-23T00:00:00Z",
-    ]);
+      "--setting",
+      "thresholds.warnMultiplier=12",
+    ];
 
-    const [organization] = candidates[0]?.organizations ?? [];
-    expect(organization?.evaluations).toEqual({ ok: 2, warn: 0, fail: 3, unknown: 0 });
-    expect(organization?.notices.map(({ at, event }) => `${event} ${at}`)).toEqual(["firing 2019-10-22T12:00:00.000Z"]);
-    expect(organization?.episodes.warn).toEqual([
-      { alertId: "riskhosts-1", from: "2019-10-22T12:00:00.000Z", to: null },
-    ]);
+    expect((await run(line)).stdout).toContain("Warn is above fail, which is tried first");
+  });
+
+  it("keeps to a stretch, and prints what would have been told as CSV", async () => {
+    const stretch = ["--events", "riskhosts.csv.gz", "--step", "6h", "--setting", "baseline=median"];
+    const line = [...stretch, "--from", "2019-10-22T00:00:00Z", "--to", "2019-10-23T00:00:00Z"];
+
+    expect((await report(line)).organizations[0]?.evaluations).toEqual({ ok: 2, warn: 0, fail: 3, unknown: 0 });
+    expect((await run(["backtest", ...line, "--csv"])).stdout).toBe(
+      "at,incident,organization,event,severity,reason\n2019-10-22T12:00:00.000Z,1,riskhosts,firing,fail,not_ok\n",
+    );
   });
 });
 
@@ -147,25 +140,26 @@ describe("backtest over the store", () => {
     await run(["import", "events", "riskhosts.csv.gz", "lightswitch.csv.gz"]);
   });
 
-  it("compares configurations by their own schedules, thresholds and alerts", async () => {
-    const { candidates } = await report(["-c", "flatline.yaml", "-c", "median.yaml", "--labels", "labels.json"]);
+  it("goes by the schedule, thresholds and alerts of the configuration", async () => {
+    const mean = await report(["-c", "flatline.yaml", ...byLabels]);
+    const median = await report(["-c", "median.yaml", ...byLabels]);
 
-    expect(candidates.map(({ name, organizations: [one], warn }) => [name, one?.baseline, warn.found])).toEqual([
-      ["flatline.yaml", "mean", 11],
-      ["median.yaml", "median", 12],
+    expect([mean, median].map(({ organizations: [one], score }) => [one?.baseline, score?.found])).toEqual([
+      ["mean", 11],
+      ["median", 12],
     ]);
     // `for: 3h` delays every alert by three hours.
-    const [mean, median] = candidates.map(({ warn }) => warn.delaySeconds ?? 0);
-    expect((median ?? 0) - (mean ?? 0)).toBeCloseTo(3 * 3_600, -3);
+    expect((median.score?.delaySeconds ?? 0) - (mean.score?.delaySeconds ?? 0)).toBeCloseTo(3 * 3_600, -3);
   });
 
   it("finds in the store what it finds in the file", async () => {
-    const grid = ["--step", "1h", "--truth", "regret", "--min-spike-count", "20", "--warn-multiplier", "2"];
+    const rule = ["--step", "1h", "--truth", "revived", "--setting", "thresholds.minSpikeCount=20"];
 
-    const stored = await report(grid);
-    const fromFile = await report(["riskhosts", "--events", "riskhosts.csv.gz", ...grid]);
+    const stored = await report(rule);
+    const fromFile = await report(["riskhosts", "--events", "riskhosts.csv.gz", ...rule]);
 
-    expect(stored.candidates).toEqual(fromFile.candidates);
+    expect(stored.incidents).toEqual(fromFile.incidents);
+    expect(stored.incidents.length).toBeGreaterThan(0);
   });
 });
 
@@ -182,34 +176,49 @@ describe("where assets are counted", () => {
   });
 
   it("backtest finds what deaths hide, and check says the same", async () => {
-    const line = ["--events", "flaps.csv", "--labels", "flaps.json", "--step", "1h", "--baseline", "median"];
+    const line = ["--step", "1h", "--truth", "labels", "flaps.json"];
+    const fromFile = (count: string) =>
+      report([...line, "--events", "flaps.csv", "--setting", "baseline=median", "--setting", `count=${count}`]);
 
-    const { candidates } = await report([...line, "--count", "deaths,assets"]);
-    const stored = await report(["-c", "flaps.yaml", "--labels", "flaps.json", "--step", "1h"]);
-    const [firing] = stored.candidates[0]?.organizations[0]?.notices ?? [];
+    const [deaths, assets] = [await fromFile("deaths"), await fromFile("assets")];
+    const stored = await report(["-c", "flaps.yaml", ...line]);
+    const [firing] = stored.incidents[0]?.told ?? [];
     const { stdout } = await run(["check", "-c", "flaps.yaml", "--at", firing?.at ?? "", "--json"]);
 
-    expect(candidates.map(({ name, warn }) => [name, warn.found, warn.episodes])).toEqual([
-      ["median of deaths", 0, 0],
-      ["median of assets", 1, 1],
+    expect([deaths, assets].map(({ score, incidents }) => [score?.found, incidents.length])).toEqual([
+      [0, 0],
+      [1, 1],
     ]);
-    expect(stored.candidates[0]?.organizations).toMatchObject([{ count: "assets" }]);
-    expect(stored.candidates[0]?.warn).toEqual(candidates[1]?.warn);
+    expect(stored.organizations).toMatchObject([{ count: "assets" }]);
+    expect(stored.incidents).toEqual(assets.incidents);
     expect(JSON.parse(stdout)).toMatchObject([{ severity: "warn", result: { observed: { counting: "assets" } } }]);
   });
 
-  it("tune leaves the mean out, says so in the YAML, and tries the advice of it", async () => {
-    const line = ["tune", "--events", "flaps.csv", "--labels", "flaps.json", "--count", "assets", "--json"];
+  it("tune leaves the mean out, and says so in the YAML", async () => {
+    const flaps = ["--truth", "labels", "flaps.json"];
+    const line = [
+      "tune",
+      "--events",
+      "flaps.csv",
+      ...flaps,
+      "--setting",
+      "baseline=median",
+      "--setting",
+      "count=assets",
+      "--json",
+    ];
 
     const { exitCode, stdout, stderr } = await run(line);
 
     expect([exitCode, stderr.includes("Expected")]).toEqual([0, false]);
-    const tuned = JSON.parse(stdout) as { yaml: string; adviceAsGood: boolean; candidates: { baseline: string }[] };
+    const tuned = JSON.parse(stdout) as { yaml: string; candidates: { baseline: string }[] };
     expect(parse(tuned.yaml)).toMatchObject({ defaults: { baseline: "median", count: "assets" } });
-    expect(tuned.adviceAsGood).toBe(true);
     expect(new Set(tuned.candidates.map(({ baseline }) => baseline))).toEqual(new Set(["median"]));
-    const configured = await run(["tune", "-c", "flaps.yaml", "--labels", "flaps.json", "--json"]);
-    expect(JSON.parse(configured.stdout)).toMatchObject({ chosen: { baseline: "median", count: "assets" } });
+    const configured = await run(["tune", "-c", "flaps.yaml", ...flaps, "--json"]);
+    expect(JSON.parse(configured.stdout)).toMatchObject({
+      chosen: { baseline: "median", count: "assets" },
+      adviceAsGood: true,
+    });
   });
 });
 
@@ -252,13 +261,13 @@ describe("check over what was backtested", () => {
 
 describe("tune", () => {
   it("proposes settings that config check takes", async () => {
-    const line = ["tune", "--events", "riskhosts.csv.gz", "--labels", "labels.json", "--max-false-alarms", "0.1"];
+    const line = ["tune", "--events", "riskhosts.csv.gz", ...byLabels, "--max-false-alarms", "0.1"];
 
     const { exitCode, stdout } = await run(line);
 
     expect(exitCode).toBe(0);
     const [table = "", yaml = ""] = stdout.split(/\n\n(?=defaults:)/);
-    expect(table).toMatch(/^\* {2}median baseline 28d ×2\.5 min 20 +12 of 12 +1\.00 +0\.01 +0\.03 /m);
+    expect(table).toMatch(/^\* {2}median of 28 days, ×2\.5, at least 20 +12 of 12 +1\.00 +0\.01 +0\.03 /m);
     expect(table).toContain("This is the advice.");
     const { defaults } = parse(yaml) as { defaults: { baseline: string; thresholds: Record<string, number> } };
     expect(defaults).toMatchObject({
@@ -270,81 +279,52 @@ describe("tune", () => {
     expect((await run(["config", "check", "-c", "tuned.yaml"])).exitCode).toBe(0);
   });
 
-  it("answers with data, by regret when no labels are given, for the organizations that are named", async () => {
-    const { stdout } = await run([
-      "tune",
-      "riskhosts",
-      "--events",
-      "riskhosts.csv.gz",
-      "--json",
-      "--warn-multiplier",
-      "2,4",
-      "--min-spike-count",
-      "20",
-      "--baseline",
-      "median",
-    ]);
+  it("answers with data, by assets found alive when no truth is named, for the organizations that are named", async () => {
+    const { stdout } = await run(["tune", "riskhosts", "--events", "riskhosts.csv.gz", "--json"]);
 
     const found = JSON.parse(stdout) as { truth: string; yaml: string; candidates: unknown[]; chosen: object };
     expect(found).toMatchObject({
-      truth: "regret",
+      truth: "revived",
       chosen: { baseline: "median", thresholds: { baselineDays: 28, warnMultiplier: 2.5, minSpikeCount: 20 } },
       adviceAsGood: true,
-      // Two multipliers over 7 and 28 days, and the advice.
-      candidates: Array.from({ length: 5 }, () => ({ recall: 1, isOnFront: expect.any(Boolean) })),
     });
+    expect(found.candidates).toHaveLength(141);
     expect(parse(found.yaml)).toMatchObject({ organizations: [{ slug: "riskhosts", baseline: "median" }] });
   });
 });
 
 describe("tune over half of the past", () => {
-  it.each([["the advice among what it tries", [], { baselineDays: 28, warnMultiplier: 2.5, minSpikeCount: 20 }, true]])(
-    "chooses a rule that finds as much in the other half: %s",
-    async (_what, more, thresholds, adviceAsGood) => {
-      const files = ["--events", "riskhosts.csv.gz", "--events", "lightswitch.csv.gz", "--labels", "labels.json"];
-      const half = "2019-10-20T00:00:00Z";
+  it("chooses a rule that finds as much in the other half: the advice among what it tries", async () => {
+    const half = "2019-10-20T00:00:00Z";
 
-      const tuned = JSON.parse((await run(["tune", ...files, "--to", half, "--json", ...more])).stdout) as {
-        chosen: { baseline: string; thresholds: Record<string, number> };
-      };
-      const there = JSON.parse(
-        (
-          await run([
-            "backtest",
-            ...files,
-            "--from",
-            half,
-            "--step",
-            "1h",
-            "--json",
-            "--baseline",
-            tuned.chosen.baseline,
-            "--baseline-days",
-            String(tuned.chosen.thresholds["baselineDays"]),
-            "--warn-multiplier",
-            String(tuned.chosen.thresholds["warnMultiplier"]),
-            "--min-spike-count",
-            String(tuned.chosen.thresholds["minSpikeCount"]),
-          ])
-        ).stdout,
-      ) as { candidates: [{ warn: { found: number; incidents: number } }] };
+    const { stdout } = await run(["tune", ...both, ...byLabels, "--to", half, "--json"]);
+    const tuned = JSON.parse(stdout) as { chosen: { baseline: string; thresholds: Record<string, number> } };
+    const { baseline, thresholds } = tuned.chosen;
+    const chosen = {
+      baseline,
+      ...Object.fromEntries(Object.entries(thresholds).map(([key, value]) => [`thresholds.${key}`, value])),
+    };
+    const settings = Object.entries(chosen).flatMap(([path, value]) => ["--setting", `${path}=${value}`]);
+    const there = await report([...both, ...byLabels, "--from", half, ...settings]);
 
-      expect(tuned).toMatchObject({ chosen: { baseline: "median", thresholds }, adviceAsGood });
-      // The quietest of equals, mean ×6, finds 5 of them.
-      expect(there.candidates[0].warn).toMatchObject({ found: 11, incidents: 11 });
-    },
-  );
+    expect(tuned).toMatchObject({
+      chosen: { baseline: "median", thresholds: { baselineDays: 28, warnMultiplier: 2.5, minSpikeCount: 20 } },
+      adviceAsGood: true,
+    });
+    // The quietest of equals, mean ×6, finds 5 of them.
+    expect(there.score).toMatchObject({ found: 11, incidents: 11 });
+  });
 });
 
 const refusals: readonly (readonly [string, string, number, string])[] = [
   ["a remote source without a file", "backtest -c remote.yaml", 64, "give them with --events FILE"],
   [
     "labels that are not there",
-    "backtest --events riskhosts.csv.gz --labels none.json",
+    "backtest --events riskhosts.csv.gz --truth labels none.json",
     66,
     "none.json: cannot be read",
   ],
-  ["--truth labels without a file", "backtest --events riskhosts.csv.gz --truth labels", 64, "--labels FILE"],
+  ["--truth labels without a file", "backtest --events riskhosts.csv.gz --truth labels", 64, "--truth labels FILE"],
   ["a configuration of others", "backtest --events riskhosts.csv.gz -c others.yaml", 64, "names no organization"],
   [
     "a stretch without an evaluation",
@@ -353,20 +333,30 @@ const refusals: readonly (readonly [string, string, number, string])[] = [
     "nothing to replay",
   ],
   ["a bad line of events", "backtest --events bad.csv", 65, "bad.csv:2"],
-  ["a grid that is none", "backtest --events riskhosts.csv.gz --warn-multiplier 2,x", 64, "Expected a number above 0"],
-  ["--count assets with the mean", "backtest --events riskhosts.csv.gz --count assets", 64, "give --baseline median"],
   [
-    "tune --count assets with the mean",
-    "tune --events riskhosts.csv.gz --count assets --baseline mean,median",
+    "a setting that is none",
+    "backtest --events riskhosts.csv.gz --setting thresholds.fail=3",
     64,
-    "riskhosts cannot be replayed with count assets and baseline mean",
+    '--setting thresholds.fail: unknown key; did you mean "failMultiplier"?',
   ],
-  ["tune without an incident", "tune --events quiet.csv --baseline-days 7", 64, "no incident to tune by"],
+  ["a setting without a value", "backtest --events riskhosts.csv.gz --setting baseline", 64, "--setting is PATH=VALUE"],
+  [
+    "assets that are counted against a mean",
+    "backtest --events riskhosts.csv.gz --setting count=assets",
+    64,
+    "give --setting baseline=median",
+  ],
+  [
+    "tune without an incident",
+    "tune --events quiet.csv --setting thresholds.baselineDays=7",
+    64,
+    "no incident to tune by",
+  ],
   [
     "tune with too few days for the advice",
     "tune --events quiet.csv",
     64,
-    "--baseline-days makes the baseline shorter",
+    "--setting thresholds.baselineDays=7 makes the baseline shorter",
   ],
   ["check --baseline median of a remote source", "check -c remote.yaml --baseline median", 64, "knows the mean only"],
 ];

@@ -1,53 +1,233 @@
 import type { Command } from "commander";
-import { backtest } from "./session.ts";
+
+import type { ReplayedIncident } from "../../backtest/incidents.ts";
+import { runReplay, type Replayed, type ReplayOutcome } from "../../backtest/run.ts";
+import type { Score } from "../../backtest/score.ts";
+import { advice, describeCandidate } from "../../backtest/tuning.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { withoutFraction } from "../../base/instant.ts";
+import { formatCount } from "../../base/numbers.ts";
+import { hourMs, minuteMs, secondMs } from "../../base/time.ts";
+import { countOf } from "../../words/numbers.ts";
 import { createProgressLine, type CliContext, type RegisterCommand } from "../context.ts";
-import { addReplayFlags, askOf, type ReplayFlags } from "./replay-flags.ts";
-import { describeReport, renderCandidates, renderEpisodes, summarize } from "./replay-view.ts";
+import { renderTable } from "../table.ts";
 import { asJson } from "../values.ts";
+import { addReplayFlags, readPast, type ReadPast, type ReplayFlags } from "./past.ts";
+
+interface BacktestFlags extends ReplayFlags {
+  readonly csv?: boolean;
+}
 
 /** `flatline backtest [SLUG…]` */
 export const registerBacktest: RegisterCommand = (program: Command, context: CliContext): void => {
-  const command = program
-    .command("backtest")
-    .description("replay past events under one or many configurations: what would have been sent, and was it right")
-    .argument("[slug...]", "organizations to replay [all that have events]");
-  addReplayFlags(command)
-    .option("--json", "print {truth, events, leftOut, candidates: [{name, settings, warn, fail, organizations}]}")
+  addReplayFlags(
+    program.command("backtest").description("replay past events: what would have been told, when, and was it right"),
+    "none",
+  )
+    .option("--csv", "print what would have been told: at,incident,organization,event,severity,reason")
+    .option("--json", "print {truth, events, leftOut, incidents, messages, score, advice, organizations}")
     .addHelpText("after", help)
-    .action(async (slugs: string[], flags: ReplayFlags) => {
-      const progress = createProgressLine(context);
-      const startedAtMs = context.clock.monotonicMs();
-      try {
-        const report = await backtest(askOf(slugs, flags, context.clock.nowMs()), {
-          ...context,
-          onProgress: progress.show,
-        });
-        progress.clear();
-        context.stderr.write(summarize(report, context.clock.monotonicMs() - startedAtMs));
-        if (flags.json === true) {
-          context.stdout.write(asJson(describeReport(report)));
-          return;
-        }
-        context.stdout.write(renderCandidates(report, context));
-        const [only, ...others] = report.candidates;
-        if (only !== undefined && others.length === 0) context.stdout.write(`\n${renderEpisodes(only, context)}`);
-      } finally {
-        progress.clear();
-      }
-    });
+    .action((slugs: string[], flags: BacktestFlags) =>
+      replaying(context, async (onProgress) => {
+        const deps = { ...context, onProgress };
+        const past = await readPast(slugs, flags, null, deps);
+        const outcome = await runReplay(past, (one) => [one], past.stretch, deps);
+        const [replayed] = outcome.candidates;
+        if (replayed === undefined) throw nothingToReplay();
+        const advised = await runReplay(past, (one) => [{ ...one, ...advice }], past.stretch, deps);
+        return {
+          summary: summarize(past, outcome),
+          output: outputOf(past, outcome, replayed, advised.candidates[0] ?? null, flags, context),
+        };
+      }),
+    );
 };
 
 const help = `
-The same counts, rule and alert life cycle as the daemon's, over the stored events or those of a file. Without --step the
-evaluations come by each organization's schedule. With --events and no --config the built-in settings hold.
+The counts, the rule, the life of an alert and of an incident are the daemon's, over the stored events or those of files
+(with the flags of import). Without --step the evaluations come by each organization's schedule.
 
-An alert matches an incident when it overlaps it or the day after and began at most 12 h before. DELAY is the median from an
-incident's first death to the alert. FALSE are alerts about no incident, those on days on which many assets really died left
-out, as far as the truth knows them; WITH MASS DEATHS has these too.
+An alert matches an incident of the truth when it overlaps it or the day after and began at most 12 h before. False are alerts
+about none, those on days on which many assets really died left out, as far as the truth knows them.
 
 Examples:
-  flatline backtest --step 1h                                          what would this configuration have sent?
-  flatline backtest acme --from 2026-01-01T00:00:00Z --truth regret    one organization, held against revived assets
-  flatline backtest -c now.yaml -c next.yaml --step 1h                 two configurations side by side
-  flatline backtest --events events.csv.gz --labels labels.json --step 1h --baseline mean,median --warn-multiplier 2,4
+  flatline backtest --step 1h                                          what would this configuration have told?
+  flatline backtest acme --from 2026-01-01T00:00:00Z --truth revived   one organization, held against assets found alive
+  flatline backtest --setting baseline=median --setting thresholds.baselineDays=28
+  flatline backtest --events dump.csv --map host=asset --set slug=acme --truth labels labels.json
 `;
+
+/** Runs a replay with its progress on a terminal, then prints a summary on stderr and the output. */
+export async function replaying(
+  context: CliContext,
+  work: (onProgress: (text: string) => void) => Promise<{ readonly summary: string; readonly output: string }>,
+): Promise<void> {
+  const progress = createProgressLine(context);
+  const startedAtMs = context.clock.monotonicMs();
+  try {
+    const { summary, output } = await work(progress.show);
+    progress.clear();
+    const tookMs = context.clock.monotonicMs() - startedAtMs;
+    context.stderr.write(`${summary}replayed in ${(tookMs / secondMs).toFixed(1)} s\n`);
+    context.stdout.write(output);
+  } finally {
+    progress.clear();
+  }
+}
+
+/** The error that no organization has enough events. */
+export function nothingToReplay(): FlatlineError {
+  return new FlatlineError(
+    "usage",
+    "nothing to replay: no organization has events for more than its window and baseline in that stretch; --from says where to begin, --setting thresholds.baselineDays=7 makes the baseline shorter",
+  );
+}
+
+/** Returns what was replayed, for stderr. */
+export function summarize(past: ReadPast, { candidates, leftOut }: ReplayOutcome): string {
+  const { events, deaths, judged, records } = past;
+  const days = [...records.values()].flatMap(({ seenAtMs }) => [seenAtMs[0] ?? 0, seenAtMs.at(-1) ?? 0]);
+  const [from, to] = [Math.min(...days), Math.max(...days)].map((atMs) => iso(atMs).slice(0, 10));
+  const evaluations = candidates
+    .flatMap(({ organizations }) => organizations.map((one) => one.evaluations))
+    .reduce((sum, { ok, warn, fail, unknown }) => sum + ok + warn + fail + unknown, 0);
+  const lines = [
+    `${countOf(events, "event")} from ${from} to ${to}, ${countOf(deaths, "death")}; ${countOf(evaluations, "evaluation")}`,
+    leftOut.length === 0
+      ? ""
+      : `left out, too few events for a baseline${judged === null ? "" : " or none since the first judged alert"} (--from TIME replays them without): ${leftOut.join(", ")}`,
+    judged === null
+      ? ""
+      : `judged alerts: ${judged.checker} checker, ${judged.real} real, ${judged.expected} expected${judged.unjudged === 0 ? "" : `; ${judged.unjudged} not judged: an alert there counts as false`}`,
+  ];
+  return lines.map((line) => (line === "" ? "" : `${line}\n`)).join("");
+}
+
+function outputOf(
+  past: ReadPast,
+  { leftOut }: ReplayOutcome,
+  replayed: Replayed,
+  advised: Replayed | null,
+  flags: BacktestFlags,
+  context: CliContext,
+): string {
+  if (flags.csv === true) return csvOf(replayed);
+  if (flags.json === true) {
+    const { truth, judged, events, deaths } = past;
+    return asJson({
+      truth,
+      ...(judged === null ? {} : { judged }),
+      events,
+      deaths,
+      leftOut,
+      ...describe(replayed),
+      advice: advised === null ? null : describe(advised),
+      organizations: replayed.organizations.map(({ watched, fromMs, toMs, evaluations }) => {
+        const { slug, baseline, count, thresholds } = watched;
+        return { slug, baseline, count, thresholds, from: iso(fromMs), to: iso(toMs), evaluations };
+      }),
+    });
+  }
+  return [
+    renderIncidents(replayed, context),
+    sentencesOf("", replayed),
+    warnAboveFail(replayed),
+    advised === null
+      ? ""
+      : sentencesOf(`Under the advice (${describeCandidate({ ...advice, count: "deaths" })}): `, advised),
+  ].join("");
+}
+
+function describe({ incidents, messages, messagesAWeek, score }: Replayed): object {
+  return {
+    incidents: incidents.map(({ number, family, severity, slugs, isOneCause, startsAtMs, endedAtMs, told }) => ({
+      number,
+      family,
+      severity,
+      organizations: slugs,
+      oneCause: isOneCause,
+      startsAt: iso(startsAtMs),
+      endedAt: endedAtMs === null ? null : iso(endedAtMs),
+      told: told.map(({ atMs, slug, event, severity, reason }) => ({ at: iso(atMs), slug, event, severity, reason })),
+    })),
+    messages,
+    messagesAWeek,
+    score: score === null ? null : describeScore(score),
+  };
+}
+
+/** A score as data. */
+export function describeScore({ medianDelayMs, missed, ...rest }: Score): object {
+  return {
+    ...rest,
+    delaySeconds: medianDelayMs === null ? null : medianDelayMs / secondMs,
+    missed: missed.map(({ slug, fromMs, toMs }) => ({ slug, from: iso(fromMs), to: iso(toMs) })),
+  };
+}
+
+function csvOf({ incidents }: Replayed): string {
+  const rows = incidents
+    .flatMap(({ number, told }) => told.map((notice) => ({ number, ...notice })))
+    .toSorted((left, right) => left.atMs - right.atMs)
+    .map(({ atMs, number, slug, event, severity, reason }) => [iso(atMs), number, slug, event, severity, reason]);
+  const cell = (value: string | number): string =>
+    /[",\r\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value);
+  return [["at", "incident", "organization", "event", "severity", "reason"], ...rows]
+    .map((row) => `${row.map(cell).join(",")}\n`)
+    .join("");
+}
+
+// What fits a screen; --json and --csv have all.
+const mostIncidents = 15;
+const mostNames = 3;
+
+function renderIncidents({ incidents }: Replayed, context: CliContext): string {
+  if (incidents.length === 0) return "";
+  const rows = incidents
+    .slice(-mostIncidents)
+    .map(({ number, severity, startsAtMs, endedAtMs, slugs, isOneCause, family }) => [
+      String(number),
+      severity,
+      withoutFraction(iso(startsAtMs)),
+      endedAtMs === null ? "still firing" : formatDelay(endedAtMs - startsAtMs),
+      `${namesOf(slugs)}${isOneCause ? ", from one cause" : ""}${family === "deaths" ? "" : ", nothing known"}`,
+    ]);
+  const more =
+    incidents.length > mostIncidents
+      ? `and ${formatCount(incidents.length - mostIncidents)} before them; --json has all\n`
+      : "";
+  const head = ["INCIDENT", "WORST", "BEGAN", "FOR", "ORGANIZATIONS"];
+  return `${renderTable(head, rows, { right: ["INCIDENT", "FOR"], context })}${more}\n`;
+}
+
+function namesOf(slugs: ReplayedIncident["slugs"]): string {
+  const more = slugs.length - mostNames;
+  return more > 0 ? `${slugs.slice(0, mostNames).join(", ")} and ${formatCount(more)} more` : slugs.join(", ");
+}
+
+function sentencesOf(begin: string, { incidents, messages, messagesAWeek, score }: Replayed): string {
+  const told = `${begin}${countOf(incidents.length, "incident")}, ${countOf(messages, "message")}, ${messagesAWeek.toFixed(2)} a week.`;
+  if (score === null) return `${told}\n`;
+  const { found, incidents: all, groundless, groundlessAWeek, onMassDeaths, medianDelayMs } = score;
+  const mass = onMassDeaths === 0 ? "" : `, and ${onMassDeaths} on days of real mass deaths`;
+  return `${told} ${found} of ${all} found, ${all - found} missed, ${groundless} false (${groundlessAWeek.toFixed(2)} a week and organization)${mass}; median delay ${formatDelay(medianDelayMs)}.\n`;
+}
+
+function warnAboveFail({ organizations }: Replayed): string {
+  const isHidden = organizations.some(
+    ({ watched: { thresholds } }) => thresholds.warnMultiplier > thresholds.failMultiplier,
+  );
+  return isHidden
+    ? "Warn is above fail, which is tried first: alerts begin at the fail multiplier, and none is a warn.\n"
+    : "";
+}
+
+/** `1.3 h`, `12 min`; a dash where there is none. */
+export function formatDelay(delayMs: number | null): string {
+  if (delayMs === null) return "–";
+  return delayMs >= hourMs ? `${(delayMs / hourMs).toFixed(1)} h` : `${Math.round(delayMs / minuteMs)} min`;
+}
+
+function iso(atMs: number): string {
+  return new Date(atMs).toISOString();
+}

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { runCli } from "../../../test/support/program/cli-run.ts";
-import { episodesAt } from "../../backtest/episodes.ts";
+import { episodesOf } from "../../backtest/episodes.ts";
 import type { EventRecord } from "../../backtest/event-record.ts";
 import { Replay } from "../../backtest/replay.ts";
 import { scoreEpisodes } from "../../backtest/score.ts";
@@ -43,15 +43,13 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 /** The alerts of a record, as an hourly daemon would have left them. */
 function alertsOf(record: EventRecord): KeptAlert[] {
   const expected = new Map<number, number>();
-  const replay = new Replay(record, [{ baseline: "median", thresholds, policy, maxSilenceMs: null }], (_, verdict) =>
-    expected.set(verdict.atMs, verdict.expectedCount),
-  );
+  const schedule = { pattern: "0 * * * *", timezone: "UTC", jitterMs: 0 };
+  const rule = { baseline: "median", count: "deaths", thresholds, policy, schedule, maxSilenceMs: null } as const;
+  const replay = new Replay(record, { slug: record.slug, ...rule });
   const untilMs = (record.seenAtMs.at(-1) ?? 0) + dayMs;
   for (let atMs = Math.ceil((record.seenAtMs[0] ?? 0) / hourMs) * hourMs + 8 * dayMs; atMs <= untilMs; atMs += hourMs)
-    replay.run(atMs);
-  const [outcome] = replay.outcomes();
-  if (outcome === undefined) return [];
-  return episodesAt("warn", outcome).map(({ alertId, firedAtMs, endsAtMs }): KeptAlert => {
+    expected.set(atMs, replay.run(atMs).expectedCount);
+  return episodesOf(replay).map(({ alertId, firedAtMs, endsAtMs }): KeptAlert => {
     const onset = onsetAtMs({
       buckets: bucketsOf(record, firedAtMs - dayMs, firedAtMs),
       windowMs: dayMs,
@@ -99,7 +97,7 @@ it.each([
     64,
     "name its configuration with --config FILE",
   ],
-  ["a truth that is none", "backtest --truth people", 64, "Expected labels, regret or judged"],
+  ["a truth that is none", "backtest --truth people", 64, "--truth is labels FILE, revived or judged"],
 ])("refuses %s", async (_what, line, code, message) => {
   const { exitCode, stdout, stderr } = await run(line.split(" "));
 
@@ -130,7 +128,7 @@ it("chooses by judgements what it chooses by labels, when every episode of the l
   };
 
   for (const budget of ["0.5", "0.05"]) {
-    const [byLabels] = await chosenBy("--labels", "labels.json", "--max-false-alarms", budget);
+    const [byLabels] = await chosenBy("--truth", "labels", "labels.json", "--max-false-alarms", budget);
     const [byJudgement, said] = await chosenBy("--truth", "judged", "--max-false-alarms", budget);
 
     expect(byJudgement).toEqual(byLabels);
@@ -144,6 +142,6 @@ it("chooses by judgements what it chooses by labels, when every episode of the l
   expect(JSON.parse(stdout)).toMatchObject({
     truth: "judged",
     judged: { expected: 0 },
-    candidates: [{ warn: { incidents: 12 }, fail: { incidents: 12 } }],
+    score: { incidents: 12 },
   });
 }, 120_000);

@@ -2,14 +2,33 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { EventRecord } from "../../backtest/event-record.ts";
 import { isSpike, judgedTruth, type JudgedTruth } from "../../backtest/judged-truth.ts";
-import { readLabels, regretTruth, type Truth } from "../../backtest/truth.ts";
+import { readLabels, revivedTruth, type Truth } from "../../backtest/truth.ts";
 import { FlatlineError, messageOf } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
 import type { PartsDeps } from "../../daemon/parts.ts";
 import { withStore } from "../read-store.ts";
 
 /** Where the truth comes from: a file, later events, or judgements. */
-export type TruthKind = "labels" | "regret" | "judged";
+export type TruthKind = "labels" | "revived" | "judged";
+/** A truth that is asked for. */
+export type AskedTruth = { readonly kind: "labels"; readonly file: string } | { readonly kind: "revived" | "judged" };
+
+/**
+ * Reads the words of `--truth`: its kind, the file after `labels`, and what else stands behind it.
+ * @throws usage
+ */
+export function truthOf(
+  words: readonly string[] | undefined,
+  usual: TruthKind | null,
+): { readonly truth: AskedTruth | null; readonly rest: readonly string[] } {
+  const [kind = usual, ...rest] = words ?? [];
+  if (kind === null) return { truth: null, rest };
+  if (kind === "revived" || kind === "judged") return { truth: { kind }, rest };
+  if (kind !== "labels") throw new FlatlineError("usage", `--truth is labels FILE, revived or judged, not '${kind}'`);
+  const [file, ...others] = rest;
+  if (file === undefined) throw new FlatlineError("usage", "--truth labels needs a file: --truth labels FILE");
+  return { truth: { kind, file }, rest: others };
+}
 
 /** Alerts of the replayed organizations, by what people said of them. */
 export interface JudgedCounts extends Readonly<JudgedTruth["counts"]> {
@@ -26,42 +45,24 @@ export interface ReadTruth {
   readonly judged: JudgedCounts | null;
 }
 
-/** The place of a truth. */
-export type TruthPlace =
-  /** The events themselves. */
-  | { readonly kind: "regret" }
-  | { readonly kind: "labels"; readonly file: string }
-  /** The store of a configuration. */
-  | { readonly kind: "judged"; readonly config: Config };
-
 // More than a store keeps in 90 days of a fleet.
 const mostEnded = 100_000;
 const defaultWindowHours = 24;
 
-/** Returns where the truth is. @throws usage without a file or store */
-export function truthPlace(kind: TruthKind, labels: string | null, config: Config | null): TruthPlace {
-  if (kind === "regret") return { kind };
-  if (kind === "labels") {
-    if (labels === null) throw new FlatlineError("usage", "--truth labels needs a file: --labels FILE");
-    return { kind, file: labels };
-  }
-  if (config === null)
-    throw new FlatlineError(
-      "usage",
-      "--truth judged reads the judgements of a store: beside --events, name its configuration with --config FILE",
-    );
-  return { kind, config };
-}
-
 /** Reads the truth about the replayed organizations. @throws no_input, invalid_data, store_*, usage where nothing is judged */
 export async function readTruth(
-  place: TruthPlace,
+  truth: AskedTruth,
   records: readonly EventRecord[],
+  config: Config | null,
   deps: PartsDeps,
 ): Promise<ReadTruth> {
-  if (place.kind === "labels") return readLabelsFile(place.file, deps);
-  if (place.kind === "judged") return readJudged(place.config, new Set(records.map(({ slug }) => slug)), deps);
-  return always(new Map(records.map((record) => [record.slug, regretTruth(record)])));
+  if (truth.kind === "labels") return readLabelsFile(truth.file, deps);
+  if (truth.kind === "revived") return always(new Map(records.map((record) => [record.slug, revivedTruth(record)])));
+  if (config !== null) return readJudged(config, new Set(records.map(({ slug }) => slug)), deps);
+  throw new FlatlineError(
+    "usage",
+    "--truth judged reads the judgements of a store: beside --events, name its configuration with --config FILE",
+  );
 }
 
 function always(truths: ReadonlyMap<string, Truth>): ReadTruth {
@@ -91,7 +92,7 @@ async function readJudged(config: Config, slugs: ReadonlySet<string>, deps: Part
     throw new FlatlineError(
       "usage",
       `no alert of dead-asset-spike of the replayed organizations is judged (${kept}): ` +
-        "judge them with `flatline incidents judge ID checker|real|expected`, or take --truth regret",
+        "judge them with `flatline incidents judge ID checker|real|expected`, or take --truth revived",
     );
   }
   const unjudged = fired.filter(({ judgement }) => judgement === undefined).length;

@@ -122,18 +122,6 @@ describe("docs/guide.md", () => {
     expect([...shown.keys()].map((line) => line.split(" ")[2])).toEqual(["check", "backtest", "tune"]);
   });
 
-  it("compares settings that differ", () => {
-    const rows =
-      [...shown]
-        .find(([line]) => line.includes("backtest"))?.[1]
-        .split("\n")
-        .slice(1, -1) ?? [];
-
-    expect(rows).toHaveLength(8);
-    const outcomes = rows.map((row) => row.slice(row.search(/ \d+ +[\d.]+ /)));
-    expect(new Set(outcomes).size).toBe(rows.length);
-  });
-
   it("has sent Slack a test, the alerts, and the sample incident's two", () => {
     const texts = slack.requests.map(({ body }) => (JSON.parse(body) as { readonly text: string }).text);
 

@@ -1,0 +1,222 @@
+import type { Command } from "commander";
+import { parse } from "yaml";
+
+import type { EventRecord } from "../../backtest/event-record.ts";
+import type { Watched } from "../../backtest/replay.ts";
+import type { Past, RunDeps, Stretch } from "../../backtest/run.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import type { Config, OrganizationConfig } from "../../config/config.ts";
+import { findConfigPath, loadConfig } from "../../config/load.ts";
+import { describeOrganization } from "../../config/render.ts";
+import { builtinOrganization, resolveOrganization } from "../../config/resolve/organization.ts";
+import { organizationSchema } from "../../config/schema/organization.ts";
+import { readWith } from "../../contract/issues.ts";
+import type { PartsDeps } from "../../daemon/parts.ts";
+import type { CliContext } from "../context.ts";
+import { addEventFlags, layoutOf, type EventFlags } from "../event-flags.ts";
+import { joinDiscovered, withStore } from "../read-store.ts";
+import { collect, parseDurationMs, parseInstant } from "../values.ts";
+import { readEventFiles, readStoredRecord } from "./event-records.ts";
+import { readTruth, truthOf, type JudgedCounts, type TruthKind } from "./truth.ts";
+
+/** Flags that `backtest` and `tune` share: what is replayed, and against what it is held. */
+export interface ReplayFlags extends EventFlags {
+  readonly config?: string;
+  readonly events: readonly string[];
+  readonly setting: readonly string[];
+  /** Its kind, a file of labels after `labels`, and what stands behind it. */
+  readonly truth?: readonly string[];
+  readonly from?: number;
+  readonly to?: number;
+  readonly step?: number;
+  readonly json?: boolean;
+}
+
+/** Adds the flags of {@link ReplayFlags} but `--json`. */
+export function addReplayFlags(command: Command, usualTruth: string): Command {
+  return addEventFlags(command)
+    .argument("[slug...]", "organizations to replay [all that have events]")
+    .option("-c, --config <file>", "the configuration file [the built-in settings with --events]")
+    .option(
+      "--events <file>",
+      "take events from a file, - is standard input; no store is needed; repeatable",
+      collect,
+      [],
+    )
+    .option(
+      "--setting <path=value>",
+      "a setting of every organization in place of the configured one, such as thresholds.failMultiplier=6; repeatable",
+      collect,
+      [],
+    )
+    .option(
+      "--truth <kind...>",
+      `labels FILE (JSON: by slug, incidents as a list of {from, to}); revived: days on which many of the dead were found alive; judged: what people said of incidents [${usualTruth}]`,
+    )
+    .option("--from <time>", "first evaluation (ISO 8601 or epoch ms) [when the baseline is full]", parseInstant)
+    .option("--to <time>", "last evaluation [the last event]", parseInstant)
+    .option("--step <duration>", "evaluate every so often, such as 1h", parseDurationMs);
+}
+
+/** What was read for a replay. */
+export interface ReadPast extends Past {
+  readonly events: number;
+  readonly deaths: number;
+  readonly truth: TruthKind | null;
+  /** null: the truth is not from judgements. */
+  readonly judged: JudgedCounts | null;
+  readonly stretch: Stretch;
+  /** Paths that `--setting` names. */
+  readonly fixed: readonly string[];
+  /** Whether only some organizations were asked for. */
+  readonly isOfSome: boolean;
+}
+
+/** Reads configuration, events and truth. @throws usage, invalid_config, invalid_data, no_input, store_* */
+export async function readPast(
+  given: readonly string[],
+  flags: ReplayFlags,
+  usualTruth: TruthKind | null,
+  context: CliContext & Pick<RunDeps, "onProgress">,
+): Promise<ReadPast> {
+  const { truth, rest } = truthOf(flags.truth, usualTruth);
+  const slugs = [...given, ...rest];
+  const isAsked = (slug: string): boolean => slugs.length === 0 || slugs.includes(slug);
+  const settings = flags.setting.map(readSetting);
+  // A file of events is looked at without whatever happens to be configured here.
+  const config = flags.config === undefined && flags.events.length > 0 ? null : await readConfig(flags, context);
+  const records =
+    flags.events.length === 0 && config !== null
+      ? await readStore(config, isAsked, context)
+      : await readFiles(flags, context);
+  const missing = slugs.filter((slug) => !records.has(slug));
+  if (missing.length > 0)
+    throw new FlatlineError("usage", `no event of ${missing.map((slug) => `"${slug}"`).join(", ")}`);
+  const asked = [...records.values()].filter(({ slug }) => isAsked(slug));
+  const organizations = organizationsOf(config, asked, flags).map((one) => watchedOf(settled(one, settings)));
+  const known = truth === null ? null : await readTruth(truth, asked, config, context);
+  return {
+    organizations,
+    records,
+    truths: known?.truths ?? null,
+    sinceMs: known?.sinceMs ?? null,
+    judged: known?.judged ?? null,
+    truth: truth?.kind ?? null,
+    events: asked.reduce((sum, { seenAtMs }) => sum + seenAtMs.length, 0),
+    deaths: asked.reduce((sum, { deathsBefore }) => sum + (deathsBefore.at(-1) ?? 0), 0),
+    incidents: {
+      withinMs: config?.alerting.incident.withinMs ?? usualWithinMs,
+      minOrganizations: config === null ? usualOrganizations : (config.alerting.fleet?.minOrganizations ?? null),
+    },
+    stretch: { fromMs: flags.from ?? null, toMs: flags.to ?? null, stepMs: flags.step ?? null },
+    fixed: settings.map(({ path }) => path.join(".")),
+    isOfSome: slugs.length > 0,
+  };
+}
+
+// The defaults of `alerting`, where no configuration is read.
+const usualWithinMs = 30 * 60_000;
+const usualOrganizations = 3;
+
+async function readConfig(flags: ReplayFlags, context: CliContext): Promise<Config> {
+  const { cwd, env } = context;
+  const path = await findConfigPath({ flag: flags.config, env, cwd });
+  return (await joinDiscovered(await loadConfig({ path, cwd, env }), context)).config;
+}
+
+function readFiles(flags: ReplayFlags, context: CliContext & Pick<RunDeps, "onProgress">) {
+  const { stdin, cwd, signal, clock, onProgress } = context;
+  return readEventFiles({
+    files: flags.events,
+    layout: layoutOf(flags, clock.nowMs()),
+    stdin,
+    cwd,
+    signal,
+    onProgress: (rows) => onProgress(`read ${rows} events`),
+  });
+}
+
+async function readStore(
+  config: Config,
+  isAsked: (slug: string) => boolean,
+  deps: PartsDeps & Pick<RunDeps, "signal" | "onProgress">,
+): Promise<Map<string, EventRecord>> {
+  if (!config.source.holdsEvents)
+    throw new FlatlineError(
+      "usage",
+      `with source.type ${config.source.type} the events are not in flatline's own store: give them with --events FILE`,
+    );
+  return withStore(config, deps, async ({ events }) => {
+    const records = new Map<string, EventRecord>();
+    for (const slug of await events.slugs()) {
+      if (!isAsked(slug)) continue;
+      const onProgress = (rows: number): void => deps.onProgress(`read ${rows} events of ${slug}`);
+      records.set(slug, await readStoredRecord(events, slug, { signal: deps.signal, onProgress }));
+    }
+    return records;
+  });
+}
+
+/** Those of the configuration that there are events of; without one all, by the built-in settings. */
+function organizationsOf(
+  config: Config | null,
+  records: readonly EventRecord[],
+  flags: ReplayFlags,
+): readonly OrganizationConfig[] {
+  if (config === null) {
+    const builtin = builtinOrganization([]);
+    return records.map(({ slug }) => ({ ...builtin, slug }));
+  }
+  const found = config.organizations.filter(({ slug }) => records.some((record) => record.slug === slug));
+  if (found.length > 0) return found;
+  const known = config.organizations.map(({ slug }) => slug).join(", ") || "none";
+  throw new FlatlineError(
+    "usage",
+    `${flags.config ?? config.file} names no organization that there are events of (it names: ${known})`,
+  );
+}
+
+interface Setting {
+  readonly path: readonly string[];
+  readonly value: unknown;
+}
+
+/** Reads `thresholds.failMultiplier=6`, the value as YAML. @throws usage */
+function readSetting(text: string): Setting {
+  const [, path = "", value = ""] = /^([A-Za-z.]+)=(.*)$/s.exec(text) ?? [];
+  if (path === "")
+    throw new FlatlineError("usage", `--setting is PATH=VALUE, such as thresholds.failMultiplier=6, not '${text}'`);
+  try {
+    return { path: path.split("."), value: parse(value) as unknown };
+  } catch (error) {
+    throw new FlatlineError("usage", `--setting ${path}: the value is no YAML`, { cause: error });
+  }
+}
+
+/** Returns an organization with other settings. @throws usage where one of them is none */
+function settled(organization: OrganizationConfig, settings: readonly Setting[]): OrganizationConfig {
+  if (settings.length === 0) return organization;
+  // As the file would say it: what is not set is left out, and keys and receivers are of no concern here.
+  const described = { ...describeOrganization({ ...organization, hidden: [] }), apiKey: null, receivers: [] };
+  const written = JSON.parse(
+    JSON.stringify(described, (_key, value: unknown) => (value === null ? undefined : value)),
+  ) as Record<string, unknown>;
+  for (const { path, value } of settings) {
+    let object = written;
+    for (const step of path.slice(0, -1)) object = (object[step] ??= {}) as Record<string, unknown>;
+    object[path.at(-1) ?? ""] = value;
+  }
+  const read = readWith(organizationSchema, written);
+  if (read.kind === "data") {
+    const { discoveredBy } = organization;
+    return resolveOrganization({ organization: read.data, discoveredBy, defaults: {}, hidden: [], receiverNames: [] });
+  }
+  const [problem] = read.problems;
+  throw new FlatlineError("usage", `--setting ${problem?.path.join(".")}: ${problem?.message}`);
+}
+
+function watchedOf(organization: OrganizationConfig): Watched {
+  const { slug, thresholds, baseline, count, alert: policy, schedule, eventFlow } = organization;
+  const maxSilenceMs = eventFlow.enabled ? eventFlow.maxSilenceMs : null;
+  return { slug, thresholds, baseline, count, policy, schedule, maxSilenceMs };
+}
