@@ -172,22 +172,6 @@ describe("the page of an incident", () => {
     expect(await page.evaluate("document.activeElement.id")).toBe("comment");
   });
 
-  it("keeps a ticked row that is no longer among those that are listed", async () => {
-    const page = await open("/incidents/1");
-    await page.locator("input[value=globex]").check();
-    // As if none of them had been listed: all of them fail.
-    await page.route("**/incidents/1*", (route) => {
-      const next = new URL(route.request().url());
-      next.searchParams.set("members", "warn");
-      return route.continue({ url: next.href });
-    });
-
-    await refresh(page);
-
-    expect(await page.locator("tr[id^=member-] th a").allInnerTexts()).toEqual(["globex"]);
-    expect(await page.locator("input[value=globex]").isChecked()).toBe(true);
-  });
-
   it("takes a comment once, however often one clicks", async () => {
     const page = await open("/incidents/1");
     const said = page.locator(".story", { hasText: "the captcha of Friday" });

@@ -17,7 +17,8 @@ function instant(name: string, atMs: number | null, why: Html | string, shape: M
 export function renderInstants(page: IncidentDetail, withPeople: boolean): Html {
   const all = instantsOf(page, withPeople);
   const done = all.filter(({ atMs }) => atMs !== null).toSorted((left, right) => (left.atMs ?? 0) - (right.atMs ?? 0));
-  const open = all.filter(({ atMs }) => atMs === null);
+  // After the end only a judgement may still come.
+  const open = all.filter(({ name, atMs }) => atMs === null && (page.incident.endedAtMs === null || name === "Judged"));
   return html`<ol class="instants" aria-label="Order of events">
     ${done.map((one) => renderInstant(one, page.nowMs, ""))}
     ${open.map((one, index) => renderInstant(one, page.nowMs, index > 1 ? "open later" : "open"))}

@@ -4,7 +4,7 @@ import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import type { IncidentDetail } from "../../read/incidents.ts";
 import { severityWord } from "../marks.ts";
-import { pageOf, renderPager, renderSection, renderSwitch, renderTable, withParams, type Column } from "../table.ts";
+import { pageOf, renderPager, renderSection, renderTable, withParams, type Column } from "../table.ts";
 import { excessOf, memberFactsOf, sharesCause, type MemberFacts } from "./member-facts.ts";
 
 const columns: readonly Column[] = [
@@ -23,8 +23,6 @@ const columns: readonly Column[] = [
 
 const shownAtFirst = 10;
 const shownOnAPage = 100;
-const filters = ["all", "fail", "warn", "going"] as const;
-type Filter = (typeof filters)[number];
 
 export interface MembersOptions {
   readonly params: URLSearchParams;
@@ -36,38 +34,25 @@ export interface MembersOptions {
 /** Renders the organizations of an incident: those that do not share its cause on top, then by excess, and all that are `ticked`. */
 export function renderMembers(page: IncidentDetail, { params, ticked, path }: MembersOptions): Html {
   const all = memberFactsOf(page);
-  const filter = filters.find((one) => one === params.get("members")) ?? "all";
-  const wanted = all.filter((one) => isOf(one, filter) || ticked.has(one.slug));
-  const odd = wanted.filter((one) => !sharesCause(one));
-  const isSplit = odd.length > 0 && odd.length < wanted.length;
-  const ordered = isSplit ? [...odd, ...wanted.filter(sharesCause)] : wanted;
+  const [odd, sharing] = [all.filter((one) => !sharesCause(one)), all.filter(sharesCause)];
+  const ordered = [...odd, ...sharing];
   const isAll = params.has("page") || params.get("show") === "all";
   const shown = pageOf(ordered, params.get("page"), isAll ? shownOnAPage : shownAtFirst);
-  const [carrier] = page.summary.carriers;
-  const listed = ordered.filter((one) => shown.items.includes(one) || ticked.has(one.slug));
-  const rows = listed.flatMap((one, index) => {
-    const before = listed[index - 1];
-    const group =
-      isSplit && (before === undefined || sharesCause(before) !== sharesCause(one))
-        ? [sharesCause(one) ? shareGroup(ordered.filter(sharesCause)) : oddGroup(odd)]
-        : [];
-    return [...group, renderMember(one, page.nowMs)];
-  });
-  const count = (one: Filter): string => formatCount(all.filter((member) => isOf(member, one)).length);
-  const words: Readonly<Record<Filter, string>> = {
-    all: `All ${count("all")}`,
-    fail: `fail ${count("fail")}`,
-    warn: `warn ${count("warn")}`,
-    going: `still going on ${count("going")}`,
+  const isShown = (one: MemberFacts): boolean => shown.items.includes(one) || ticked.has(one.slug);
+  const groupOf = (some: readonly MemberFacts[], words: Html): Html[] => {
+    const rows = some.filter(isShown).map((one) => renderMember(one, page.nowMs));
+    const hasHead = rows.length > 0 && some.length < all.length;
+    return hasHead ? [renderGroup(some, words), ...rows] : rows;
   };
-  const beside = renderSwitch(
-    filters.map((one) => ({
-      words: words[one],
-      href: withParams(path, params, { members: one === "all" ? null : one, page: null }),
-      isChosen: one === filter,
-    })),
-    "Organizations by state",
-  );
+  const many = odd.length > 1;
+  const rows = [
+    ...groupOf(
+      odd,
+      html`<b>${odd.length} ${many ? "do" : "does"} not share the cause</b>: look at ${many ? "them" : "it"} apart`,
+    ),
+    ...groupOf(sharing, html`<b>${formatCount(sharing.length)} share it</b>, the worst first`),
+  ];
+  const [carrier] = page.summary.carriers;
   const note =
     carrier === undefined
       ? html`deaths of the window`
@@ -86,26 +71,7 @@ export function renderMembers(page: IncidentDetail, { params, ticked, path }: Me
   const table = html`<form class="picks" action="/incidents/${number}" method="get">
     ${renderTable("members", columns, rows)}${renderBulk(number, all.length)}
   </form>`;
-  return renderSection("Organizations", html`${table}${more}`, { beside, id: "organizations" });
-}
-
-function isOf({ member }: MemberFacts, filter: Filter): boolean {
-  const { alert, end } = member;
-  if (filter === "all") return true;
-  if (filter === "going") return end === null && alert.found?.excess?.state === "ongoing";
-  return alert.severity === filter;
-}
-
-function oddGroup(odd: readonly MemberFacts[]): Html {
-  return renderGroup(
-    odd,
-    html`<b>${odd.length} ${odd.length === 1 ? "does" : "do"} not share the cause</b>: look at
-      ${odd.length === 1 ? "it" : "them"} apart`,
-  );
-}
-
-function shareGroup(sharing: readonly MemberFacts[]): Html {
-  return renderGroup(sharing, html`<b>${formatCount(sharing.length)} share it</b>, the worst first`);
+  return renderSection("Organizations", html`${table}${more}`, { id: "organizations" });
 }
 
 function renderGroup(some: readonly MemberFacts[], words: Html): Html {
