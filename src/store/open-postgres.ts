@@ -2,11 +2,10 @@ import { sql, type Kysely } from "kysely";
 import { postgresPlace } from "../base/postgres-url.ts";
 import { secondMs } from "../base/time.ts";
 import { inTransaction } from "./engine/in-transaction.ts";
-import { noStore } from "./engine/location.ts";
+import { noStore, type PostgresLocation } from "./engine/location.ts";
 import { currentVersion, migrate, readVersion } from "./engine/migrations/migrations.ts";
-import { databaseOver } from "./engine/postgres-database.ts";
 import { Fence } from "./engine/fence.ts";
-import { createPostgresPool, patientTimeoutMs, type PostgresPoolOptions } from "./engine/postgres-pool.ts";
+import { createPostgresPool, databaseOver, patientTimeoutMs } from "./engine/postgres-pool.ts";
 import { takeWriterRow } from "./engine/postgres-writer.ts";
 import { createBodyReader } from "./alerts/alerts.ts";
 import { createEventStore } from "./events/events.ts";
@@ -15,10 +14,7 @@ import { createParts } from "./store-parts.ts";
 import type { Store } from "./store.ts";
 import type { Writer } from "./writer.ts";
 
-export interface OpenPostgresOptions extends Omit<
-  PostgresPoolOptions,
-  "timeoutMs" | "fence" | "firstConnectionWithinMs"
-> {
+export interface OpenPostgresOptions extends PostgresLocation {
   readonly mustExist?: boolean;
 }
 
@@ -85,7 +81,7 @@ export async function openPostgresStore(options: OpenPostgresOptions): Promise<S
 }
 
 /** Migrates by a connection of its own, whose statements may take minutes. */
-async function migratePatiently(location: PostgresPoolOptions): Promise<void> {
+async function migratePatiently(location: PostgresLocation): Promise<void> {
   const pool = createPostgresPool({ ...location, poolSize: 1, timeoutMs: patientTimeoutMs });
   const db = databaseOver<unknown>(pool);
   try {

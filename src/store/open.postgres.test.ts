@@ -113,7 +113,7 @@ describe("opening a store in PostgreSQL", () => {
 
     await expect(open(url)).rejects.toMatchObject({
       code: "store_unusable",
-      message: expect.stringMatching(/tables of another program.*"alerts" already exists/),
+      message: expect.stringMatching(/"alerts" already exists; it contains tables of another program/),
     });
     expect(await ask(url, "select tablename from pg_tables where schemaname = 'public'")).toEqual(["alerts"]);
   });
@@ -139,7 +139,7 @@ describe("opening a store in PostgreSQL", () => {
     {
       rule: "no such database",
       change: (url: URL) => (url.pathname = "/nowhere"),
-      says: /the database does not exist/,
+      says: /database "nowhere" does not exist/,
     },
     {
       rule: "a TLS that the server has not",
@@ -149,7 +149,7 @@ describe("opening a store in PostgreSQL", () => {
     {
       rule: "a schema that is not there",
       change: (url: URL) => url.searchParams.set("options", "-c search_path=nowhere"),
-      says: /no schema of the search_path exists/,
+      says: /no schema has been selected/,
     },
   ])("refuses $rule, without a word of the password", async ({ change, says }) => {
     const given = await database("empty");
@@ -172,7 +172,7 @@ describe("opening a store in PostgreSQL", () => {
 
     const error = await failureOf(pool.connect());
 
-    expect(error).toMatchObject({ code: "store_busy", message: expect.stringMatching(/:1\/.*refuses connections/) });
+    expect(error).toMatchObject({ code: "store_busy", message: expect.stringMatching(/:1\/.*ECONNREFUSED/) });
     expect(clock.monotonicMs() - startedMs).toBeGreaterThan(100);
     await pool.end();
   });
@@ -241,7 +241,7 @@ describe("a store in PostgreSQL", () => {
 
     await expect(store.meta.get("name")).rejects.toMatchObject({
       code: "store_busy",
-      message: expect.stringContaining("another transaction held a lock for too long"),
+      message: expect.stringContaining("due to lock timeout"),
     });
     await other.query("rollback");
     expect(await store.meta.get("name")).toBeNull();

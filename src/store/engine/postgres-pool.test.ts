@@ -7,11 +7,11 @@ describe("a statement that the server keeps", () => {
   it("has the same name each time, and no other text has it", () => {
     const names = createStatementNames();
 
-    const first = names.nameOf("select 1");
+    const first = names("select 1");
 
     expect(first).not.toBeNull();
-    expect(names.nameOf("update checks set fence = fence + 1")).not.toBe(first);
-    expect(names.nameOf("select 1")).toBe(first);
+    expect(names("update checks set fence = fence + 1")).not.toBe(first);
+    expect(names("select 1")).toBe(first);
   });
 
   it.each([
@@ -23,20 +23,20 @@ describe("a statement that the server keeps", () => {
     { rule: "has a text for each length of its list", text: "select id from outbox where id in ($1, $2)" },
     { rule: "has a text for each number of its rows", text: "insert into runs (a, b) values ($1, $2), ($3, $4)" },
   ])("is none that $rule", ({ text }) => {
-    expect(createStatementNames().nameOf(text)).toBeNull();
+    expect(createStatementNames()(text)).toBeNull();
   });
 
   it("may count all rows", () => {
-    expect(createStatementNames().nameOf("select count(*) from meta")).not.toBeNull();
+    expect(createStatementNames()("select count(*) from meta")).not.toBeNull();
   });
 
   it("is one of a bounded number", () => {
     const names = createStatementNames();
 
-    const named = Array.from({ length: 1_000 }, (_, index) => names.nameOf(`select ${index}`));
+    const named = Array.from({ length: 1_000 }, (_, index) => names(`select ${index}`));
 
     expect(named.filter((name) => name !== null)).toHaveLength(256);
-    expect(names.nameOf("select 0")).toBe(named[0]);
+    expect(names("select 0")).toBe(named[0]);
   });
 });
 

@@ -5,8 +5,7 @@ import { createSystemClock, secondMs } from "../../base/time.ts";
 import { heldError, holderName, takeWithinMs, type TakeWriterOptions, type Writer } from "../writer.ts";
 import type { Fence } from "./fence.ts";
 import type { PostgresLocation } from "./location.ts";
-import { databaseOver } from "./postgres-database.ts";
-import { createPostgresPool } from "./postgres-pool.ts";
+import { createPostgresPool, databaseOver } from "./postgres-pool.ts";
 
 interface WriterTables {
   readonly writer: { readonly epoch: number; readonly holder: string; readonly expires_at_ms: number };

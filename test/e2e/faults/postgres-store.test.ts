@@ -99,7 +99,9 @@ describe("a store in PostgreSQL", () => {
     const outcome = await runCli(["outbox", "list"], { cwd: folder, env: { STORE_URL: gone.href } });
 
     expect(outcome).toMatchObject({ exitCode: 74, stdout: "" });
-    expect(outcome.stderr).toMatch(/the store 127\.0\.0\.1:\d+\/nowhere cannot be used: the database does not exist/);
+    expect(outcome.stderr).toMatch(
+      /the store 127\.0\.0\.1:\d+\/nowhere cannot be used: database "nowhere" does not exist/,
+    );
     expect(outcome.stderr).not.toMatch(/p(%40|@)ss/);
   });
 });
