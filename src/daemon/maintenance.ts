@@ -3,7 +3,7 @@ import { createLoop, type Loop } from "../base/loop.ts";
 import type { Logger } from "../base/logger.ts";
 import { dayMs, hourMs, minuteMs, type Clock } from "../base/time.ts";
 import type { OrganizationConfig, ServerConfig, StorageConfig } from "../config/config.ts";
-import type { PruneLimits, Pruned } from "../store/prune-limits.ts";
+import type { PruneLimits, Pruned } from "../store/tables.ts";
 import { singleRunsMs } from "../store/runs/history.ts";
 import type { Store } from "../store/store.ts";
 import { createRetentionClock } from "./retention-clock.ts";

@@ -1,7 +1,7 @@
 import { sql, type Kysely } from "kysely";
 import { postgresPlace } from "../base/postgres-url.ts";
 import { secondMs } from "../base/time.ts";
-import { inTransaction } from "./engine/in-transaction.ts";
+import { inTransaction } from "./engine/dialect.ts";
 import { noStore, type PostgresLocation } from "./engine/location.ts";
 import { currentVersion, migrate, readVersion } from "./engine/migrations/migrations.ts";
 import { Fence } from "./engine/fence.ts";

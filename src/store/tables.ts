@@ -26,3 +26,14 @@ export function namedAsInCode(db: PlainDb): <Tables>() => Db<Tables> {
   const named: unknown = db.withPlugin(spelling);
   return <Tables>() => named as Db<Tables>;
 }
+
+/** The rows that one step deletes of a table: at or before `beforeMs`, at most `maxRows` of them. */
+export interface PruneLimits {
+  readonly beforeMs: number;
+  readonly maxRows: number;
+}
+
+/** Whether another step is needed. */
+export interface Pruned {
+  readonly hasMore: boolean;
+}

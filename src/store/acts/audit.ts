@@ -3,8 +3,7 @@ import { z } from "zod";
 
 import { type Action, type ActVia, type Actor, actions, actVias } from "../../contract/actor.ts";
 import { dialectOf } from "../engine/dialect.ts";
-import type { Db, RowId } from "../tables.ts";
-import type { PruneLimits, Pruned } from "../prune-limits.ts";
+import type { Db, PruneLimits, Pruned, RowId } from "../tables.ts";
 
 /** An act as it is written down. */
 export interface AuditAct {

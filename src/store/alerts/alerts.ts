@@ -6,11 +6,9 @@ import { checkErrorReasons, type CheckName } from "../../contract/report.ts";
 import { carrierSchema, excessSchema, onsetSchema, revivedSchema } from "../../contract/spike-evidence.ts";
 import { severities } from "../../contract/severity.ts";
 import { FlatlineError } from "../../base/errors.ts";
-import { isAmong } from "../engine/dialect.ts";
-import { rowStatement } from "../engine/row-statement.ts";
-import type { Db } from "../tables.ts";
+import { isAmong, rowStatement } from "../engine/dialect.ts";
+import type { Db, PruneLimits, Pruned } from "../tables.ts";
 import type { LogTables } from "./log.ts";
-import type { PruneLimits, Pruned } from "../prune-limits.ts";
 
 const severity = z.enum(severities);
 const nullableNumber = z.number().nullable();

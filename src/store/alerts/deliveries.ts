@@ -1,7 +1,6 @@
 import { chunksOf, inChunks } from "../engine/chunks.ts";
-import { inTransaction } from "../engine/in-transaction.ts";
-import type { PruneLimits, Pruned } from "../prune-limits.ts";
-import type { Db } from "../tables.ts";
+import { inTransaction } from "../engine/dialect.ts";
+import type { Db, PruneLimits, Pruned } from "../tables.ts";
 import type { AlertTables } from "./alerts.ts";
 
 /** One attempt to notify a receiver, and its answer. It names no organization: those are with the incident. */

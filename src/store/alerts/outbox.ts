@@ -1,8 +1,6 @@
 import { sql, type Generated, type RawBuilder } from "kysely";
 
-import { dialectOf } from "../engine/dialect.ts";
-import { inTransaction } from "../engine/in-transaction.ts";
-import { rowStatement } from "../engine/row-statement.ts";
+import { dialectOf, inTransaction, rowStatement } from "../engine/dialect.ts";
 import type { Db, RowId } from "../tables.ts";
 
 /** A notification that its receiver has not accepted yet (CONTRACT 7, Delivery). */

@@ -1,4 +1,4 @@
-import { PostgresAdapter, sql, type Kysely, type RawBuilder, type SqlBool } from "kysely";
+import { CompiledQuery, PostgresAdapter, sql, type Kysely, type RawBuilder, type SqlBool } from "kysely";
 
 /** Column types that both databases know. */
 export type ValueType = "bigint" | "text" | "double precision" | "bytea";
@@ -87,22 +87,61 @@ export function isAmong<Schema>(db: Kysely<Schema>, column: string, texts: reado
   return sql<SqlBool>`${sql.ref(column)} in (select value from ${dialectOf(db).texts(texts)} as given)`;
 }
 
-/** Does work after the work before it has ended. */
-export type Turns = <Result>(work: () => Promise<Result>) => Promise<Result>;
-
-/** The adapter of a PostgreSQL whose transactions come one after the other. */
+/** The adapter of a PostgreSQL whose transactions come one after the other; SQLite's connection itself has one at a time. */
 export class TurnsPostgresAdapter extends PostgresAdapter {
   #last: Promise<unknown> = Promise.resolve();
 
-  readonly takeTurn: Turns = (work) => {
+  readonly takeTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
     const turn = this.#last.then(work);
     this.#last = turn.catch(() => undefined);
     return turn;
   };
 }
 
-/** Returns what transactions wait for; SQLite's connection itself has one at a time. */
-export function turnsOf<Schema>(db: Kysely<Schema>): Turns {
+/**
+ * Runs `work` in the surrounding transaction, or in a new one. Transactions of one database come one after the other, as SQLite
+ * has it: none meets another one's changes, or has to begin again.
+ */
+export function inTransaction<Tables, Result>(
+  db: Kysely<Tables>,
+  work: (db: Kysely<Tables>) => Promise<Result>,
+): Promise<Result> {
+  if (db.isTransaction) return work(db);
   const { adapter } = db.getExecutor();
-  return adapter instanceof TurnsPostgresAdapter ? adapter.takeTurn : (work) => work();
+  const begin = (): Promise<Result> => db.transaction().execute(work);
+  return adapter instanceof TurnsPostgresAdapter ? adapter.takeTurn(begin) : begin();
+}
+
+/**
+ * Creates a statement over a list of rows whose text is built once per engine and per length. Kysely's builder takes three
+ * times as long as SQLite itself (20 µs against 7 µs per row, measured 2026-11). `textOf` receives a query of the rows.
+ * Returns the rows of the statement.
+ */
+export function rowStatement<Row>(
+  types: readonly ValueType[],
+  textOf: (rows: string) => string,
+): <Tables>(db: Kysely<Tables>, rows: readonly (readonly CellValue[])[]) => Promise<Row[]> {
+  const texts = { sqlite: new Map<number, string>(), postgres: new Map<number, string>() };
+
+  function textFor({ engine, rowsText }: StoreDialect, length: number): string {
+    const known = texts[engine].get(length);
+    if (known !== undefined) return known;
+    const text = textOf(rowsText(types, length));
+    texts[engine].set(length, text);
+    return text;
+  }
+
+  return async (db, rows) => {
+    const dialect = dialectOf(db);
+    const answers: Row[] = [];
+    for (let start = 0; start < rows.length;) {
+      const length = dialect.rowsAtOnce(rows.length - start);
+      const slice = rows.slice(start, start + length);
+      const query = CompiledQuery.raw(textFor(dialect, length), dialect.rowsParameters(types, slice));
+      const { rows: answered } = await db.executeQuery<Row>(query);
+      answers.push(...answered);
+      start += length;
+    }
+    return answers;
+  };
 }

@@ -4,9 +4,7 @@ import { sql } from "kysely";
 import { FlatlineError } from "../../base/errors.ts";
 import { dayMs, eventLoopTurn, hourMs, minuteMs } from "../../base/time.ts";
 import { noType } from "../../contract/assets.ts";
-import { dialectOf } from "../engine/dialect.ts";
-import { inTransaction } from "../engine/in-transaction.ts";
-import { rowStatement } from "../engine/row-statement.ts";
+import { dialectOf, inTransaction, rowStatement } from "../engine/dialect.ts";
 import type { PlainDb } from "../tables.ts";
 import { createTally, deadStatus, ingestedStatus, type LivenessEvent, type StatusTally } from "./rules.ts";
 

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import { dayMs, minuteMs, type Clock } from "../../base/time.ts";
 import type { AssetTypeDeaths, DeathsQuery } from "../../contract/liveness-counts.ts";
-import { rowStatement } from "../engine/row-statement.ts";
+import { rowStatement } from "../engine/dialect.ts";
 import type { PlainDb } from "../tables.ts";
 import { deadStatusId } from "./rules.ts";
 

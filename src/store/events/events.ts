@@ -2,11 +2,8 @@ import { sql, type RawBuilder } from "kysely";
 
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import type { FirstEvents } from "../../contract/liveness-counts.ts";
-import { dialectOf } from "../engine/dialect.ts";
-import { inTransaction } from "../engine/in-transaction.ts";
-import { rowStatement } from "../engine/row-statement.ts";
-import type { Pruned, PruneLimits } from "../prune-limits.ts";
-import type { PlainDb } from "../tables.ts";
+import { dialectOf, inTransaction, rowStatement } from "../engine/dialect.ts";
+import type { PlainDb, PruneLimits, Pruned } from "../tables.ts";
 import { addEvents, ownKeysFrom, removeDeaths, type Added, type AddOptions } from "./add.ts";
 import { slugId } from "./asset-events.ts";
 import { createDeaths } from "./counts.ts";

@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 
 import type { Clock } from "../../base/time.ts";
-import { inTransaction } from "../engine/in-transaction.ts";
-import { rowStatement } from "../engine/row-statement.ts";
+import { inTransaction, rowStatement } from "../engine/dialect.ts";
 import type { PlainDb } from "../tables.ts";
 import type { EventStore } from "./events.ts";
 import type { ImportTarget } from "./import.ts";

@@ -3,9 +3,7 @@ import { checkKey } from "../../contract/check-key.ts";
 import type { CheckName, CheckReport } from "../../contract/report.ts";
 import { severities } from "../../contract/severity.ts";
 import { chunksOf } from "../engine/chunks.ts";
-import { dialectOf, type CellValue, type ValueType } from "../engine/dialect.ts";
-import { inTransaction } from "../engine/in-transaction.ts";
-import { rowStatement } from "../engine/row-statement.ts";
+import { dialectOf, inTransaction, rowStatement, type CellValue, type ValueType } from "../engine/dialect.ts";
 import type { PlainDb } from "../tables.ts";
 import { CheckState, type CheckKey } from "./check-state.ts";
 

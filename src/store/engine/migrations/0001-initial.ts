@@ -1,5 +1,11 @@
-import type { Kysely } from "kysely";
-import { runStatements, type MigrationStatement } from "./statements.ts";
+import { sql, type Kysely } from "kysely";
+import { dialectOf } from "../dialect.ts";
+
+/**
+ * One statement of a migration: in SQLite's dialect, or one per engine if they differ; a missing one is not needed for that
+ * engine.
+ */
+type MigrationStatement = string | { readonly sqlite?: string; readonly postgres?: string };
 
 /** Liveness events with their rollups (CONTRACT 10). */
 const events: readonly MigrationStatement[] = [
@@ -262,5 +268,9 @@ const statements = [...events, ...runs, ...alerts, ...acts, ...discovery, ...pla
 
 /** Creates the schema of the first release. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await runStatements(db, statements);
+  const { engine, ddl } = dialectOf(db);
+  for (const statement of statements) {
+    const text = typeof statement === "string" ? ddl(statement) : statement[engine];
+    if (text !== undefined) await sql.raw(text).execute(db);
+  }
 }
