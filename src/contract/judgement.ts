@@ -1,5 +1,3 @@
-import { formatPercent } from "../base/numbers.ts";
-
 /** The verdicts of people on an alert: the checker was wrong, the assets did die, or it was known beforehand. */
 export const judgementVerdicts = ["checker", "real", "expected"] as const;
 export type JudgementVerdict = (typeof judgementVerdicts)[number];
@@ -11,11 +9,6 @@ const leastRevived = 3;
 /** Returns whether so many assets were found alive that the checker was wrong. */
 export function speaksForChecker({ revivedCount, share }: RevivedShare): boolean {
   return revivedCount >= leastRevived && share >= proposedShare;
-}
-
-/** Proposes the judgement that revivals suggest; null: they suggest none. */
-export function proposeJudgement(revived: RevivedShare): string | null {
-  return speaksForChecker(revived) ? `${formatPercent(revived.share)} were found alive: judge as checker?` : null;
 }
 
 /** How many deaths were reversed, and their share (0–1) of the deaths of known assets. */

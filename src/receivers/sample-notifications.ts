@@ -1,7 +1,7 @@
 import type {
   AlertNotice,
+  FleetNotice,
   IncidentNotice,
-  NoticeEvent,
   Notification,
   SampledAsset,
 } from "../alerting/notify/notification.ts";
@@ -248,39 +248,57 @@ function incidentOf(
   };
 }
 
-/** The alert of another check, with what its result observed and found. */
-function checkNotice(
-  check: string,
-  observed: HealthcheckResult["observed"],
-  findings: HealthcheckResult["findings"],
-  given: Partial<HealthcheckResult> = {},
-): AlertNotice {
-  const result = { ...spike, id: check, observed, threshold: {}, findings, ...given };
+/** The alert of another check that counts no deaths. */
+function checkNotice(check: string, given: Partial<HealthcheckResult>): AlertNotice {
   const { onset: _onset, ...notice } = firing;
+  const result = { ...spike, id: check, threshold: {}, ...given };
   return { ...notice, check, result, counts: null, peak: { severity: "fail", currentCount: null, atMs: nowMs } };
 }
 
-/** What people did to an alert that fires, or to one that is over. */
-function act(event: NoticeEvent, reason: string, given: Partial<AlertNotice> = {}): AlertNotice {
-  const said = { by: "kim", comment: "the captcha page of https://evil.example/login", atMs: nowMs };
-  const [, verdict] = /^judged_(checker|real)$/.exec(reason) ?? [];
-  return {
-    ...(given.status === "resolved" ? resolved : firing),
-    result: null,
-    counts: null,
-    previousSeverity: "fail",
-    assetsUrl: `https://flatline.example.com/api/v1/alerts/${firing.id}/assets`,
-    act: said,
-    event,
-    reason,
-    ...(verdict === undefined ? {} : { judgement: { ...said, verdict: verdict as "checker" | "real", note: null } }),
-    ...given,
-  };
+const sentinel = checkNotice("sentinel", {
+  observed: { sentinels: 3, dead: 1, unseen: 0 },
+  findings: [
+    finding("sentinel", "acme", "1 of 3 assets that are known to be alive is called dead"),
+    finding("sentinel.asset", "login.acme.example", "login.acme.example is known to be alive and was called dead"),
+  ],
+});
+const stuck = checkNotice("takedowns-stuck", {
+  observed: { stuck: 14, oldestHours: 61, registrar: "example" },
+  findings: [
+    finding("stuck", null, "14 takedowns wait for a registrar, see https://evil.example/a?b=c.d"),
+    finding("stuck.one", "takedown 7", "waits for 61 h"),
+  ],
+  suggestedAction: "See https://app.example.com/o/acme, not ftp://files.evil.example/x.",
+});
+
+/** What kim judged of an alert. */
+function judgedNotice(notice: AlertNotice, verdict: "checker" | "real"): AlertNotice {
+  const act = { by: "kim", comment: "the captcha page of https://evil.example/login", atMs: nowMs };
+  const judgement = { ...act, verdict, note: null };
+  const assetsUrl = `https://flatline.example.com/api/v1/alerts/${notice.id}/assets`;
+  const told = { event: "judged", reason: `judged_${verdict}`, previousSeverity: "fail" } as const;
+  return { ...notice, ...told, result: null, counts: null, assetsUrl, act, judgement };
 }
 
-/** One notification of each kind that receivers word, with made-up numbers: templates are tried on them, and goldens made. */
+const fleet: FleetNotice = {
+  id: incidentId,
+  together: 12,
+  usual: 0.02,
+  probability: 1e-24,
+  organizations: 21,
+  spiking: 12,
+  withinMs: 10 * minuteMs,
+  assetTypes: [
+    { assetType: "DOMAIN", count: 102_572, share: 0.78 },
+    { assetType: "URL", count: 28_951, share: 0.22 },
+  ],
+  evidence: { beganAtMs, markers: [marker], undone: { share: 0.41, organizations: 7 } },
+  sample,
+};
+
+/** One notification of each shape, with made-up numbers: templates are tried on them, and goldens made. */
 export function sampleNotifications(): Readonly<Record<string, Notification>> {
-  const of = (alerts: readonly AlertNotice[], incident: IncidentNotice | null, fleet: Notification["fleet"] = null) => {
+  const of = (alerts: readonly AlertNotice[], incident: IncidentNotice | null, fleet: FleetNotice | null = null) => {
     const status = alerts.some((alert) => alert.status === "firing") ? "firing" : "resolved";
     const severity = alerts[0]?.severity ?? "ok";
     const id = "0196f0a2-0000-7000-8000-00000000a000";
@@ -289,82 +307,31 @@ export function sampleNotifications(): Readonly<Record<string, Notification>> {
     const facts = { id, receiver: "sample", status, severity, summary, generatedAtMs: nowMs, externalUrl } as const;
     return { ...facts, fleet, incident, alerts };
   };
-  const [one, oneOver, several] = [incidentOf(1, 1), incidentOf(1, 0), incidentOf(12, 12)];
-  const ofCheck = (notice: AlertNotice, family: string) => of([notice], incidentOf(1, 1, { family }));
-  const fleet = {
-    id: incidentId,
-    together: 12,
-    usual: 0.02,
-    probability: 1e-24,
-    organizations: 21,
-    spiking: 12,
-    withinMs: 10 * minuteMs,
-    assetTypes: [
-      { assetType: "DOMAIN", count: 102_572, share: 0.78 },
-      { assetType: "URL", count: 28_951, share: 0.22 },
-    ],
-    evidence: { beganAtMs, markers: [marker], undone: { share: 0.41, organizations: 7 } },
-    sample,
-  };
+  const [one, oneOver, manyOver] = [incidentOf(1, 1), incidentOf(1, 0), incidentOf(12, 0)];
   const { evidence: _evidence, sample: _sample, ...fleetOver } = { ...fleet, spiking: 0, assetTypes: [] };
-  const others = [warning, { ...resolved, id: alertId(4), slug: "initech" }];
-  const real = act("judged", "judged_real", { status: "resolved" });
-  const opened: AlertNotice = { ...real, event: "released", reason: "released_by_judgement" };
   const restoreUrl = "https://flatline.example.com/api/v1/incidents/41/assets?toRestore=true";
   const deaths = { currentCount: null, expectedCount: null };
-  const removed = { ...resolved, reason: "organization_removed", result: null, counts: null };
-  const test = { ...firing, id: "test-1", slug: "test", event: "test", severity: "warn", reason: "test" } as const;
-  const { incident: _incident, onset: _onset, ...untold } = test;
-  const queue = checkNotice("review-queue", { queued: 7, oldestAgeSeconds: 51_000 }, [
-    finding("review-queue", "9001", "waits for 14h"),
-  ]);
-  const sentinel = checkNotice("sentinel", { sentinels: 3, dead: 1, unseen: 0 }, [
-    finding("sentinel", "acme", "1 of 3 assets that are known to be alive is called dead"),
-    finding("sentinel.asset", "login.acme.example", "login.acme.example is known to be alive and was called dead"),
-  ]);
-  const silent = "no liveness event of any status for 26 h, the last at 2026-01-14T10:00:00.000Z";
-  const regret = "62 of 88 deaths (70 %) of the 168 h before 2026-01-13T12:00:00.000Z were found alive since";
-  const stuck = checkNotice(
-    "takedowns-stuck",
-    { stuck: 14, oldestHours: 61, registrar: "example" },
-    [
-      finding("stuck", null, "14 takedowns wait for a registrar, see https://evil.example/a?b=c.d"),
-      finding("stuck.one", "takedown 7", "waits for 61 h"),
-    ],
-    { suggestedAction: "See https://app.example.com/o/acme, not ftp://files.evil.example/x." },
-  );
+  const real = judgedNotice(resolved, "real");
+  const opened: AlertNotice = { ...real, event: "released", reason: "released_by_judgement" };
+  const nothing = { startsAtMs: nowMs, peak: null, labels: {}, url: null, result: null, counts: null } as const;
+  const { incident: _incident, onset: _onset, ...known } = firing;
+  const test = { ...known, ...nothing, id: "test-1", slug: "test", severity: "warn", reason: "test" } as const;
   return {
     firing: of([{ ...firing, sample }], one),
     escalated: of([{ ...firing, event: "escalated", previousSeverity: "warn", reason: "severity_rose" }], one),
-    reminder: of([{ ...firing, event: "reminder", previousSeverity: "fail", reason: "repeat_interval" }], one),
     resolved: of([resolved], oneOver),
-    removed: of([removed], incidentOf(1, 0, { isBack: false })),
-    group: of([firing, ...others], incidentOf(3, 2)),
-    fleet: of([firing, warning], several, fleet),
-    "fleet-resolved": of(
-      [resolved, { ...resolved, id: warning.id, slug: "globex", severity: "warn" }],
-      incidentOf(12, 0),
-      {
-        ...fleetOver,
-        peakSpiking: 14,
-      },
-    ),
+    group: of([firing, warning, { ...resolved, id: alertId(4), slug: "initech" }], incidentOf(3, 2)),
+    fleet: of([firing, warning], incidentOf(12, 12), fleet),
+    "fleet-resolved": of([resolved, { ...resolved, id: warning.id, slug: "globex", severity: "warn" }], manyOver, {
+      ...fleetOver,
+      peakSpiking: 14,
+    }),
     unknown: of([unknown], incidentOf(1, 1, { family: "unreachable", platform: { ...platform, unwatched: 1 } })),
     recovered: of([recovered], incidentOf(1, 0, { family: "unreachable" })),
-    "review-queue": ofCheck({ ...queue, severity: "warn" }, "review-queue"),
     sentinel: of([sentinel], incidentOf(1, 1, { alone: { slug: "acme", check: "sentinel", windowHours: 24, deaths } })),
-    "event-flow": ofCheck(checkNotice("event-flow", {}, [finding("event-flow.silence", "acme", silent)]), "no-events"),
-    regret: ofCheck(
-      checkNotice("regret", { longRevived: 62, longShare: 62 / 88 }, [finding("regret", "acme", regret)]),
-      "regret",
-    ),
-    healthcheck: ofCheck(stuck, "takedowns-stuck"),
-    acknowledged: of([act("acknowledged", "acknowledged")], one),
-    unacknowledged: of([act("unacknowledged", "unacknowledged")], one),
-    judged: of([act("judged", "judged_checker", { restoreUrl })], one),
+    healthcheck: of([stuck], incidentOf(1, 1, { family: "takedowns-stuck" })),
+    judged: of([{ ...judgedNotice(firing, "checker"), restoreUrl }], one),
     "judged-released": of([real, opened], oneOver),
-    withdrawn: of([act("judged", "judgement_withdrawn")], one),
-    released: of([act("released", "released_by_hand")], one),
-    test: of([{ ...untold, startsAtMs: nowMs, peak: null, labels: {}, url: null, result: null, counts: null }], null),
+    test: of([{ ...test, event: "test" }], null),
   };
 }

@@ -3,7 +3,7 @@ import { checkKind } from "../checks/checks.ts";
 import { countingOf, countText, deathWords } from "../contract/death-counts.ts";
 import { compareSeverity } from "../contract/severity.ts";
 import { headline, judgementSentence } from "./headline.ts";
-import { countOf, durationText } from "./numbers.ts";
+import { countOf, durationText, instantText } from "./numbers.ts";
 import { plainText } from "./text.ts";
 
 // A summary is a title: what fits a phone's lock screen. The alerts are all in the notification.
@@ -135,6 +135,13 @@ export function actSentence({ event, reason, judgement, act }: AlertNotice): str
     ...(event === "unacknowledged" ? ["Reminders go on."] : []),
     ...(comment === null ? [] : [`${by ?? "Somebody"} says: «${comment}».`]),
   ].join(" ");
+}
+
+/** "Its peak was fail with 5,119 deaths, 15 Jan 12:00 UTC."; none where deaths are not counted. */
+export function peakSentence({ check, peak, result }: AlertNotice, nowMs: number): string[] {
+  if (check !== "dead-asset-spike" || peak === null || peak.currentCount === null) return [];
+  const { severity, currentCount, atMs } = peak;
+  return [`Its peak was ${severity} with ${countText(currentCount, result)}, ${instantText(atMs, nowMs)}.`];
 }
 
 function names(alerts: readonly AlertNotice[], hasSeverity: boolean): string {

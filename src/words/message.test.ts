@@ -80,7 +80,7 @@ describe("a message", () => {
   it("of a comment quotes it", () => {
     const act = { by: "dana", comment: "rolled back", atMs: 0 };
 
-    expect(said("released", { event: "commented", act })).toMatchObject({
+    expect(said("judged", { event: "commented", act })).toMatchObject({
       title: "acme: comment by dana",
       text: "dana says: «rolled back».",
     });
@@ -97,19 +97,6 @@ describe("a message", () => {
       title: "3 organizations: judged checker by kim, takedowns of 2 organizations allowed",
       text: "The checker was wrong, says kim: «the captcha page of hxxps://evil[.]example/login».",
     });
-  });
-
-  it.each([
-    ["half of a spike's deaths", "firing", { revivedCount: 3, revivedShare: 0.5 }, "50 % were found alive"],
-    ["half of what regret looked at", "regret", { longRevived: 44, longShare: 0.5 }, "50 % were found alive"],
-    ["less than half", "firing", { revivedCount: 497, revivedShare: 0.497 }, null],
-    ["a result without a share", "firing", { revivedCount: 312 }, null],
-  ] as const)("proposes a judgement by %s", (_what, kind, observed, proposal) => {
-    const { result } = noticeOf(kind);
-    if (result === null) throw new Error("no result");
-    const { text } = said(kind, { result: { ...result, observed: { ...result.observed, ...observed } } });
-
-    expect(/\S+ % were found alive(?=: judge as checker\?)/.exec(text)?.[0] ?? null).toBe(proposal);
   });
 
   it("has the link to its page first, then what can be done, then the application", () => {

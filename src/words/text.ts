@@ -7,11 +7,6 @@ export function plainText(text: string): string {
   return blankUnseen(text.toWellFormed()).replaceAll(/\s+/g, " ").trim();
 }
 
-/** Returns the text with a capital at its begin and a full stop at its end. */
-export function sentence(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
-}
-
 /** How much of a list is shown. */
 export interface ListBudget {
   readonly maxItems: number;

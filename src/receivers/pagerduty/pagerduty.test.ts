@@ -84,11 +84,9 @@ describe("pagerdutyEvents", () => {
   it.each([
     ["firing", ["trigger f1 critical"]],
     ["escalated", ["trigger f1 critical"]],
-    ["reminder", ["trigger f1 critical"]],
     ["resolved", ["resolve f1"]],
     ["unknown", ["trigger f1 error"]],
     ["recovered", ["resolve f1"]],
-    ["review-queue", ["trigger f1 warning"]],
     ["test", ["trigger -1 info"]],
     ["group", ["trigger f1 critical"]],
     ["fleet", ["trigger f1 critical"]],

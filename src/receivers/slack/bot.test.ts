@@ -130,9 +130,9 @@ describe("a bot of Slack", () => {
 
   it("says a second opinion in a reply, and in the message", async () => {
     await posted();
-    const { alerts, ...reminder } = sample("reminder", { organizations: 3 });
+    const { alerts, ...escalated } = sample("escalated", { organizations: 3 });
 
-    await deliver({ ...reminder, alerts: alerts.map((alert) => ({ ...alert, reason: "second_opinion" })) });
+    await deliver({ ...escalated, alerts: alerts.map((alert) => ({ ...alert, reason: "second_opinion" })) });
 
     const [edit, reply] = calls();
     expect(JSON.stringify(edit)).toContain("14 of 20 still answer");
@@ -144,7 +144,7 @@ describe("a bot of Slack", () => {
 
   it("says the end of the excess by the reader's clock, and in the message", async () => {
     await posted();
-    const { incident, alerts, ...reminder } = sample("reminder", { organizations: 3 });
+    const { incident, alerts, ...escalated } = sample("escalated", { organizations: 3 });
     if (incident === null) throw new Error("no incident");
     const excessStoppedAtMs = Date.UTC(2026, 0, 15, 11, 1);
     const quietSinceMs = excessStoppedAtMs;
@@ -153,7 +153,7 @@ describe("a bot of Slack", () => {
     const headline = { ...incident.headline, excess };
 
     await deliver({
-      ...reminder,
+      ...escalated,
       incident: { ...incident, excessStoppedAtMs, headline },
       alerts: alerts.map((alert) => ({ ...alert, reason: "excess_stopped" })),
     });

@@ -1,6 +1,8 @@
 import { cutText } from "../../base/cut-text.ts";
 import type { Notification } from "../../alerting/notify/notification.ts";
-import { messageOf, opinionSentence, overFacts, type Fact, type Wording } from "../../words/message.ts";
+import { opinionWords } from "../../contract/second-opinion.ts";
+import { overFacts, type Fact } from "../../words/facts.ts";
+import { messageOf, type Wording } from "../../words/message.ts";
 import { fitMessage, listLines, previewOf, type FittedMessage } from "../fit.ts";
 
 // docs.slack.dev/reference/block-kit/blocks: header 150, section text 3,000, fields 10 of 2,000, 50 blocks a message.
@@ -38,8 +40,8 @@ export function slackReply(notification: Notification): { readonly text: string;
   const over = incident !== null && isAll("excess_stopped") ? overFacts(incident, generatedAtMs) : [];
   if (over.length > 0)
     return { text: `${over.map((fact) => `${fact.label} ${datedText(fact)}`).join(". ")}.`, mrkdwn: true };
-  if (incident !== null && isAll("second_opinion"))
-    return { text: `Second opinion: ${escapeText(opinionSentence(incident))}`, mrkdwn: false };
+  const opinion = isAll("second_opinion") ? incident?.secondOpinion : null;
+  if (opinion) return { text: `Second opinion: ${opinionWords(opinion)}.`, mrkdwn: false };
   const lines = fitMessage(messageOf(notification, { about: "change" }), previewOf);
   return { text: escapeText(lines.filter((line) => line !== "").join("\n")), mrkdwn: false };
 }

@@ -1,0 +1,104 @@
+import type { AlertNotice, IncidentNotice, Notification } from "../alerting/notify/notification.ts";
+import { formatCount, formatNumber } from "../base/numbers.ts";
+import { minuteMs } from "../base/time.ts";
+import { deathWords } from "../contract/death-counts.ts";
+import { isOwnCheck } from "../contract/report.ts";
+import { controlWords, opinionWords } from "../contract/second-opinion.ts";
+import { countOf, durationText, instantText } from "./numbers.ts";
+import { plainText } from "./text.ts";
+
+/** What the sentences of a message do not say, by name: `Began`, `14 Jan 21:40 UTC`. */
+export interface Fact {
+  readonly label: string;
+  readonly text: string;
+  /** The instant with which `text` begins, for a medium that shows times by its reader's clock; absent: it is none. */
+  readonly atMs?: number;
+}
+
+/** The name of the fact that has an alert's labels: they are the operator's, and their addresses stay. */
+export const labelsFact = "Labels";
+
+// Together with the other facts these are within the ten fields of a Slack section.
+const shownValues = 5;
+const shownLabels = 12;
+
+/** Returns how many, since when, and what is known beside the headline. */
+export function incidentFacts(
+  { fleet, status, generatedAtMs: nowMs }: Notification,
+  incident: IncidentNotice,
+  { notices, isOne }: { readonly notices: readonly AlertNotice[]; readonly isOne: boolean },
+): Fact[] {
+  const { family, deaths, onsetAtMs, organizations, firing, own, startedAtMs, endedAtMs, headline } = incident;
+  const counts = deaths && deathWords({ currentCount: deaths.count, expectedCount: deaths.expected });
+  const onset = notices.find((notice) => notice.onset?.atMs === headline.beganAtMs)?.onset;
+  const marker = onset?.marker ?? fleet?.evidence?.markers.findLast(({ atMs }) => atMs <= headline.beganAtMs);
+  const began = timeFact("Began", headline.beganAtMs, nowMs);
+  return [
+    ...(firing === 0 || firing === organizations
+      ? []
+      : [{ label: "Firing", text: `${formatCount(firing)} of ${countOf(organizations, "organization")}` }]),
+    ...(isOne || counts === null ? [] : [{ label: "In all", text: counts }]),
+    ...(onsetAtMs === null ? [] : [marker === undefined ? began : after(began, headline.beganAtMs, marker)]),
+    timeFact("Detected", startedAtMs, nowMs),
+    ...(endedAtMs === null ? [] : [timeFact("Ended", endedAtMs, nowMs)]),
+    ...(status === "resolved" ? [] : overFacts(incident, nowMs)),
+    ...(family === "deaths" ? opinionFacts(incident) : []),
+    ...(own.lastError === null ? [] : [{ label: "Last error", text: own.lastError }]),
+  ];
+}
+
+/** "14 Jan 21:40 UTC, 40 min after «captcha rollout»". */
+function after(fact: Fact, beganAtMs: number, { text, atMs }: { readonly text: string; readonly atMs: number }): Fact {
+  const sinceMs = beganAtMs - atMs;
+  return { ...fact, text: `${fact.text}, ${sinceMs < minuteMs ? "right" : durationText(sinceMs)} after «${text}»` };
+}
+
+/** Returns since when nothing is unusual, and by when it ends; none while it goes on. */
+export function overFacts({ headline: { excess } }: Pick<IncidentNotice, "headline">, nowMs: number): Fact[] {
+  if (excess === null || excess.state === "ongoing" || excess.quietSinceMs === null) return [];
+  const { quietSinceMs, expectedEndAtMs } = excess;
+  return [
+    timeFact("Nothing unusual since", quietSinceMs, nowMs),
+    ...(expectedEndAtMs === null ? [] : [timeFact("It ends by", expectedEndAtMs, nowMs)]),
+  ];
+}
+
+/** What the headline does not say of the second opinion: its controls, and one that decides nothing. */
+function opinionFacts({ secondOpinion, endedAtMs, headline: { judgement } }: IncidentNotice): Fact[] {
+  if (secondOpinion === null) return [];
+  if (secondOpinion.verdict === "undecided" || endedAtMs !== null || judgement !== null)
+    return [{ label: "Second opinion", text: opinionWords(secondOpinion) }];
+  const text = controlWords({ ...secondOpinion, verdict: "confirmed" });
+  return text === null ? [] : [{ label: "Controls of the second opinion", text }];
+}
+
+/** Returns the values that a result has in place of counts of deaths, with a service's own names, and the alert's labels. */
+export function alertFacts(notice: AlertNotice): Fact[] {
+  const { kind, check, counts, result } = notice;
+  // The values of a check of flatline's own are in its finding.
+  const isSaid = typeof counts?.currentCount === "number" || (isOwnCheck(check) && check !== "dead-asset-spike");
+  if (kind === "unknown" || result === null || isSaid) return labelFacts(notice);
+  const entries = [...Object.entries(result.observed), ...Object.entries(result.threshold)];
+  const shown = entries.slice(0, shownValues).map(([label, value]) => ({
+    label,
+    text: value === null ? "none" : typeof value === "number" ? formatNumber(value) : String(value),
+  }));
+  const missing = entries.length - shown.length;
+  return [
+    ...shown,
+    ...(missing === 0 ? [] : [{ label: "Further values", text: `+${formatCount(missing)} more` }]),
+    ...labelFacts(notice),
+  ];
+}
+
+/** Returns the labels of an alert. */
+export function labelFacts({ labels }: AlertNotice): Fact[] {
+  const all = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+  const missing = all.length - shownLabels;
+  const shown = [...all.slice(0, shownLabels), ...(missing > 0 ? [`+${formatCount(missing)} more`] : [])];
+  return all.length === 0 ? [] : [{ label: labelsFact, text: shown.join(", ") }];
+}
+
+function timeFact(label: string, atMs: number, nowMs: number): Fact {
+  return { label, text: plainText(instantText(atMs, nowMs)), atMs };
+}
