@@ -5,7 +5,7 @@ import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
 // Layers decide what overrules what; the first sheet names them.
-const sheets = ["base", "frame", "parts", "tables", "chart", "pages"];
+const sheets = ["base", "frame", "parts", "tables", "pages"];
 
 /** `root` ends with a slash; `assets` is the folder of what the pages load. Returns the folders of libraries inside. */
 export async function buildSite(root, assets) {

@@ -72,7 +72,7 @@ export async function axeViolations(page: Page): Promise<string[]> {
   return found as string[];
 }
 
-const widths = [320, 390, 820, 1_440] as const;
+const widths = [320, 390, 720, 768, 820, 1_024, 1_100, 1_180, 1_440] as const;
 
 // Evaluated in the page, as text: what scrolls sideways, what is cut off, and which word goes on in the next line although it had
 // room for itself. Addresses and code break where they must; what is only for readers of text is cut on purpose, and a field scrolls.

@@ -11,10 +11,10 @@ import { renderSection, renderTable, type Column } from "./table.ts";
 const shownAssets = 20;
 
 const columns: readonly Column[] = [
-  { name: "Died", kind: "at", sort: "descending" },
-  { name: "Type", kind: "type" },
+  { name: "Died", sort: "descending" },
+  { name: "Type" },
   { name: "Address" },
-  { name: "Attributes", kind: "attrs" },
+  { name: "Attributes", kind: "wide" },
 ];
 
 /** Renders the assets that died last in the spikes among these alerts: addresses broken, never a link. */
@@ -38,10 +38,10 @@ export async function renderDeadAssets(
   const rows = deaths.map(({ slug, asset, atMs, typeId, attributeSetId }) => {
     const attributes = attributeSetId === null ? {} : (attributeSets.get(attributeSetId) ?? {});
     return html`<tr>
-      <td class="at">${renderTime(atMs, nowMs, isSameDay(atMs, nowMs) ? "seconds" : "time")}</td>
-      <td class="type">${assetTypes.get(typeId) ?? "–"}</td>
+      <td class="nowrap">${renderTime(atMs, nowMs, isSameDay(atMs, nowMs) ? "seconds" : "time")}</td>
+      <td>${assetTypes.get(typeId) ?? "–"}</td>
       <td class="address">${breakAddress(asset)}</td>
-      <td class="attrs second">
+      <td class="attrs wide second">
         ${Object.entries(attributes).map(([name, value]) => html`<span class="quiet">${name}</span> ${value} `)}
       </td>
       ${isOfMany ? html`<td><a href="/o/${encodeURIComponent(slug)}">${slug}</a></td>` : nothing}
@@ -50,7 +50,7 @@ export async function renderDeadAssets(
   const table =
     rows.length === 0
       ? html`<p class="second">None of them has a name.</p>`
-      : html`${renderTable("dead flow", isOfMany ? [...columns, { name: "Organization" }] : columns, rows)}
+      : html`${renderTable("", isOfMany ? [...columns, { name: "Organization" }] : columns, rows)}
           <p class="pager">
             <span
               >the last ${countOf(rows.length, "asset")}; addresses are broken on purpose, so that nothing opens

@@ -82,7 +82,7 @@ export function renderDialog({
 
 /** Renders what follows from an act, a line for each part. */
 export function renderThen(lines: readonly (readonly [name: string, text: string])[]): Html {
-  return html`<dl class="then">
+  return html`<dl class="facts">
     ${lines.map(
       ([name, text]) =>
         html`<dt>${name}</dt>

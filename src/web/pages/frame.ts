@@ -53,7 +53,6 @@ interface NavPage {
   readonly key: PageKey;
   readonly href: string;
   readonly name: string;
-  readonly short: string;
   readonly count?: (facts: FrameFacts) => number;
   /** What the number counts, for readers of text. */
   readonly counts?: string;
@@ -61,31 +60,26 @@ interface NavPage {
 
 /** The pages in the order of the masthead. */
 const navPages: readonly NavPage[] = [
-  { key: "organizations", href: "/", name: "Organizations", short: "Organizations" },
+  { key: "organizations", href: "/", name: "Organizations" },
   {
     key: "incidents",
     href: "/incidents",
     name: "Incidents",
-    short: "Incidents",
     count: ({ openIncidents, unfinished }) => openIncidents + unfinished,
     counts: "open or not finished",
   },
-  { key: "silences", href: "/silences", name: "Silences", short: "Silences" },
+  { key: "silences", href: "/silences", name: "Silences" },
   {
     key: "receivers",
     href: "/receivers",
     name: "Receivers",
-    short: "Receivers",
     count: ({ deadLetters }) => deadLetters,
     counts: "undelivered",
   },
-  { key: "config", href: "/config", name: "Configuration", short: "Config" },
+  { key: "config", href: "/config", name: "Configuration" },
 ];
-// On a phone the rest is behind *More*.
-const phonePages = 2;
 
-// What a reader has opened stays open when the page is read again.
-const htmxConfig = JSON.stringify({ includeIndicatorCSS: false, history: "reload", morphIgnore: ["open"] });
+const htmxConfig = JSON.stringify({ includeIndicatorCSS: false, history: "reload" });
 // The browser asks so often whether the page has changed.
 const askEveryMs = 3_000;
 
@@ -93,15 +87,21 @@ const askEveryMs = 3_000;
 const readsAgain = html`hx-get="" hx-include="input[name=slug]:checked" hx-trigger="refresh, ask" hx-select="#main"
 hx-select-oob="#pages:outerMorph,#clock:outerMorph" hx-swap="outerMorph" hx-sync="this:replace"`;
 
+/** Colours follow the system until the reader has chosen. */
+export function renderScheme(theme: Theme): Html {
+  return html`<meta name="color-scheme" content="${theme === "system" ? "light dark" : theme}" />`;
+}
+
 /** Renders the whole document. */
 export function renderDocument(frame: Frame, content: PageContent): string {
   const { facts, nowMs, theme, assets, version, tag } = frame;
   const { title, current, main, isLive = false } = content;
   const severity = content.severity ?? facts?.severity ?? "unknown";
   return html`<!doctype html>
-    <html lang="en" ${theme === "system" ? nothing : html` data-theme="${theme}"`}>
+    <html lang="en">
       <head>
         <meta charset="utf-8" />
+        ${renderScheme(theme)}
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="htmx-config" content="${htmxConfig}" />
         <title>${title}</title>
@@ -150,28 +150,17 @@ function didText(here: string): string {
 }
 
 function renderNav(current: PageKey | null, facts: FrameFacts | null): Html {
-  const link = ({ key, href, name, short, count, counts }: NavPage): Html => {
+  const link = ({ key, href, name, count, counts }: NavPage): Html => {
     const number = facts === null ? 0 : (count?.(facts) ?? 0);
-    const words =
-      name === short ? html`${name}` : html`<span class="long">${name}</span><span class="short">${short}</span>`;
     return html`<li>
       <a href="${href}" ${key === current ? html` aria-current="page"` : nothing}
-        >${words}${number === 0 ? nothing : html` <span class="pill">${formatCount(number)}<span class="sr"> ${counts ?? ""}</span></span>`}</a
+        >${name}${number === 0 ? nothing : html` <span class="pill">${formatCount(number)}<span class="sr"> ${counts ?? ""}</span></span>`}</a
       >
     </li>`;
   };
-  const rest = navPages.slice(phonePages);
   return html`<nav id="pages" aria-label="Pages">
     <ul>
       ${navPages.map(link)}
-      <li class="rest">
-        <details>
-          <summary>More</summary>
-          <ul>
-            ${rest.map(link)}
-          </ul>
-        </details>
-      </li>
     </ul>
   </nav>`;
 }

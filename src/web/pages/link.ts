@@ -52,7 +52,7 @@ export function renderLinkPage(answer: LinkAnswer, wasFollowed: boolean, nowMs: 
   return {
     title: `${content.title} · flatline`,
     main: html`<div class="head"><h1>${content.title}</h1></div>
-      <div class="signin"><div>${content.main} ${link}</div></div>`,
+      <div class="form">${content.main} ${link}</div>`,
   };
 }
 

@@ -1,6 +1,6 @@
-import { html, nothing, type Html } from "../parts/html.ts";
+import { html, type Html } from "../parts/html.ts";
 import { siteAssets } from "./assets.ts";
-import type { Theme } from "./frame.ts";
+import { renderScheme, type Theme } from "./frame.ts";
 import { symbols, wordmark } from "./marks.ts";
 
 /** Renders a document of its content alone: no pages to go to, no script, nothing of the fleet. */
@@ -14,16 +14,17 @@ export function renderSheet({
   readonly theme: Theme;
 }): string {
   return html`<!doctype html>
-    <html lang="en" ${theme === "system" ? nothing : html` data-theme="${theme}"`}>
+    <html lang="en">
       <head>
         <meta charset="utf-8" />
+        ${renderScheme(theme)}
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
         <title>${title}</title>
         <link rel="stylesheet" href="/assets/${siteAssets().style}" />
         <link rel="icon" type="image/svg+xml" href="/assets/unknown.svg" />
       </head>
-      <body class="sheet">
+      <body>
         ${symbols}
         <header class="masthead">
           <a class="home" href="/" aria-label="flatline, organizations">${wordmark} flatline</a>

@@ -16,8 +16,8 @@ export interface SignInView {
 /** Renders the form that asks for a token and a name (CONTRACT 19). */
 export function renderSignIn(view: SignInView): Html {
   const { next, personName, isRemembered, ttl, problem } = view;
-  return html`<div class="signin">
-    <form method="post" action="/sign-in">
+  return html`<div class="two">
+    <form class="form" method="post" action="/sign-in">
       <h1>Sign in to flatline</h1>
       <p class="second">It lets you acknowledge, judge and release, and shows names and addresses.</p>
       ${problem?.field === null ? problemLine(problem.message) : nothing}

@@ -41,7 +41,7 @@ describe("what the foot keeps in the browser", () => {
     const light = await background();
 
     await page.locator(".foot a", { hasText: "dark" }).click();
-    await page.locator("html[data-theme=dark]").waitFor();
+    await page.locator("meta[name=color-scheme][content=dark]").waitFor({ state: "attached" });
     const dark = await background();
     await page.goto(`${url}/config`);
 

@@ -117,6 +117,8 @@ alerting: { groupWait: 100ms }`,
 
 const death = { assetType: "URL", asset: null, status: "DETECTED_AS_DEAD", id: null };
 
+const assetOf = (index: number): string => `https://login-${index}.example/${"path".repeat(5 * (index % 10))}`;
+
 /** Eight calm days, and half an hour in which everything dies. */
 function eventsOf(slug: string, nowMs: number, fromHour: number): string {
   const line = (atMs: number, asset: string): string =>
@@ -132,9 +134,7 @@ function eventsOf(slug: string, nowMs: number, fromHour: number): string {
     ...Array.from({ length: Math.ceil(fromHour / 6) }, (_, index) =>
       line(nowMs - (fromHour - 6 * index) * hourMs, `https://calm-${index}.example/${slug}`),
     ),
-    ...Array.from({ length: 130 }, (_, index) =>
-      line(nowMs - hourMs / 2 - index * secondMs, `https://login-${index}.example/${"path/".repeat(index % 20)}`),
-    ),
+    ...Array.from({ length: 130 }, (_, index) => line(nowMs - hourMs / 2 - index * secondMs, assetOf(index))),
   ].join("\n");
 }
 
@@ -171,8 +171,17 @@ const fleet: World = {
         ),
       ),
     );
+    // Addresses and answers as long as a page of others can make them.
+    const results = Array.from({ length: 130 }, (_, index) => ({
+      asset: assetOf(index),
+      assetType: "URL",
+      answer: index % 2 === 0 ? "answers" : "gone",
+      detail: `HTTP 200, ${long}`,
+    }));
+    await writeFile(join(folder.path, "opinion.json"), JSON.stringify({ results }));
     const configuration = (failMultiplier: number, more: readonly string[]): string => `
 source: { type: embedded, concurrency: 64, preload: [{ fixture: fixture.yaml }] }
+secondOpinion: { verifier: { file: opinion.json } }
 defaults: { schedule: "0 0 1 1 *", receivers: [ops, gone, { name: lead, after: 30m }] }
 organizations:
   - { slug: over, thresholds: { failMultiplier: ${failMultiplier}, warnMultiplier: ${failMultiplier} } }
@@ -209,11 +218,16 @@ receivers: [{ name: ops, type: log }, { name: lead, type: log }, { name: gone, t
     const answer = await fetch(`${url}/api/v1/incidents`, { headers: bearer });
     const { incidents } = (await answer.json()) as { incidents: { number: number; firing: number }[] };
     const many = incidents.find(({ firing }) => firing >= rows.length)?.number ?? 0;
+    await post(`${url}/api/v1/incidents/${many}/ack`);
+    await eventually(async () => {
+      const incident = await fetch(`${url}/api/v1/incidents/${many}`, { headers: bearer });
+      return ((await incident.json()) as { secondOpinion: object | null }).secondOpinion !== null;
+    });
     return { url, close: () => gone.close(), many };
   },
   states: [
     ["an incident of 60", "/", /organizations spike since/],
-    ["an incident of 60, all of its rows", "/incidents/MANY?show=all", /organizations spike since/],
+    ["an incident of 60, all of its rows", "/incidents/MANY?show=all", /What each of the \d+ said/],
     ["an incident that has ended, its gate held", "/incidents/1", /Is it over\? Yes, since/],
     ["an incident of 60, a row beyond the first that is ticked", "/incidents/MANY?slug=broken-59", /broken-59/],
     ["judging 60", "/incidents/MANY/judge", /What were these/],
@@ -258,7 +272,6 @@ describe.each([empty, firstMinute, unreachable, fleet])("$name", ({ start, state
 
     expect((await page.locator("main").innerText()).replaceAll(/[\s\u00a0]+/g, " ")).toMatch(says);
     expect(await page.locator("h1").count()).toBeLessThan(2);
-    await page.evaluate("for (const one of document.querySelectorAll('main details')) one.open = true");
     expect(await flawsAtAllWidths(page)).toEqual([]);
     await page.context().close();
     browser.forgive(0);

@@ -100,7 +100,7 @@ function renderDurations(chosen: string): Html {
   return html`<fieldset class="who">
     <legend>For how long</legend>
     <p class="row">
-      ${durations.map((one) => html`<label class="row"><input type="radio" name="duration" value="${one}" ${one === chosen ? html` checked` : nothing} />${one}</label> `)}
+      ${durations.map((one) => html`<label><input type="radio" name="duration" value="${one}" ${one === chosen ? html` checked` : nothing} />${one}</label> `)}
     </p>
   </fieldset>`;
 }
@@ -184,7 +184,7 @@ function renderWhom({ facts, act, meant, slugs, groups }: DialogFacts, action: s
   const sharing = all.length - odd.length - judged.length;
   return html`<fieldset class="who">
     <legend class="sr">Which of them</legend>
-    ${sharing === 0 ? nothing : html`<p><b>${formatCount(sharing)}</b>${carrier === undefined ? " that nobody has judged" : html` that share the cause, <span class="attr">${carrier.key}=${carrier.value}</span>`}</p>`}
+    ${sharing === 0 ? nothing : html`<p><b>${formatCount(sharing)}</b>${carrier === undefined ? " that nobody has judged" : html` that share the cause, <span class="nowrap">${carrier.key}=${carrier.value}</span>`}</p>`}
     ${odd.length === 0 ? nothing : box("odd", groups.odd, html`<b>${formatCount(odd.length)}</b> that do not: ${namesOf(odd)}`)}
     ${judged.length === 0 ? nothing : box("judged", groups.judged, html`<b>${formatCount(judged.length)}</b> judged before: judge them again`)}
   </fieldset>`;

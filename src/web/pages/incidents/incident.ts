@@ -75,19 +75,12 @@ export function renderIncident(
       <div>${isSpike ? renderCarriers(page) : nothing}${renderCost(cost, page, withPeople)}${organization}</div>
       ${renderSection("What happened", html`${incidentComment(number)}${renderStory(page, withPeople)}`)}
     </div>
-    ${withPeople ? renderOpinion(page) : nothing}${deadAssets}
-    ${renderActBar(decided, html`${silence} <a class="button" href="#comment">Comment</a> ${report}`)}`;
+    ${withPeople ? renderOpinion(page) : nothing}${deadAssets} ${renderActBar(decided)}`;
 }
 
-/** On a phone the acts of the questions are a bar at the foot, with what is done less often behind "More". */
-function renderActBar(questions: readonly Question[], more: Html): Html {
-  return html`<nav class="actbar" aria-label="Acts">
-    ${questions.map(({ act = nothing }) => act)}
-    <details>
-      <summary class="button">More</summary>
-      <div>${more}</div>
-    </details>
-  </nav>`;
+/** On a phone the acts of the questions are a bar at the foot. */
+function renderActBar(questions: readonly Question[]): Html {
+  return html`<nav class="actbar" aria-label="Acts">${questions.map(({ act = nothing }) => act)}</nav>`;
 }
 
 function incidentComment(number: number): Html {
@@ -132,7 +125,7 @@ function renderCarriers(page: IncidentDetail): Html {
         <td class="bar">${renderBar(share, usualShare)}</td>
       </tr>`,
   );
-  const table = html`${renderTable("carries", columns, rows)}
+  const table = html`${renderTable("", columns, rows)}
     <p class="pager">the tick on each bar is the usual share</p>`;
   const beside = html`<p>${countOf(excess, "death")} more than expected</p>`;
   return renderSection("What carries the excess", table, { beside, id: "carries" });
@@ -156,7 +149,7 @@ function renderCost(cost: CostAnswer | null, { incident }: IncidentDetail, mayRe
       ? ""
       : `, closed for ${durationText(cost.medianClosedSeconds * 1_000)} in the median`;
   const restore = `/api/v1/incidents/${incident.number}/assets?toRestore=true`;
-  const facts = html`<dl class="facts cost">
+  const facts = html`<dl class="facts">
     <dt>Deaths</dt>
     <dd>${formatCount(cost.deaths)}</dd>
     <dt>Found alive</dt>

@@ -27,10 +27,10 @@ const columns: readonly Column[] = [
   { name: "Severity", kind: "sev" },
   { name: "Incident" },
   { name: "Began", kind: "n" },
-  { name: "Organizations", kind: "n orgs-n" },
-  { name: "More than usual", kind: "n excess" },
+  { name: "Organizations", kind: "n wide" },
+  { name: "More than usual", kind: "n wide" },
   { name: "On hold", kind: "n" },
-  { name: "Judged", kind: "judged" },
+  { name: "Judged", kind: "wide" },
   { name: "Act", kind: "act", isHidden: true },
 ];
 
@@ -110,7 +110,7 @@ type Listing = Pick<IncidentList, "unfinished" | "withPeople" | "nowMs">;
 /** Renders incidents in groups; one without incidents is left out. */
 export function renderIncidentTable(groups: readonly IncidentGroup[], listing: Listing): Html {
   const rows = groups.flatMap((group) => renderGroup(group, listing));
-  return renderTable("incidents flow", columns, rows);
+  return renderTable("incidents", columns, rows);
 }
 
 function renderGroup([name, some, note]: IncidentGroup, list: Listing): Html[] {
@@ -135,12 +135,12 @@ function renderRow(facts: ReadIncident, list: Listing): Html {
     <td class="sev">${severityWord(summary.severity, endedAtMs !== null)}</td>
     <th scope="row"><a href="/incidents/${number}">${first}</a><span class="under">${more.join(" ")}</span></th>
     <td class="n">${renderTime(incident.startedAtMs, nowMs)}<span class="under">for ${lasted}</span></td>
-    <td class="n orgs-n" data-name="organizations">${formatCount(organizations)}</td>
-    <td class="n excess" data-name="more than usual">${incident.family === "deaths" ? formatCount(excess) : "–"}</td>
+    <td class="n wide">${formatCount(organizations)}</td>
+    <td class="n wide">${incident.family === "deaths" ? formatCount(excess) : "–"}</td>
     <td class="n" data-name="on hold">
       ${heldSince.size === 0 ? html`<span class="quiet">0</span>` : html`<b>${formatCount(heldSince.size)}</b>`}
     </td>
-    <td class="judged">${judgedCell(facts, list.withPeople)}</td>
+    <td class="wide">${judgedCell(facts, list.withPeople)}</td>
     <td class="act">${nextAct(facts, list)}</td>
   </tr>`;
 }

@@ -8,16 +8,16 @@ import { pageOf, renderPager, renderSection, renderTable, withParams, type Colum
 import { excessOf, memberFactsOf, sharesCause, type MemberFacts } from "./member-facts.ts";
 
 const columns: readonly Column[] = [
-  { name: "Tick", kind: "check", isHidden: true },
+  { name: "Tick", kind: "check wide", isHidden: true },
   { name: "Severity", kind: "sev" },
   { name: "Organization", kind: "name" },
-  { name: "Began", kind: "n began" },
-  { name: "Deaths", kind: "n count" },
-  { name: "Expected", kind: "n expected" },
-  { name: "More than usual", kind: "n excess" },
-  { name: "Ratio", kind: "n ratio" },
-  { name: "Shares the cause", kind: "n share" },
-  { name: "Found alive", kind: "n alive" },
+  { name: "Began", kind: "n wide" },
+  { name: "Deaths", kind: "n" },
+  { name: "Expected", kind: "n" },
+  { name: "More than usual", kind: "n wide" },
+  { name: "Ratio", kind: "n" },
+  { name: "Shares the cause", kind: "n" },
+  { name: "Found alive", kind: "n wide" },
   { name: "Takedowns", kind: "gate" },
 ];
 
@@ -56,7 +56,7 @@ export function renderMembers(page: IncidentDetail, { params, ticked, path }: Me
   const note =
     carrier === undefined
       ? html`deaths of the window`
-      : html`shares the cause: deaths with <span class="attr">${carrier.key}=${carrier.value}</span>`;
+      : html`shares the cause: deaths with <span class="nowrap">${carrier.key}=${carrier.value}</span>`;
   const more =
     isAll || shown.pages === 1
       ? renderPager(shown, (number) => withParams(path, params, { page: String(number) }), note)
@@ -79,17 +79,17 @@ function renderGroup(some: readonly MemberFacts[], words: Html): Html {
     some.reduce((total, one) => total + (value(one) ?? 0), 0);
   const shut = some.filter(({ heldSinceMs }) => heldSinceMs !== null).length;
   return html`<tr class="group">
-    <td class="check">
+    <td class="check wide">
       <input type="checkbox" data-group aria-label="Tick these ${some.length}" hidden />
     </td>
     <td class="sev" colspan="2">${words}</td>
-    <td class="began"></td>
-    <td class="n count"><b>${formatCount(sum(({ count }) => count))}</b></td>
-    <td class="n expected">${formatExpected(sum(({ expected }) => expected))}</td>
-    <td class="n excess">${formatCount(excessOf(some))}</td>
+    <td class="wide"></td>
+    <td class="n"><b>${formatCount(sum(({ count }) => count))}</b></td>
+    <td class="n" data-name="of">${formatExpected(sum(({ expected }) => expected))}</td>
+    <td class="n wide">${formatCount(excessOf(some))}</td>
     <td class="n ratio"></td>
-    <td class="n share"></td>
-    <td class="n alive">${formatCount(sum(({ revived }) => revived))}</td>
+    <td class="n"></td>
+    <td class="n wide">${formatCount(sum(({ revived }) => revived))}</td>
     <td class="gate">${shut === 0 ? "allowed" : `${formatCount(shut)} on hold`}</td>
   </tr>`;
 }
@@ -100,16 +100,16 @@ function renderMember(one: MemberFacts, nowMs: number): Html {
   const isOver = end !== null;
   const path = `/o/${encodeURIComponent(slug.toWellFormed())}`;
   return html`<tr id="member-${alert.id}" ${isOver ? nothing : html` class="bad"`}>
-    <td class="check"><input type="checkbox" name="slug" value="${slug}" aria-label="Tick ${slug}" /></td>
+    <td class="check wide"><input type="checkbox" name="slug" value="${slug}" aria-label="Tick ${slug}" /></td>
     <td class="sev">${severityWord(alert.severity, isOver)}</td>
     <th scope="row"><a href="${path}">${slug}</a></th>
-    <td class="n began second">${renderTime(beganMs, nowMs)}</td>
-    <td class="n count"><b>${formatCount(count)}</b></td>
-    <td class="n expected second">${formatExpected(expected)}</td>
-    <td class="n excess">${count === null ? "–" : formatCount(excess)}</td>
+    <td class="n wide second">${renderTime(beganMs, nowMs)}</td>
+    <td class="n"><b>${formatCount(count)}</b></td>
+    <td class="n second" data-name="of">${formatExpected(expected)}</td>
+    <td class="n wide">${count === null ? "–" : formatCount(excess)}</td>
     <td class="n ratio ${isOver ? "" : alert.severity}">${formatRatioCell(one)}</td>
-    <td class="n share">${share === null ? "–" : formatPercent(share)}</td>
-    <td class="n alive second">${formatCount(revived)}</td>
+    <td class="n" data-name="shares the cause">${share === null ? "–" : formatPercent(share)}</td>
+    <td class="n wide second">${formatCount(revived)}</td>
     <td class="gate">
       ${heldSinceMs === null ? html`<span class="second">allowed</span>` : html`on hold since ${renderTime(heldSinceMs, nowMs)}`}
     </td>

@@ -30,7 +30,7 @@ const shapes: Readonly<Record<LookAnswer, MarkShape>> = {
 const columns: readonly Column[] = [
   { name: "Answer" },
   { name: "Asked as" },
-  { name: "Type", kind: "type" },
+  { name: "Type" },
   { name: "Address" },
   { name: "Detail" },
 ];
@@ -47,16 +47,16 @@ export function renderOpinion({ summary, answers }: IncidentDetail): Html {
   const rows = shown.map(
     ({ answer, role, assetType, asset, detail }) =>
       html`<tr>
-        <td>${mark(shapes[answer], "ink")} ${answer}</td>
+        <td class="marked nowrap">${mark(shapes[answer], "ink")}${answer}</td>
         <td class="second">${lookRoleWords[role]}</td>
-        <td class="type">${assetType ?? "–"}</td>
+        <td>${assetType ?? "–"}</td>
         <td class="address">${breakAddress(asset)}</td>
-        <td class="second">${detail ?? ""}</td>
+        <td class="answer second">${detail ?? ""}</td>
       </tr>`,
   );
   const asked = answers.filter(({ role }) => role === "sample").length;
   const beside = opinion === null ? nothing : html`<p>${opinionWords(opinion)}</p>`;
-  return renderSection(`What each of the ${formatCount(asked)} said`, renderTable("said flow", columns, rows), {
+  return renderSection(`What each of the ${formatCount(asked)} said`, renderTable("", columns, rows), {
     beside,
     id: "said",
   });

@@ -85,7 +85,7 @@ function causeQuestion({ summary, members, headline }: ReadIncident): Question {
     carrier === undefined
       ? "Its deaths share no attribute."
       : html`<b>${shareText(carrier.share)}</b> of these deaths share
-          <span class="attr">${carrier.key}=${carrier.value}</span>, usually ${shareText(carrier.usualShare)}.`;
+          <span class="nowrap">${carrier.key}=${carrier.value}</span>, usually ${shareText(carrier.usualShare)}.`;
   const marked = members.flatMap(({ alert }) => (alert.onset?.marker ? [alert.onset] : []))[0];
   const marker =
     marked === undefined || marked.marker === null

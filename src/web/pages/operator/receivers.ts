@@ -35,7 +35,7 @@ export function renderReceivers(view: ReceiversView): Html {
   const paused = receivers.find(({ pausedUntilMs }) => pausedUntilMs !== null);
   return html`${renderHead(receiversSentences(receivers, nowMs))}
   ${renderTable(
-    "flow receivers",
+    "",
     receiverColumns,
     receivers.map((one) => renderReceiver(one, nowMs)),
     "Receivers",
@@ -90,8 +90,8 @@ function troubleWords({ deadLetters, waiting, oldestMs, pausedUntilMs }: Receive
 const receiverColumns: readonly Column[] = [
   { name: "State", kind: "sev" },
   { name: "Receiver" },
-  { name: "Type", kind: "type" },
-  { name: "From severity", kind: "from" },
+  { name: "Type", kind: "wide" },
+  { name: "From severity", kind: "wide" },
   { name: "Waits", kind: "n" },
   { name: "Gave up", kind: "n" },
   { name: "Last answer", kind: "answer" },
@@ -113,8 +113,8 @@ function renderReceiver(row: ReceiverRow, nowMs: number): Html {
   return html`<tr>
     <td class="sev">${stateWord(row, nowMs)}</td>
     <th scope="row"><a href="${path}?receiver=${encodeURIComponent(name)}">${name}</a></th>
-    <td class="type second">${type}</td>
-    <td class="from second" data-name="from">${minSeverity}</td>
+    <td class="wide second">${type}</td>
+    <td class="wide second">${minSeverity}</td>
     <td class="n" data-name="waits">${formatCount(waiting)}${oldest}</td>
     <td class="n" data-name="gave up">${formatCount(deadLetters)}</td>
     <td class="answer">
@@ -184,7 +184,7 @@ function renderOutbox({ outbox, params, nowMs }: ReceiversView): Html {
         </td>
       </tr>`,
   );
-  const table = html`${renderTable("flow letters", outboxColumns, rows, "Not delivered")}${renderPager(page, (number) => withParams(path, params, { page: String(number) }))}`;
+  const table = html`${renderTable("", outboxColumns, rows, "Not delivered")}${renderPager(page, (number) => withParams(path, params, { page: String(number) }))}`;
   if (dead === 0) return table;
   return html`<form class="picks" id="letters" method="post" action="${path}/retry">
     ${table}
@@ -239,9 +239,7 @@ function renderAttempts({ attempts, chosen, nowMs }: ReceiversView): Html {
       </tr>`,
   );
   const content =
-    attempts.length === 0
-      ? html`<p class="second">${empty}</p>`
-      : renderTable("flow letters", attemptColumns, rows, title);
+    attempts.length === 0 ? html`<p class="second">${empty}</p>` : renderTable("", attemptColumns, rows, title);
   return renderSection(title, content, { beside, id: "deliveries" });
 }
 

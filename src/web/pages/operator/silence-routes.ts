@@ -129,7 +129,7 @@ function renderNewSilence(
   const choices = lengths.map((one) => {
     const ends =
       one === "until" ? "until, in UTC" : html`${one} h, to ${timeText(endOf({ hours: one, until }, nowMs), nowMs)}`;
-    return html`<label class="row"
+    return html`<label
       ><input type="radio" name="hours" value="${one}" ${one === hours ? html` checked` : nothing} />${ends}</label
     > `;
   });
@@ -165,7 +165,7 @@ function renderNewSilence(
       </select></label
     >
     <label class="field"
-      >Why? <span class="needed">needed</span
+      >Why? <b>needed</b
       ><input type="text" name="comment" required maxlength="${2 * longestComment}" value="${comment}"
     /></label>`;
   return renderDialog({

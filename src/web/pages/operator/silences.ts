@@ -32,11 +32,11 @@ export interface SilencesView {
 export const path = "/silences";
 const pageSize = 100;
 const columns: readonly Column[] = [
-  { name: "Until", kind: "until" },
-  { name: "What", kind: "what" },
-  { name: "Holds back", kind: "holds" },
+  { name: "Until", kind: "nowrap" },
+  { name: "What" },
+  { name: "Holds back" },
   { name: "Why" },
-  { name: "By", kind: "by" },
+  { name: "By", kind: "wide" },
   { name: "Acts", kind: "act", isHidden: true },
 ];
 const groupNames = { active: "Active", pending: "To come", expired: "Ended" } as const;
@@ -68,7 +68,7 @@ export function renderSilences({ silences, params, retentionMs, nowMs }: Silence
   ${
     wanted.length === 0
       ? renderNoMatch("silence", path, params)
-      : html`${renderTable("flow silences", columns, rows, "Silences")}${renderPager(page, (number) => withParams(path, params, { page: String(number) }))}`
+      : html`${renderTable("", columns, rows, "Silences")}${renderPager(page, (number) => withParams(path, params, { page: String(number) }))}`
   }`;
   return html`${renderHead(silencesSentences(active), { acts })}
     <p class="lede">A silence stops messages, nothing else: checks run, alerts fire, takedowns stay on hold.</p>
@@ -113,16 +113,16 @@ function renderSilence(silence: PageSilence, nowMs: number): Html {
         ? nothing
         : html`<code>${rule.schedule}</code>`;
   return html`<tr class="${state}">
-    <td class="until">${untilText(silence, nowMs)}</td>
-    <th scope="row" class="what">
+    <td class="nowrap">${untilText(silence, nowMs)}</td>
+    <th scope="row">
       ${slug === null ? html`<b>${pattern}</b>` : html`<a href="/o/${encodeURIComponent(slug)}">${slug}</a>`}<span
         class="under"
         >${checkWords(check)}${Object.entries(labels).map(([label, value]) => ` · ${label} ${value}`)}</span
       >
     </th>
-    <td class="holds">${holdsText(silence)}</td>
-    <td class="why">${breakAddresses(comment)}</td>
-    <td class="by">${byWords(silence)}<span class="under">${since}</span></td>
+    <td>${holdsText(silence)}</td>
+    <td>${breakAddresses(comment)}</td>
+    <td class="wide">${byWords(silence)}<span class="under">${since}</span></td>
     <td class="act">${renderActs(silence)}</td>
   </tr>`;
 }
@@ -159,7 +159,9 @@ function holdsText({ organizations, firing, state }: PageSilence): Html {
   const worst = worstSeverity(firing);
   if (worst === "ok") return html`${many}, nothing fires`;
   return html`${many},
-    <span class="said">${mark(worst)}${formatCount(firing.length)} ${firing.length === 1 ? "fires" : "fire"}</span>`;
+    <span class="nowrap marked"
+      >${mark(worst)}${formatCount(firing.length)} ${firing.length === 1 ? "fires" : "fire"}</span
+    >`;
 }
 
 /** What the filter looks at. */

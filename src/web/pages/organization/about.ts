@@ -110,6 +110,6 @@ export function renderSettings({ settings }: OrganizationFacts): Html {
         <td class="second">${usual === null ? "–" : html`<code>${usual}</code>`}</td>
       </tr>`,
   );
-  const table = renderTable("flow", [{ name: "Setting" }, { name: "Value" }, { name: "Default" }], rows);
+  const table = renderTable("", [{ name: "Setting" }, { name: "Value" }, { name: "Default" }], rows);
   return renderSection("Settings that differ", table, { beside });
 }

@@ -29,7 +29,7 @@ export function renderHealthchecks(facts: OrganizationFacts): Html {
     ${ok === checks.length ? `${checks.length === 1 ? "one" : `all ${checks.length}`} ok` : `${ok} of ${checks.length} ok`}
   </p>`;
   const rows = checks.map((check) => renderCheck(check, facts));
-  return renderSection("Healthchecks", renderTable("flow", columns, rows), { beside, id: "healthchecks" });
+  return renderSection("Healthchecks", renderTable("", columns, rows), { beside, id: "healthchecks" });
 }
 
 function renderCheck(check: OrganizationCheck, facts: OrganizationFacts): Html {

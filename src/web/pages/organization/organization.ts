@@ -45,7 +45,7 @@ export function renderOrganization(facts: OrganizationFacts, options: Organizati
     ${renderHead(organizationSentences(facts), { shape: mark(severity), acts: renderActs(slug) })}
     ${renderOpen(facts, withPeople)}${renderFigures(facts)}${chart}${renderHealthchecks(facts)}
     ${renderIncidents(facts, withPeople)}
-    <div class="two even">${renderSettings(facts)}${renderAbout(facts)}</div>
+    <div class="two">${renderSettings(facts)}${renderAbout(facts)}</div>
     ${deadAssets}`;
 }
 
@@ -65,7 +65,7 @@ function renderOpen({ slug, open }: OrganizationFacts, withPeople: boolean): Htm
       ? html`<a href="/incidents/${number}">Incident ${number}</a>`
       : html`These act on ${slug} only; <a href="/incidents/${number}">for all ${formatCount(open.organizations)}</a>.`;
   return html`<div class="asked">${renderQuestions(decidedQuestions(open.own, { withPeople, button }), true)}</div>
-    <p class="acted">${all}</p>`;
+    <p class="second">${all}</p>`;
 }
 
 function renderFigures(facts: OrganizationFacts): Html {

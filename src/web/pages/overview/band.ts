@@ -56,7 +56,7 @@ export function renderUnfinished({
   const judged = `${countOf(size, "ended incident")} ${size === 1 ? "needs" : "need"} a judgement.`;
   const what =
     gates.size === 0 ? judged : `Takedowns of ${countOf(gates.size, "organization")} are still on hold: ${judged}`;
-  return html`<p class="unfinished">${what} <a href="/incidents">Judge ${size === 1 ? "it" : "them"}</a></p>`;
+  return html`<p class="lede">${what} <a href="/incidents">Judge ${size === 1 ? "it" : "them"}</a></p>`;
 }
 
 const namedUnwatched = 3;
@@ -71,7 +71,7 @@ export function renderUnwatched({ items, more: omitted }: Bounded<UnwatchedSlug>
   );
   const more = count - most.length;
   const isOne = count === 1;
-  return html`<p class="unfinished">
+  return html`<p class="lede">
     Not watched: ${countOf(count, "slug")} ${isOne ? "sends" : "send"} events and nothing checks
     ${isOne ? "it" : "them"}: ${named}${more > 0 ? ` and ${formatCount(more)} more` : ""}.
   </p>`;

@@ -86,10 +86,10 @@ function renderStrip(counts: Readonly<Record<Severity, number>>, total: number):
 const columns: readonly Column[] = [
   { name: "Severity", kind: "sev" },
   { name: "Organization", kind: "name" },
-  { name: "Labels", kind: "labels" },
-  { name: "Deaths", kind: "n count" },
-  { name: "Expected", kind: "n expected" },
-  { name: "Ratio", kind: "n ratio" },
+  { name: "Labels", kind: "labels wide" },
+  { name: "Deaths", kind: "n" },
+  { name: "Expected", kind: "n" },
+  { name: "Ratio", kind: "n" },
   { name: "Takedowns", kind: "gate" },
 ];
 
@@ -238,9 +238,9 @@ function renderGroup(words: Html, some: readonly OverviewRow[]): Html {
     );
   return html`<tr class="group">
     <td class="sev" colspan="2">${words} <span class="marks">${marks}</span></td>
-    <td class="labels"></td>
-    <td class="n count"><b>${formatCompactCount(count)}</b></td>
-    <td class="n expected">${formatExpected(expected)}</td>
+    <td class="wide"></td>
+    <td class="n"><b>${formatCompactCount(count)}</b></td>
+    <td class="n" data-name="of">${formatExpected(expected)}</td>
     <td class="n ratio">${expected === 0 ? "" : formatRatio(count / expected)}</td>
     <td class="gate">${shut === 0 ? "" : `${formatCount(shut)} on hold`}</td>
   </tr>`;
@@ -262,16 +262,16 @@ function renderRow(row: OverviewRow, labels: Readonly<Record<string, string>>, n
   const late =
     lateMs === null
       ? nothing
-      : html`<span class="under nowrap">${mark("warn", "warn inline")} late ${durationText(lateMs)}</span>`;
+      : html`<span class="under nowrap marked">${mark("warn")}late ${durationText(lateMs)}</span>`;
   return html`<tr id="org-${slug}" ${isHot ? html` class="bad"` : nothing}>
     <td class="sev">${severityWord(severity)}</td>
     <th scope="row">
       <a href="/o/${encodeURIComponent(slug.toWellFormed())}">${slug}</a
       >${notes.length === 0 ? nothing : html`<span class="under">${notes.join(", ")}</span>`}
     </th>
-    <td class="labels">${shown.join(" · ")}</td>
-    <td class="n count">${isHot ? html`<b>${formatCompactCount(count)}</b>` : formatCompactCount(count)}</td>
-    <td class="n expected second">${formatExpected(expected)}</td>
+    <td class="wide quiet">${shown.join(" · ")}</td>
+    <td class="n">${isHot ? html`<b>${formatCompactCount(count)}</b>` : formatCompactCount(count)}</td>
+    <td class="n second" data-name="of">${formatExpected(expected)}</td>
     <td class="n ratio ${severity}">${formatRatioCell(row)}</td>
     <td class="gate">${gate}${late}</td>
   </tr>`;
