@@ -9,13 +9,12 @@ import {
   type OwnCheckName,
 } from "../contract/report.ts";
 import { deadAssetSpike, type SpikeTarget } from "./dead-asset-spike/dead-asset-spike.ts";
-import { eventFlow } from "./event-flow/event-flow.ts";
-import { platformHealthcheck, type HealthcheckSettings } from "./healthcheck/healthcheck.ts";
-import type { CheckedOrganization, CheckKind } from "./kind.ts";
-import { regret } from "./regret/regret.ts";
-import { reviewQueue } from "./review-queue/review-queue.ts";
-import type { CheckSettings } from "./settings.ts";
-import { sentinel } from "./sentinel/sentinel.ts";
+import { eventFlow, type EventFlowTarget } from "./event-flow/event-flow.ts";
+import { platformHealthcheck, type HealthcheckSettings, type HealthcheckTarget } from "./healthcheck/healthcheck.ts";
+import type { CheckedOrganization, CheckKind, CheckSettings } from "./kind.ts";
+import { regret, type RegretTarget } from "./regret/regret.ts";
+import { reviewQueue, type ReviewQueueTarget } from "./review-queue/review-queue.ts";
+import { sentinel, type SentinelTarget } from "./sentinel/sentinel.ts";
 import type { SpikeThresholds } from "./target.ts";
 
 /** The kinds of flatline's own checks. A new one is a folder, its name in contract/report.ts, and a line here. */
@@ -45,7 +44,8 @@ export type SettingsShape = {
 };
 
 /** One check of one organization, with all that a run of it needs to know. */
-export type CheckTarget = ReturnType<(typeof kinds)[number]["targetsOf"]>[number];
+export type CheckTarget =
+  SpikeTarget | ReviewQueueTarget | SentinelTarget | EventFlowTarget | RegretTarget | HealthcheckTarget;
 
 /** Returns whether it is the check of spikes. */
 export function isSpike(target: CheckTarget): target is SpikeTarget {

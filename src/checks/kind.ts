@@ -4,9 +4,27 @@ import type { PlatformApi } from "../contract/platform-api.ts";
 import type { ErrorCode } from "../base/errors.ts";
 import type { CheckErrorReason, ObservedCounts, ResultReport } from "../contract/report.ts";
 import type { SpikeEvaluation } from "../spike/evaluate.ts";
-import type { EventReads } from "./event-reads.ts";
-import type { CheckSettings } from "./settings.ts";
 import type { AnyTarget, Schedule, SpikeThresholds, WhenNoEvents } from "./target.ts";
+import type { StoreParts } from "../store/store-parts.ts";
+import type { z } from "zod";
+
+/** Returns the schedule of a pattern, in the organization's timezone and with its jitter. */
+export type ScheduleOf = (pattern: string) => Schedule;
+
+/** A key of an organization, and of `defaults`, in the configuration: the settings of one check. */
+export interface CheckSettings {
+  readonly key: string;
+  /** What the check needs of the source. */
+  readonly needs: "hasReports" | "holdsEvents";
+  /** The settings as they are written. */
+  readonly schema: z.ZodType<object>;
+  /** Returns the path below the key by which the written settings switch the check on; null: they do not. */
+  switchOf(written: object): readonly string[] | null;
+  /** Returns the effective settings of what `defaults` and the organization say, the built-in ones below; null: it does not run. */
+  resolve(layers: readonly (object | undefined)[], scheduleOf: ScheduleOf): object | null;
+  /** Returns the effective settings as they are written. */
+  describe(settings: object): object;
+}
 
 /** The configuration of an organization that every check needs; a check asks for its own settings beside it. */
 export interface CheckedOrganization {
@@ -14,6 +32,13 @@ export interface CheckedOrganization {
   readonly schedule: Schedule;
   /** null: no event is stored here. */
   readonly whenNoEvents: WhenNoEvents | null;
+}
+
+/** What checks read of stored events beside their counts. */
+export interface StoredEvents {
+  readonly liveness: StoreParts["liveness"];
+  readonly evidence: Pick<StoreParts["evidence"], "assetEvents">;
+  readonly events: Pick<StoreParts["events"], "firstEventAtMs">;
 }
 
 /** What a run of a check may use. */
@@ -27,7 +52,7 @@ export interface CheckRun {
   /** Of a spike, by a local source; absent: `api` evaluates. */
   readonly evaluation?: SpikeEvaluation;
   /** Local events only. */
-  readonly events?: EventReads;
+  readonly events?: StoredEvents;
   /** Local events only: returns the result of a spike with what they say; never rejects but when `signal` aborts. */
   readonly evidence?: (
     found: Pick<Evaluated, "result" | "evidence">,

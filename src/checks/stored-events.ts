@@ -1,11 +1,10 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { FirstEvents } from "../contract/liveness-counts.ts";
-import type { EventReads } from "./event-reads.ts";
-import type { CheckRun } from "./kind.ts";
+import type { CheckRun, StoredEvents } from "./kind.ts";
 import type { EventTarget } from "./target.ts";
 
 /** Returns the reads of a check that the configuration refuses where no events are stored. */
-export function requireEvents({ events }: CheckRun, check: string): EventReads {
+export function requireEvents({ events }: CheckRun, check: string): StoredEvents {
   if (events === undefined)
     throw new FlatlineError("internal", `${check} needs stored events, and this source has none`);
   return events;

@@ -20,7 +20,7 @@ export interface AnyTarget {
 /** A check over liveness events that are stored here. */
 export interface EventTarget extends AnyTarget {
   /** The result of a run for an organization that never had an event; absent: this is not asked. */
-  readonly whenNoEvents?: WhenNoEvents;
+  readonly whenNoEvents?: WhenNoEvents | null;
 }
 
 /** What an organization without any stored event means: nothing is known, or a stream of deaths only had none (CONTRACT 11). */

@@ -8,7 +8,6 @@ import type { PauseRegistry } from "../client/pauses.ts";
 import type { Config, RemoteSourceConfig, TableSourceConfig } from "../config/config.ts";
 import type { LivenessCounts } from "../contract/liveness-counts.ts";
 import type { PlatformSource } from "../contract/platform-api.ts";
-import { createEventReads } from "../checks/event-reads.ts";
 import type { RunCheckDeps } from "../monitor/run-check.ts";
 import { createLocalPlatformSource } from "../service/local-platform-source.ts";
 import { evaluateRound, type SpikeRule } from "../service/local-evaluation.ts";
@@ -79,19 +78,14 @@ function openStored(
 ): Omit<Source, "probeDeps"> {
   const { store } = deps;
   if (store === null) throw new FlatlineError("internal", "the embedded source is wired without its store");
-  const { events, liveness, evidence } = store;
   return {
     checkDeps: {
       ...sharedDeps(config, createEmbeddedSource(config, { store, clock: deps.clock }), deps),
-      ...evaluationDeps({ ...config, ruleOf: ruleOf(config) }, events),
-      events: createEventReads({
-        liveness,
-        firstEventAtMs: (slug) => events.firstEventAtMs(slug),
-        evidence,
-      }),
+      ...evaluationDeps({ ...config, ruleOf: ruleOf(config) }, store.events),
+      events: store,
       evidence: createSpikeEvidence({ ...deps, store }),
     },
-    counts: events,
+    counts: store.events,
     runTimeoutMs: localRunTimeoutMs,
   };
 }

@@ -67,7 +67,7 @@ export async function runRound(
     const report = (found: Evaluated | FlatlineError): CheckReport => reportOf(target, { ...deps, startedAtMs }, found);
     const evaluation = counted.get(target);
     if (evaluation instanceof FlatlineError) return report(evaluation);
-    const isAll = evaluation?.result.severity === "ok" && isSpike(target) && target.maxSilenceMs === undefined;
+    const isAll = evaluation?.result.severity === "ok" && isSpike(target) && (target.maxSilenceMs ?? null) === null;
     if (isAll) return report(foundOrError(() => spikeFound(target, evaluation, { nowMs: startedAtMs, firstEvents })));
     return async (ending) => {
       try {

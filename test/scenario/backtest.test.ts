@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readEventFiles, readStoredRecord } from "../../src/cli/replay/event-records.ts";
 import { Replay, type ReplayedVerdict } from "../../src/backtest/replay.ts";
 import type { EventRecord } from "../../src/backtest/event-record.ts";
-import { createEventReads } from "../../src/checks/event-reads.ts";
 import { evaluationDeps } from "../../src/daemon/source.ts";
 import { runCheck } from "../../src/monitor/run-check.ts";
 import type { SpikeRule } from "../../src/service/local-evaluation.ts";
@@ -99,7 +98,6 @@ beforeAll(async () => {
     onProgress: () => undefined,
   });
   const rules = new Map(watched.map((one) => [one.slug as string, ruleOf(one)]));
-  const firstEventAtMs = (slug: string): Promise<number | null> => store.events.firstEventAtMs(slug);
   const deps = {
     source: createScriptedSource({}),
     ...evaluationDeps({ appUrl: null, ruleOf: (slug) => rules.get(slug) ?? { baseline: "mean" } }, store.events),
@@ -110,11 +108,7 @@ beforeAll(async () => {
       expectedCount: "expectedCount",
       ratio: "ratio",
     },
-    events: createEventReads({
-      liveness: store.liveness,
-      firstEventAtMs,
-      evidence: store.evidence,
-    }),
+    events: store,
   };
   const waiting = watched.map((one) => {
     const record = records.get(one.from);

@@ -4,18 +4,17 @@ import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { FirstEvents } from "../../contract/liveness-counts.ts";
 import { noEvidence } from "../../contract/spike-evidence.ts";
 import type { SpikeEvaluation } from "../../spike/evaluate.ts";
-import type { EventReads } from "../event-reads.ts";
 import { isSilent } from "../event-flow/evaluate.ts";
-import type { EventFlowSettings } from "../event-flow/settings.ts";
-import type { CheckedOrganization, CheckKind, CheckRun, Evaluated } from "../kind.ts";
+import type { EventFlowSettings } from "../event-flow/event-flow.ts";
+import type { CheckedOrganization, CheckKind, CheckRun, Evaluated, StoredEvents } from "../kind.ts";
 import { firstEventOf } from "../stored-events.ts";
 import type { EventTarget, SpikeThresholds } from "../target.ts";
 
 export interface SpikeTarget extends EventTarget {
   readonly check: "dead-asset-spike";
   readonly thresholds: SpikeThresholds;
-  /** The longest time without an event of any status for which there is a result; absent: not watched. */
-  readonly maxSilenceMs?: EventFlowSettings["maxSilenceMs"];
+  /** The longest time without an event of any status for which there is a result; null: not watched. */
+  readonly maxSilenceMs?: number | null;
 }
 
 type SpikeOrganization = CheckedOrganization & {
@@ -37,19 +36,20 @@ export const deadAssetSpike = {
       slug,
       schedule,
       thresholds,
-      ...(eventFlow.enabled ? { maxSilenceMs: eventFlow.maxSilenceMs } : {}),
-      ...(whenNoEvents === null ? {} : { whenNoEvents }),
+      maxSilenceMs: eventFlow.enabled ? eventFlow.maxSilenceMs : null,
+      whenNoEvents,
     },
   ],
   run,
 } as const satisfies CheckKind;
 
 async function run(target: SpikeTarget, asked: CheckRun): Promise<Evaluated> {
-  const { slug, thresholds, maxSilenceMs } = target;
+  const { slug, thresholds, maxSilenceMs = null } = target;
   const { nowMs, events, evidence, signal } = asked;
   const firstEvents = (await asked.firstEvents?.([slug])) ?? null;
-  const isWatched = maxSilenceMs !== undefined && firstEventOf(target, firstEvents)?.hasBegun !== false;
-  if (isWatched && events !== undefined) await refuseSilence({ slug, nowMs, maxSilenceMs }, events);
+  const hasBegun = firstEventOf(target, firstEvents)?.hasBegun !== false;
+  if (maxSilenceMs !== null && hasBegun && events !== undefined)
+    await refuseSilence({ slug, nowMs, maxSilenceMs }, events);
   const asks = async () => ({ result: await asked.api().deadAssetSpike({ slug, ...thresholds }, { signal }) });
   const found = spikeFound(target, asked.evaluation ?? (await asks()), { nowMs, firstEvents });
   if (found.result.severity === "ok" || evidence === undefined) return found;
@@ -77,7 +77,7 @@ export function spikeFound(
 /** Checks that the stream is not silent. @throws FlatlineError stream_silent when no event of any status came for longer than `maxSilenceMs` */
 export async function refuseSilence(
   { slug, nowMs, maxSilenceMs }: { readonly slug: string; readonly nowMs: number; readonly maxSilenceMs: number },
-  { liveness }: Pick<EventReads, "liveness">,
+  { liveness }: Pick<StoredEvents, "liveness">,
 ): Promise<void> {
   const lastEventAtMs = await liveness.lastEventAtMs(slug, nowMs);
   if (!isSilent(lastEventAtMs, nowMs, maxSilenceMs)) return;

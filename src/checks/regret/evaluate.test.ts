@@ -5,10 +5,11 @@ import { dayMs, hourMs } from "../../base/time.ts";
 import { isSameType, noType, type AssetLook } from "../../contract/assets.ts";
 import { servedHealthcheckSchema } from "../../contract/healthcheck-schemas.ts";
 import { evaluateRegret, type RegretLimits } from "./evaluate.ts";
-import { DeathJudge, regretShares, type RegretAsk, type RegretShares } from "./shares.ts";
+import { DeathJudge, type RegretShares } from "./shares.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
-const ask: RegretAsk = { nowMs, windowMs: dayMs, maturityMs: 2 * dayMs, firstEventAtMs: 0 };
+const ask = { nowMs, windowMs: dayMs, maturityMs: 2 * dayMs };
+const startMs = nowMs - 9 * dayMs;
 const dead = (asset: string, daysAgo: number, count = 1): AssetLook => ({
   typeId: 1,
   asset,
@@ -18,10 +19,11 @@ const dead = (asset: string, daysAgo: number, count = 1): AssetLook => ({
 });
 const alive = (asset: string, daysAgo: number): AssetLook => ({ ...dead(asset, daysAgo), isDeath: false });
 
-function sharesOf(looks: readonly AssetLook[], over: Partial<RegretAsk> = {}): RegretShares {
-  const judge = new DeathJudge();
-  for (const look of looks.toSorted((left, right) => left.atMs - right.atMs)) judge.add(look);
-  return regretShares(judge.deaths, { ...ask, ...over });
+function sharesOf(looks: readonly AssetLook[], firstEventAtMs: number | null = 0): RegretShares {
+  const judge = new DeathJudge(ask);
+  const inOrder = looks.filter(({ atMs }) => atMs > startMs).toSorted((left, right) => left.atMs - right.atMs);
+  for (const look of inOrder) judge.add(look);
+  return judge.shares(firstEventAtMs);
 }
 
 describe("the shares of undone deaths", () => {
@@ -48,9 +50,9 @@ describe("the shares of undone deaths", () => {
   it("are null while the events do not reach back to the longer stretch", () => {
     const looks = [dead("a", 2.5), alive("a", 1)];
 
-    expect(sharesOf(looks, { firstEventAtMs: nowMs - 9 * dayMs })).toMatchObject({ share: 1, longShare: 1 });
-    expect(sharesOf(looks, { firstEventAtMs: nowMs - 9 * dayMs + 1 })).toMatchObject({ share: null, longShare: null });
-    expect(sharesOf(looks, { firstEventAtMs: null })).toMatchObject({ deaths: 1, share: null });
+    expect(sharesOf(looks, startMs)).toMatchObject({ share: 1, longShare: 1 });
+    expect(sharesOf(looks, startMs + 1)).toMatchObject({ share: null, longShare: null });
+    expect(sharesOf(looks, null)).toMatchObject({ deaths: 1, share: null });
   });
 
   it("are what a look at each death finds, in any order of one instant", () => {

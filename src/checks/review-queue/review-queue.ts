@@ -4,13 +4,12 @@ import { formatCount } from "../../base/numbers.ts";
 import { dayMs, hourMs, secondMs } from "../../base/time.ts";
 import type { PlatformApi } from "../../contract/platform-api.ts";
 import { walkReports } from "../../contract/report-pages.ts";
-import type { CheckedOrganization, CheckKind, Evaluated, SaidNumbers } from "../kind.ts";
+import type { CheckedOrganization, CheckKind, Evaluated, SaidNumbers, CheckSettings, ScheduleOf } from "../kind.ts";
 import type { AnyTarget, Schedule } from "../target.ts";
 import { evaluateReviewQueue, queuedReport, type QueuedReport, type ReviewQueueThresholds } from "./evaluate.ts";
 import { formatDuration } from "../../base/durations.ts";
 import { layered } from "../../base/layers.ts";
 import { cronPattern, duration, strictObject } from "../../base/schema/values.ts";
-import type { CheckSettings, ScheduleOf } from "../settings.ts";
 
 interface ReviewQueueSettings extends ReviewQueueThresholds {
   readonly enabled: boolean;

@@ -1,12 +1,14 @@
 import { z } from "zod";
 
-import type { CheckedOrganization, CheckKind, Evaluated } from "../kind.ts";
+import { dayMs } from "../../base/time.ts";
+import { AssetBook } from "../../contract/assets.ts";
+import type { AssetStatus } from "../../store/events/liveness.ts";
+import type { CheckedOrganization, CheckKind, Evaluated, StoredEvents, CheckSettings, ScheduleOf } from "../kind.ts";
 import { readFirstEvent, requireEvents } from "../stored-events.ts";
 import type { EventTarget, Schedule } from "../target.ts";
 import { assetFinding, evaluateSentinel } from "./evaluate.ts";
 import { layered } from "../../base/layers.ts";
 import { cronPattern, nameText, strictObject } from "../../base/schema/values.ts";
-import type { CheckSettings, ScheduleOf } from "../settings.ts";
 
 interface SentinelSettings {
   /** Known to be alive; none: the check does not run. */
@@ -62,14 +64,45 @@ export const sentinel = {
   back: "no sentinel is called dead any more",
   settings: sentinelSettings,
   targetsOf: ({ slug, whenNoEvents, sentinel: { assets, schedule } }: SentinelOrganization): SentinelTarget[] =>
-    assets.length === 0
-      ? []
-      : [{ check: "sentinel", slug, schedule, assets, ...(whenNoEvents === null ? {} : { whenNoEvents }) }],
+    assets.length === 0 ? [] : [{ check: "sentinel", slug, schedule, assets, whenNoEvents }],
   run: async (target: SentinelTarget, run): Promise<Evaluated> => {
     const { slug, assets } = target;
     const { nowMs, appUrl } = run;
     await readFirstEvent(target, run);
-    const statuses = await requireEvents(run, target.check).lastStatuses(slug, assets, nowMs);
+    const statuses = await lastStatuses(slug, assets, nowMs, requireEvents(run, target.check));
     return { result: evaluateSentinel({ slug, nowMs, assets, statuses, appUrl }), baselineCoverage: null };
   },
 } as const satisfies CheckKind;
+
+// A name that an asset had longer ago than this is history: the asset would have been seen since.
+const lookbackMs = 90 * dayMs;
+// The stretches that are read from now backwards, until each asset is found; doubled each time.
+const firstStretchMs = 8 * dayMs;
+
+/** Returns the latest event of each asset that has one of these contents, of whatever type. */
+async function lastStatuses(
+  slug: string,
+  assets: readonly string[],
+  nowMs: number,
+  { liveness }: StoredEvents,
+): Promise<readonly AssetStatus[]> {
+  const found = new AssetBook<AssetStatus>();
+  const startMs = nowMs - lookbackMs;
+  // An asset of another type with that content may have died before the stretch in which this one was seen.
+  const types = await liveness.deadTypes(slug, { afterMs: startMs, untilMs: nowMs });
+  const seen = new Set<string>();
+  const isFound = (asset: string): boolean =>
+    seen.has(asset) && types.every((typeId) => found.get({ typeId, asset }) !== undefined);
+  let stretchMs = firstStretchMs;
+  for (let untilMs = nowMs; untilMs > startMs; stretchMs *= 2) {
+    const missing = assets.filter((asset) => !isFound(asset));
+    if (missing.length === 0) break;
+    const afterMs = Math.max(startMs, untilMs - stretchMs);
+    for (const status of await liveness.lastStatuses({ slug, assets: missing, interval: { afterMs, untilMs } })) {
+      seen.add(status.asset);
+      if (found.get(status) === undefined) found.set(status, status);
+    }
+    untilMs = afterMs;
+  }
+  return found.values();
+}

@@ -1,5 +1,5 @@
 import { checkSettings, type SettingsOfChecks } from "../../checks/checks.ts";
-import type { ScheduleOf } from "../../checks/settings.ts";
+import type { ScheduleOf } from "../../checks/kind.ts";
 import type { OrganizationConfig } from "../config.ts";
 import { layered } from "../../base/layers.ts";
 import type { YamlPath } from "../document/problems.ts";

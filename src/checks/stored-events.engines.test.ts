@@ -7,23 +7,16 @@ import { dayMs, hourMs, minuteMs } from "../base/time.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { LivenessEvent } from "../store/events/rules.ts";
 import { checkKind, type CheckTarget } from "./checks.ts";
-import { createEventReads, type EventReads } from "./event-reads.ts";
 import { refuseSilence } from "./dead-asset-spike/dead-asset-spike.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
 const limits = { maxSilenceMs: 6 * hourMs, maxCoverageDrop: 0.5 };
 
 let world: EventWorld;
-let reads: EventReads;
 
 describe.each(countingEngines)("on $engine,", (engine) => {
   beforeEach(async () => {
     world = await createWorldOn(engine);
-    reads = createEventReads({
-      liveness: world.store.liveness,
-      firstEventAtMs: (slug) => world.store.events.firstEventAtMs(slug),
-      evidence: world.store.evidence,
-    });
   });
   afterEach(() => world[Symbol.asyncDispose]());
 
@@ -33,7 +26,7 @@ describe.each(countingEngines)("on $engine,", (engine) => {
   const run = async (target: CheckTarget, atMs = nowMs): Promise<HealthcheckResult> => {
     const api = () => createScriptedSource({}).forOrganization("acme");
     const signal = new AbortController().signal;
-    return (await checkKind(target.check).run(target, { nowMs: atMs, signal, api, events: reads, appUrl: null }))
+    return (await checkKind(target.check).run(target, { nowMs: atMs, signal, api, events: world.store, appUrl: null }))
       .result;
   };
   const schedule = { pattern: "@yearly", timezone: "UTC", jitterMs: 0 };
@@ -154,12 +147,12 @@ describe.each(countingEngines)("on $engine,", (engine) => {
 
     it("refuses a silent stream, with when it was last heard", async () => {
       const ask = { slug: "acme", nowMs, maxSilenceMs: 6 * hourMs };
-      await expect(refuseSilence(ask, reads)).rejects.toMatchObject({ code: "stream_silent" });
+      await expect(refuseSilence(ask, world.store)).rejects.toMatchObject({ code: "stream_silent" });
 
       await world.store.events.add([seen(nowMs - 6 * hourMs, "a", "OTHER")]);
 
-      await expect(refuseSilence(ask, reads)).resolves.toBeUndefined();
-      await expect(refuseSilence({ ...ask, nowMs: nowMs + 1 }, reads)).rejects.toThrow(
+      await expect(refuseSilence(ask, world.store)).resolves.toBeUndefined();
+      await expect(refuseSilence({ ...ask, nowMs: nowMs + 1 }, world.store)).rejects.toThrow(
         "since 2026-01-15T06:00:00.000Z",
       );
     });
