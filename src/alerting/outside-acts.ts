@@ -5,8 +5,8 @@ import type { OutsideAct } from "../store/acts/outside-acts.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import type { Store } from "../store/store.ts";
-import { actOnIncident, foreseeAct } from "./acts/incident-acts.ts";
-import type { ActPlan, IncidentAct, IncidentActRequest } from "./acts/plan-act.ts";
+import { actOnIncident, readActFacts } from "./acts/incident-acts.ts";
+import { planAct, type ActPlan, type IncidentAct, type IncidentActRequest } from "./acts/plan-act.ts";
 import type { ActLink } from "./act-link.ts";
 import type { AlertingSettings } from "./settings.ts";
 
@@ -71,7 +71,8 @@ export function createOutsideActs({ store, clock, settings, newId, onChange }: O
       if (await store.outsideActs.isNoted("link", id)) return { outcome: "repeated", alerts: [] };
       const author = actor(receiver, "link");
       const context = { settings: settings(), nowMs: clock.nowMs() };
-      return outcomeOf(() => foreseeAct(store, context, { incident, act: acknowledge, author, slugs: null, receiver }));
+      const request = { incident, act: acknowledge, author, slugs: null, receiver };
+      return outcomeOf(async () => planAct(request, await readActFacts(store, context, request)));
     },
     applyIncident: async ({ id, receiver, incidentKey, kind, person, ...incident }) => {
       const nowMs = clock.nowMs();

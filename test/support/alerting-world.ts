@@ -1,6 +1,6 @@
 import { actOnAlert, releaseGate } from "../../src/alerting/acts/alert-acts.ts";
-import { actOnIncident, foreseeAct } from "../../src/alerting/acts/incident-acts.ts";
-import type { IncidentAct, IncidentActResult } from "../../src/alerting/acts/plan-act.ts";
+import { actOnIncident, readActFacts } from "../../src/alerting/acts/incident-acts.ts";
+import { planAct, type IncidentAct, type IncidentActResult } from "../../src/alerting/acts/plan-act.ts";
 import { recordGatesOpenedByReload } from "../../src/alerting/acts/reload.ts";
 import type { OutboxReceiver } from "../../src/alerting/deliver/attempt.ts";
 import type { AlertNotice, Notification } from "../../src/alerting/notify/notification.ts";
@@ -472,9 +472,9 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       const request = { alertId: alert?.id ?? subject, act, author: kim };
       await surviving(() => actOnAlert(crashable("act"), actContext(), request));
     },
-    actOn: (incident, act, { slugs: some = null, isDryRun = false } = {}) => {
+    actOn: async (incident, act, { slugs: some = null, isDryRun = false } = {}) => {
       const request = { incident, act, author: kim, slugs: some };
-      if (isDryRun) return foreseeAct(store, actContext(), request);
+      if (isDryRun) return planAct(request, await readActFacts(store, actContext(), request));
       return surviving(() => crashable("act").transaction((parts) => actOnIncident(parts, actContext(), request)));
     },
     release: (slug, comment) => releaseGate(store, actContext(), { slug, author: kim, comment }),

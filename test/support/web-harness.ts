@@ -283,7 +283,7 @@ export async function startWeb(
       partOf: async () => null,
       look: () => Promise.reject(new Error("nobody looks")),
       act: async () => ({ done: [], skipped: [], gatesOpened: [], gatesHeld: [] }),
-      foresee: async () => ({ done: [], skipped: [], gatesOpened: [], gatesHeld: [] }),
+      foresee: async () => () => ({ done: [], skipped: [], gatesOpened: [], gatesHeld: [] }),
     },
     // Tested over a real store, too (e2e/api/sign-in).
     sessions: sessionsOver(world),

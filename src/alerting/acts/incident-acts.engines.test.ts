@@ -7,8 +7,8 @@ import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { actor } from "../../contract/actor.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
 import type { AlertingSettings } from "../settings.ts";
-import { actOnIncident, foreseeAct, type DoneAct } from "./incident-acts.ts";
-import type { IncidentAct, IncidentActRequest } from "./plan-act.ts";
+import { actOnIncident, readActFacts, type DoneAct } from "./incident-acts.ts";
+import { planAct, type IncidentAct, type IncidentActRequest } from "./plan-act.ts";
 
 const nowMs = Date.UTC(2026, 5, 1);
 const author = actor("kim", "token");
@@ -75,7 +75,8 @@ describe.each(storeEngines)("on $engine, an act on an incident", ({ openTemporar
       const many = await open(3_000);
       for (const act of acts) {
         const request = { act, author, slugs: null };
-        const foreseen = await foreseeAct(opened.store, { settings, nowMs }, { ...request, incident: many.number });
+        const asked = { ...request, incident: many.number };
+        const foreseen = planAct(asked, await readActFacts(opened.store, { settings, nowMs }, asked));
         const ofFew = await counted({ ...request, incident: few.number });
         const ofMany = await counted({ ...request, incident: many.number });
 

@@ -8,7 +8,7 @@ import type { StoreParts } from "../../store/store-parts.ts";
 import type { Reason } from "../decide/reasons.ts";
 import type { AlertingSettings } from "../settings.ts";
 import { noteActNotice, releasedEntries, type ActEntry } from "./act-notice.ts";
-import { planAct, type ActPlan, type IncidentAct, type IncidentActRequest } from "./plan-act.ts";
+import { planAct, type ActFacts, type ActPlan, type IncidentAct, type IncidentActRequest } from "./plan-act.ts";
 
 /** What acts are done with. */
 export interface ActContext {
@@ -27,27 +27,26 @@ export interface DoneAct extends ActPlan {
 // All of them are listed; more are not readable.
 const mostComments = 1_000;
 
-/** Returns what an act would do, and changes nothing. @throws FlatlineError as actOnIncident */
-export async function foreseeAct(
+/** Reads what acts on members of an incident are decided by. @throws FlatlineError not_found for an unknown incident */
+export async function readActFacts(
   parts: StoreParts,
   { settings, nowMs }: Pick<ActContext, "settings" | "nowMs">,
-  request: IncidentActRequest,
-): Promise<ActPlan> {
-  const incident = await parts.incidents.find(request.incident);
+  { incident: reference, receiver }: Pick<IncidentActRequest, "incident" | "receiver">,
+): Promise<ActFacts> {
+  const incident = await parts.incidents.find(reference);
   const members =
     incident === null ? [] : ((await parts.incidents.members([incident.number])).get(incident.number) ?? []);
   if (incident === null || members.length === 0)
     throw new FlatlineError("not_found", "no incident has this number or id");
-  const { receiver, act } = request;
-  return planAct(request, {
+  return {
     incident,
     members,
     others: await parts.gate.besides(incident.number),
     told: receiver === undefined ? null : await parts.deliveries.toldOf(receiver, incident.number),
-    silences: act.kind === "silence" ? await parts.silences.endingAfter(nowMs) : [],
+    silences: await parts.silences.endingAfter(nowMs),
     settings,
     nowMs,
-  });
+  };
 }
 
 /**
@@ -61,7 +60,7 @@ export async function actOnIncident(
   request: IncidentActRequest,
 ): Promise<DoneAct> {
   const { settings, nowMs } = context;
-  const plan = await foreseeAct(parts, context, request);
+  const plan = planAct(request, await readActFacts(parts, context, request));
   const { changed, ended, opened } = plan;
   const ids = changed.map(({ alert }) => alert.id);
   if (ids.length === 0) return { ...plan, comment: null };

@@ -1,11 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { z } from "zod";
 
 import type { ByteBudget } from "../../base/request-body.ts";
 import type { IncidentAct } from "../../alerting/acts/plan-act.ts";
 import { FlatlineError } from "../../base/errors.ts";
+import type { Clock } from "../../base/time.ts";
 import { stoppedAtMsOf } from "../../contract/spike-evidence.ts";
-import { judgementVerdicts } from "../../contract/judgement.ts";
 import type {
   AlertCommentAnswer,
   AlertDetailAnswer,
@@ -21,23 +20,9 @@ import type { AccessSettings } from "../access/settings.ts";
 import type { AlertAssets } from "../read/alert-assets.ts";
 import type { LiveFleet } from "../../alerting/view.ts";
 import type { AlertDetail, AlertReading, AlertSnapshot } from "../read/alerts.ts";
-import { addResource, takeJsonBodies } from "../resource.ts";
-import {
-  alertDetailSchema,
-  alertListSchema,
-  alertSchema,
-  commentSchema as alertCommentSchema,
-} from "../../contract/v1/alerts.ts";
-import { commentSchema, nameSchema, nonBlank, readInput, reasonSchema } from "./read-input.ts";
-
-const acknowledgementSchema = z.strictObject({ by: nameSchema.optional(), comment: commentSchema.optional() });
-
-const judgementSchema = z.strictObject({
-  verdict: z.enum(judgementVerdicts, `must be one of ${judgementVerdicts.join(", ")}`),
-  ...acknowledgementSchema.shape,
-});
-
-const bodySchema = z.strictObject({ comment: reasonSchema, by: nameSchema.optional() });
+import { askedActs, rightOf } from "../acts.ts";
+import { addResource, takeJsonBodies, type Method } from "../resource.ts";
+import { alertDetailSchema, alertListSchema, commentSchema } from "../../contract/v1/alerts.ts";
 
 /** `/api/v1/alerts…`: live alerts, one alert, and acts, which need the right to read them (CONTRACT 13). */
 export function addAlertRoutes(
@@ -46,25 +31,34 @@ export function addAlertRoutes(
   {
     alerts,
     alertAssets,
+    clock,
     bodies,
   }: {
     readonly alerts: AlertReading;
+    readonly clock: Pick<Clock, "nowMs">;
     readonly alertAssets: Pick<AlertAssets, "costOf">;
     readonly bodies: ByteBudget;
   },
 ): void {
   takeJsonBodies(scope, bodies);
   const idOf = ({ params }: FastifyRequest): string => (params as { readonly id: string }).id;
-  const act = (request: FastifyRequest, given: IncidentAct, by: string | null = null): Promise<AlertComment | null> =>
-    alerts.act(idOf(request), given, authorOf(request, by));
-  const judge = async (request: FastifyRequest, given: IncidentAct, by?: string): Promise<AlertDetailAnswer> => {
-    await act(request, given, by);
-    return viewDetail(known(await alerts.find(idOf(request))), seesDetails(request));
+  const find = async (request: FastifyRequest): Promise<AlertDetail> => {
+    const found = await alerts.find(idOf(request));
+    if (found === null) throw new FlatlineError("not_found", "no alert has this id");
+    return found;
   };
-  const acknowledge = async (request: FastifyRequest, given: IncidentAct, by?: string | null): Promise<LiveAlert> => {
-    await act(request, given, by);
-    return viewAlert(known(await alerts.find(idOf(request))), seesDetails(request));
+  const perform = (request: FastifyRequest, kind: IncidentAct["kind"]): Promise<AlertComment | null> => {
+    const { act, by } = askedActs[kind].read(request.body, clock.nowMs());
+    return alerts.act(idOf(request), act, authorOf(request, by));
   };
+  const acting = (kind: IncidentAct["kind"], says: string): Method => ({
+    access: rightOf(kind),
+    about: { says, body: askedActs[kind].body, answer: alertDetailSchema },
+    handle: async (request) => {
+      await perform(request, kind);
+      return viewDetail(await find(request), seesDetails(request));
+    },
+  });
   addResource(scope, "/api/v1/alerts", settings, {
     GET: {
       access: "public",
@@ -84,64 +78,30 @@ export function addAlertRoutes(
       access: "public",
       about: { says: "One alert, live or ended", answer: alertDetailSchema },
       handle: async (request) => {
-        const detail = known(await alerts.find(idOf(request)));
+        const detail = await find(request);
         const cost = await alertAssets.costOf([detail.state]);
         return { ...viewDetail(detail, seesDetails(request)), ...(cost === null ? {} : { cost }) };
       },
     },
   });
   addResource(scope, "/api/v1/alerts/:id/judgement", settings, {
-    POST: {
-      access: "gate",
-      about: { says: "Judges it", body: judgementSchema, answer: alertDetailSchema },
-      handle: async (request) => {
-        const { verdict, by, comment } = readInput(judgementSchema, request.body, "not a judgement");
-        return judge(request, { kind: "judge", verdict, comment: nonBlank(comment) }, by);
-      },
-    },
-    DELETE: {
-      access: "gate",
-      about: { says: "Takes its judgement back", answer: alertDetailSchema },
-      handle: (request) => judge(request, { kind: "withdraw" }),
-    },
+    POST: acting("judge", "Judges it"),
+    DELETE: acting("withdraw", "Takes its judgement back"),
+  });
+  addResource(scope, "/api/v1/alerts/:id/ack", settings, {
+    POST: acting("acknowledge", "Acknowledges it"),
+    DELETE: acting("unacknowledge", "Takes its acknowledgement back"),
   });
   addResource(scope, "/api/v1/alerts/:id/comments", settings, {
     POST: {
       access: "operate",
-      about: { says: "Comments on it", body: bodySchema, answer: alertCommentSchema, status: 201 },
+      about: { says: "Comments on it", body: askedActs.comment.body, answer: commentSchema, status: 201 },
       handle: async (request, reply) => {
-        const { comment, by } = readInput(bodySchema, request.body, "not a comment");
-        const made = await act(request, { kind: "comment", comment }, by);
+        const made = await perform(request, "comment");
         return reply.code(201).send(made === null ? null : viewComment(made));
       },
     },
   });
-  addResource(scope, "/api/v1/alerts/:id/ack", settings, {
-    POST: {
-      access: "operate",
-      about: { says: "Acknowledges it", body: acknowledgementSchema, answer: alertSchema },
-      handle: async (request) => {
-        const { by, comment } = readAcknowledgement(request.body);
-        return acknowledge(request, { kind: "acknowledge", comment }, by);
-      },
-    },
-    DELETE: {
-      access: "operate",
-      about: { says: "Takes its acknowledgement back", answer: alertSchema },
-      handle: (request) => acknowledge(request, { kind: "unacknowledge" }),
-    },
-  });
-}
-
-function known(alert: AlertDetail | null): AlertDetail {
-  if (alert === null) throw new FlatlineError("not_found", "no alert has this id");
-  return alert;
-}
-
-function readAcknowledgement(body: unknown): { readonly by: string | null; readonly comment: string | null } {
-  // A body is not needed: who only wants quiet need not say why.
-  const { by = null, comment } = readInput(acknowledgementSchema, body ?? {}, "not an acknowledgement");
-  return { by, comment: nonBlank(comment) };
 }
 
 /** An alert with its end, the result of its worst run, and all that was said of it for who may read that. */

@@ -2,14 +2,12 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 
 import type { IncidentAct } from "../../alerting/acts/plan-act.ts";
-import { parseDuration } from "../../base/durations.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { ByteBudget } from "../../base/request-body.ts";
 import type { Clock } from "../../base/time.ts";
 import { familiesOf } from "../../contract/incident.ts";
 import { judgementVerdicts } from "../../contract/judgement.ts";
 import { opinionWords } from "../../contract/second-opinion.ts";
-import { longestSlug } from "../../contract/slug.ts";
 import type {
   IncidentActAnswer,
   IncidentAnswer,
@@ -26,7 +24,8 @@ import type { AlertAssets } from "../read/alert-assets.ts";
 import { referenceOf, type IncidentReading, type ReadIncident, type IncidentDetail } from "../read/incidents.ts";
 import type { LookedAt } from "../../store/alerts/looks.ts";
 import { headline } from "../../words/headline.ts";
-import { addResource, takeJsonBodies, type Described } from "../resource.ts";
+import { askedActs, rightOf } from "../acts.ts";
+import { addResource, takeJsonBodies, type Method } from "../resource.ts";
 import { viewAlert, viewComment } from "./alert-routes.ts";
 import { cursorSchema, writeCursor } from "./paging.ts";
 import {
@@ -35,12 +34,10 @@ import {
   incidentListSchema,
   lookSchema,
 } from "../../contract/v1/incidents.ts";
-import { commentSchema, nameSchema, nonBlank, readInput, reasonSchema } from "./read-input.ts";
+import { nameSchema, readInput } from "./read-input.ts";
 
 const defaultIncidents = 50;
 const mostIncidents = 200;
-// More organizations than there are reach by leaving `slugs` out.
-const mostSlugs = 20_000;
 
 const limitProblem = `must be a whole number from 1 to ${mostIncidents}`;
 const notListing = "not a listing of incidents";
@@ -60,50 +57,20 @@ const listSchema = z.strictObject({
   cursor: cursorSchema(z.tuple([z.int().positive()])).optional(),
 });
 
-const common = {
-  slugs: z.array(z.string().min(1).max(longestSlug)).min(1, "names no organization").max(mostSlugs).optional(),
-  by: nameSchema.optional(),
-};
-interface CommonBody {
-  readonly slugs?: string[] | undefined;
-  readonly by?: string | undefined;
-}
-
-const endsAt = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
-const duration = z.string().transform((text, context) => {
-  const ms = parseDuration(text);
-  if (ms !== null && ms > 0) return ms;
-  context.addIssue('must be a duration, as "1h" or "30m"');
-  return z.NEVER;
-});
-
-const bodies = {
-  acknowledge: z.strictObject({ ...common, comment: commentSchema.optional() }),
-  takeBack: z.strictObject(common),
-  judge: z.strictObject({
-    ...common,
-    verdict: z.enum(judgementVerdicts, `must be one of ${judgementVerdicts.join(", ")}`),
-    comment: commentSchema.optional(),
-  }),
-  release: z.strictObject({ ...common, comment: reasonSchema }),
-  silence: z
-    .strictObject({ ...common, endsAt: endsAt.optional(), duration: duration.optional(), comment: reasonSchema })
-    .refine((body) => (body.endsAt === undefined) !== (body.duration === undefined), {
-      path: ["endsAt"],
-      message: "give this or duration",
-    }),
-  comment: z.strictObject({ ...common, comment: reasonSchema }),
-};
-
 const lookBody = z.strictObject({ by: nameSchema.optional() });
 const actQuerySchema = z.strictObject({ dryRun: z.enum(["true", "false"], "must be true or false").optional() });
 
-const aboutAct = (says: string, body: z.ZodType): Described => ({
-  says,
-  query: actQuerySchema,
-  body,
-  answer: incidentActSchema,
-});
+/** Where each act is, and what it says of itself. */
+const actPaths: Readonly<Record<string, Partial<Record<"POST" | "DELETE", readonly [IncidentAct["kind"], string]>>>> = {
+  ack: {
+    POST: ["acknowledge", "Acknowledges all that fires in it"],
+    DELETE: ["unacknowledge", "Takes the acknowledgement back"],
+  },
+  judgement: { POST: ["judge", "Judges its alerts"], DELETE: ["withdraw", "Takes the judgement back"] },
+  release: { POST: ["release", "Releases what its alerts hold"] },
+  silence: { POST: ["silence", "Silences its organizations"] },
+  comments: { POST: ["comment", "Comments on it"] },
+};
 
 export interface IncidentRoutesOptions {
   readonly checks: Pick<CheckReading, "names">;
@@ -140,21 +107,19 @@ export function addIncidentRoutes(
   }
 
   /** Does what the body says to the incident of the path. */
-  function acting<Body extends CommonBody>(
-    schema: z.ZodType<Body>,
-    actOf: (body: Body) => IncidentAct,
-  ): (request: FastifyRequest) => Promise<IncidentActAnswer> {
-    return async (request) => {
-      const body = readInput(schema, request.body ?? {}, "not an act on an incident");
-      const { dryRun } = readInput(actQuerySchema, request.query, "not an act on an incident");
-      const result = await incidents[dryRun === "true" ? "foresee" : "act"]({
-        incident: referenceOf(idOf(request)),
-        act: actOf(body),
-        author: authorOf(request, body.by),
-        slugs: body.slugs ?? null,
-      });
-      const { done, skipped, gatesOpened, gatesHeld } = result;
-      return { done: [...done], skipped: [...skipped], gatesOpened: [...gatesOpened], gatesHeld: [...gatesHeld] };
+  function acting(kind: IncidentAct["kind"], says: string): Method {
+    return {
+      access: rightOf(kind),
+      about: { says, query: actQuerySchema, body: askedActs[kind].body, answer: incidentActSchema },
+      handle: async (request): Promise<IncidentActAnswer> => {
+        const { act, slugs, by } = askedActs[kind].read(request.body, clock.nowMs());
+        const { dryRun } = readInput(actQuerySchema, request.query, "not an act on an incident");
+        const asked = { incident: referenceOf(idOf(request)), author: authorOf(request, by), slugs };
+        const result =
+          dryRun === "true" ? (await incidents.foresee(asked))(act) : await incidents.act({ ...asked, act });
+        const { done, skipped, gatesOpened, gatesHeld } = result;
+        return { done: [...done], skipped: [...skipped], gatesOpened: [...gatesOpened], gatesHeld: [...gatesHeld] };
+      },
     };
   }
 
@@ -212,52 +177,11 @@ export function addIncidentRoutes(
       },
     },
   });
-  addResource(scope, "/api/v1/incidents/:id/ack", settings, {
-    POST: {
-      access: "operate",
-      about: aboutAct("Acknowledges all that fires in it", bodies.acknowledge),
-      handle: acting(bodies.acknowledge, ({ comment: text }) => ({ kind: "acknowledge", comment: nonBlank(text) })),
-    },
-    DELETE: {
-      access: "operate",
-      about: aboutAct("Takes the acknowledgement back", bodies.takeBack),
-      handle: acting(bodies.takeBack, () => ({ kind: "unacknowledge" })),
-    },
-  });
-  addResource(scope, "/api/v1/incidents/:id/judgement", settings, {
-    POST: {
-      access: "gate",
-      about: aboutAct("Judges its alerts", bodies.judge),
-      handle: acting(bodies.judge, ({ verdict, comment: text }) => ({
-        kind: "judge",
-        verdict,
-        comment: nonBlank(text),
-      })),
-    },
-    DELETE: {
-      access: "gate",
-      about: aboutAct("Takes the judgement back", bodies.takeBack),
-      handle: acting(bodies.takeBack, () => ({ kind: "withdraw" })),
-    },
-  });
-  addResource(scope, "/api/v1/incidents/:id/release", settings, {
-    POST: {
-      access: "gate",
-      about: aboutAct("Releases what its alerts hold", bodies.release),
-      handle: acting(bodies.release, ({ comment: text }) => ({ kind: "release", comment: text })),
-    },
-  });
-  addResource(scope, "/api/v1/incidents/:id/silence", settings, {
-    POST: {
-      access: "operate",
-      about: aboutAct("Silences its organizations", bodies.silence),
-      handle: acting(bodies.silence, ({ endsAt: until, duration: forMs = 0, comment: text }) => ({
-        kind: "silence",
-        endsAtMs: until ?? clock.nowMs() + forMs,
-        comment: text,
-      })),
-    },
-  });
+  for (const [path, { POST, DELETE }] of Object.entries(actPaths))
+    addResource(scope, `/api/v1/incidents/:id/${path}`, settings, {
+      ...(POST && { POST: acting(...POST) }),
+      ...(DELETE && { DELETE: acting(...DELETE) }),
+    });
   addResource(scope, "/api/v1/incidents/:id/second-opinion", settings, {
     POST: {
       access: "operate",
@@ -270,13 +194,6 @@ export function addIncidentRoutes(
         reply.code(202);
         return { look: number };
       },
-    },
-  });
-  addResource(scope, "/api/v1/incidents/:id/comments", settings, {
-    POST: {
-      access: "operate",
-      about: aboutAct("Comments on it", bodies.comment),
-      handle: acting(bodies.comment, ({ comment: text }) => ({ kind: "comment", comment: text })),
     },
   });
 }

@@ -12,15 +12,6 @@ export function dialogButton(href: string, words: string, isFirst = false): Html
   >`;
 }
 
-/**
- * The attributes of a part of a dialog's form, at whose change the dialog is computed again; only the last of several changes
- * waits for the answer to the one before.
- */
-export function asksAgainAt(action: string): Html {
-  return html`hx-get="${action}" hx-trigger="change" hx-include="closest form" hx-target="#dialog" hx-swap="outerMorph"
-  hx-sync="closest form:queue last"`;
-}
-
 /** What a dialog asks, and what it does. */
 export interface DialogParts {
   /** Where its form is sent; null: it only says something. */
@@ -34,28 +25,12 @@ export interface DialogParts {
   readonly verb?: string;
   /** Where one goes who does not do it. */
   readonly back: string;
-  /** Whether it is computed again when something in it is changed [no]. */
-  readonly asksAgain?: boolean;
 }
 
-/**
- * Renders a dialog; without scripts it is the whole page. The act takes the place of a question that is under way, whose answer
- * would come after it and hide why it was refused, and is sent once however often one clicks.
- */
-export function renderDialog({
-  action,
-  title,
-  content,
-  problem = "",
-  foot,
-  verb,
-  back,
-  asksAgain = false,
-}: DialogParts): Html {
+/** Renders a dialog; without scripts it is the whole page. The act is sent once however often one clicks. */
+export function renderDialog({ action, title, content, problem = "", foot, verb, back }: DialogParts): Html {
   const inner = html`<h1 id="dialog-title">${title}</h1>
-    ${
-      asksAgain && action !== null ? html`<div ${asksAgainAt(action)}>${content}</div>` : content
-    }${action === null ? nothing : html`<p class="error" role="alert">${problem}</p>`}
+    ${content}${action === null ? nothing : html`<p class="error" role="alert">${problem}</p>`}
     <footer>
       <p>${foot}</p>
       <a class="button" href="${back}" data-close>${action === null ? "Close" : "Cancel"}</a>
@@ -71,7 +46,6 @@ export function renderDialog({
             hx-post="${action}"
             hx-target="#dialog"
             hx-swap="outerMorph"
-            hx-sync="this:replace"
             hx-disable="find .primary"
           >
             ${inner}

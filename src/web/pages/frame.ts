@@ -141,7 +141,7 @@ export function renderDocument(frame: Frame, content: PageContent): string {
 
 // Nobody else's words, whoever made the link.
 const didPattern =
-  /^(?:[\d,]{1,9} [a-z ]{1,30}(?:, [\d,]{1,9} (?:was|were) not|, \d{1,2} without a result)?|The comment is kept|Silenced until [\w :\u00a0]{5,20}|The silence has ended|The verifier is asked|Reloaded)\.$/;
+  /^(?:[\d,]{1,9} [a-z ]{1,30}(?:, [\d,]{1,9} (?:already|ended|judged|not|of|without) [a-z ]{1,30}){0,4}|The comment is kept|Silenced until [\w :\u00a0]{5,20}|The silence has ended|The verifier is asked|Reloaded)\.$/;
 
 /** What an act has done, where it could not be said without leaving the page. */
 function didText(here: string): string {

@@ -1,5 +1,10 @@
-import { actOnIncident, foreseeAct } from "../../alerting/acts/incident-acts.ts";
-import type { IncidentActRequest, IncidentActResult } from "../../alerting/acts/plan-act.ts";
+import { actOnIncident, readActFacts } from "../../alerting/acts/incident-acts.ts";
+import {
+  planAct,
+  type IncidentAct,
+  type IncidentActRequest,
+  type IncidentActResult,
+} from "../../alerting/acts/plan-act.ts";
 import { isGateUsed } from "../../alerting/gate-use.ts";
 import { headlineFacts, type HeadlineFacts } from "../../alerting/headline-facts.ts";
 import { memberViewer } from "../../alerting/incident-members.ts";
@@ -205,9 +210,11 @@ export function createIncidentReading(running: Running) {
       running.onAct();
       return done;
     },
-    /** What the act would do; changes nothing. @throws FlatlineError as actOnIncident */
-    foresee: (request: IncidentActRequest): Promise<IncidentActResult> =>
-      foreseeAct(store, { settings: settings(), nowMs: clock.nowMs() }, request),
+    /** Reads what acts are decided by; returns what each would do. Changes nothing. @throws FlatlineError as actOnIncident */
+    foresee: async (request: Omit<IncidentActRequest, "act">): Promise<(act: IncidentAct) => IncidentActResult> => {
+      const facts = await readActFacts(store, { settings: settings(), nowMs: clock.nowMs() }, request);
+      return (act) => planAct({ ...request, act }, facts);
+    },
   };
 }
 

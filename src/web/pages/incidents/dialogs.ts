@@ -1,201 +1,252 @@
-import type { IncidentAct, IncidentActResult } from "../../../alerting/acts/plan-act.ts";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+
+import type { IncidentAct, IncidentActResult, SkipReason } from "../../../alerting/acts/plan-act.ts";
+import { FlatlineError } from "../../../base/errors.ts";
 import { formatCount } from "../../../base/numbers.ts";
-import type { JudgementVerdict } from "../../../contract/judgement.ts";
+import type { ByteBudget } from "../../../base/request-body.ts";
+import { hourMs } from "../../../base/time.ts";
+import { judgementVerdicts, type JudgementVerdict } from "../../../contract/judgement.ts";
 import { countOf, shareText, timeText } from "../../../words/numbers.ts";
+import { authorOf, readerOf } from "../../access/identity.ts";
+import { askedActs, rightOf } from "../../acts.ts";
+import { paramsOf } from "../../answer.ts";
+import { receiveForm } from "../../form.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
-import type { ReadIncident } from "../../read/incidents.ts";
-import { asksAgainAt, renderDialog, renderThen } from "../dialog.ts";
+
+import type { IncidentDetail, IncidentReading, ReadIncident } from "../../read/incidents.ts";
+import { renderDialog, renderThen } from "../dialog.ts";
+import { missingIncident, sentenceOf, type Site } from "../site.ts";
+import { incidentTitle } from "./incident.ts";
 import { excessOf, memberFactsOf, sharesCause, type MemberFacts } from "./member-facts.ts";
 
-/** The acts on an incident that have a dialog. */
-export const dialogActs = ["acknowledge", "unacknowledge", "judge", "release", "silence", "comment"] as const;
-export type DialogAct = (typeof dialogActs)[number];
-
-/** What a dialog is of: the incident, whom of it the reader means, and what has been filled in. */
-export interface DialogFacts {
-  readonly facts: ReadIncident;
-  readonly act: DialogAct;
-  /** The members that are meant now. */
-  readonly meant: readonly MemberFacts[];
-  /** Ticked one by one; null: the whole incident, or its groups. */
-  readonly slugs: readonly string[] | null;
-  /** Whether the groups that can be left out are in. */
-  readonly groups: { readonly odd: boolean; readonly judged: boolean };
-  /** What each verdict, or the act, would do. */
-  readonly foreseen: Readonly<Partial<Record<JudgementVerdict | "act", IncidentActResult>>>;
-  readonly filled: Filled;
-  /** Why it was not done; empty: it was not tried. */
-  readonly problem: string;
-  /** Who does it, as others read it. */
-  readonly author: string;
-}
-
-export interface Filled {
-  readonly comment: string;
-  readonly verdict: JudgementVerdict | null;
-  readonly duration: string;
-}
+export type DialogAct = Exclude<IncidentAct["kind"], "withdraw">;
 
 interface Words {
-  readonly title: (count: number) => string;
-  /** The title where there is nothing to do it for. */
-  readonly none: string;
-  readonly verb: (count: number, filled: Filled) => string;
+  /** Of one alert; of several, `#` stands for their number. */
+  readonly title: readonly [one: string, several: string];
+  readonly verb: string;
+  readonly done: string;
   readonly foot: string;
-  readonly comment: { readonly label: string; readonly isNeeded: boolean };
+  /** The label of the comment; null: it takes none. */
+  readonly comment: string | null;
+  readonly needsComment?: true;
 }
-
-const many = (verb: string, count: number): string => (count === 1 ? verb : `${verb} ${formatCount(count)}`);
 
 const words: Readonly<Record<DialogAct, Words>> = {
   acknowledge: {
-    title: (count) => (count === 1 ? "Take this alert?" : `Take these ${formatCount(count)} alerts?`),
-    none: "Nothing of it fires any more.",
-    verb: (count) => many("Acknowledge", count),
+    title: ["Take this alert?", "Take these # alerts?"],
+    verb: "Acknowledge",
+    done: "acknowledged",
     foot: "It ends with the alert, or when it gets worse.",
-    comment: { label: "What are you doing about it? (optional, shown to the others)", isNeeded: false },
+    comment: "What are you doing about it? (optional, shown to the others)",
   },
   unacknowledge: {
-    title: (count) => (count === 1 ? "Give this alert back?" : `Give these ${formatCount(count)} alerts back?`),
-    none: "Nothing of it fires any more.",
-    verb: () => "Take it back",
+    title: ["Give this alert back?", "Give these # alerts back?"],
+    verb: "Give back",
+    done: "given back",
     foot: "Reminders go on.",
-    comment: { label: "", isNeeded: false },
+    comment: null,
   },
   judge: {
-    title: (count) => (count === 1 ? "What was it?" : `What were these ${formatCount(count)} alerts?`),
-    none: "Choose which alerts to judge.",
-    verb: (count, { verdict }) => `${many("Judge", count)}${verdict === null ? "" : ` as ${verdict}`}`,
+    title: ["What was it?", "What were these # alerts?"],
+    verb: "Judge",
+    done: "judged",
     foot: "Can be changed later.",
-    comment: { label: "How do you know? (optional, kept with each judgement)", isNeeded: false },
+    comment: "How do you know? (optional, kept with each judgement)",
   },
   release: {
-    title: (count) =>
-      count === 1 ? "Release its deaths?" : `Release the deaths of ${formatCount(count)} organizations?`,
-    none: "Nothing of it is on hold.",
-    verb: (count) => many("Release", count),
+    title: ["Release its deaths?", "Release the deaths of # organizations?"],
+    verb: "Release",
+    done: "released",
     foot: "What pipelines then do, flatline cannot undo.",
-    comment: { label: "Why may they be acted on? (kept with your name)", isNeeded: true },
+    comment: "Why may they be acted on? (kept with your name)",
+    needsComment: true,
   },
   silence: {
-    title: (count) => (count === 1 ? "Silence it?" : `Silence these ${formatCount(count)} organizations?`),
-    none: "Nothing of it fires any more.",
-    verb: (count) => many("Silence", count),
+    title: ["Silence it?", "Silence these # organizations?"],
+    verb: "Silence",
+    done: "silenced",
     foot: "Can be ended at any time.",
-    comment: { label: "Why? (kept with your name)", isNeeded: true },
+    comment: "Why? (kept with your name)",
+    needsComment: true,
   },
   comment: {
-    title: () => "Comment on it?",
-    none: "",
-    verb: () => "Comment",
+    title: ["Comment on it?", "Comment on it?"],
+    verb: "Comment",
+    done: "commented on",
     foot: "It stays with the incident and cannot be changed.",
-    comment: { label: "What do you know?", isNeeded: true },
+    comment: "What do you know?",
+    needsComment: true,
   },
 };
 
-const durations = ["1h", "4h", "1d", "7d"] as const;
+const verdictChoices: Readonly<Record<JudgementVerdict, readonly [name: string, meaning: string]>> = {
+  checker: ["The checker was wrong", "These assets are alive."],
+  real: ["The assets did die", "Attackers left, or somebody took them down."],
+  expected: ["It was expected", "Known beforehand: a clean-up, an expiry, a move."],
+};
 
-/** The choice of how long a silence lasts. */
-function renderDurations(chosen: string): Html {
-  return html`<fieldset class="who">
-    <legend>For how long</legend>
-    <p class="row">
-      ${durations.map((one) => html`<label><input type="radio" name="duration" value="${one}" ${one === chosen ? html` checked` : nothing} />${one}</label> `)}
-    </p>
-  </fieldset>`;
+const durations = ["1h", "4h", "1d", "7d"] as const;
+const shownNames = 5;
+// A form with all slugs of a large incident ticked one by one.
+const mostFormBytes = 1_024 * 1_024;
+
+export interface ActDialogs {
+  readonly site: Site;
+  readonly incidents: Pick<IncidentReading, "act" | "foresee">;
+  readonly find: (request: FastifyRequest) => Promise<IncidentDetail | null>;
+  readonly bodies: ByteBudget;
 }
 
-/** Renders the dialog of an act; without scripts it is the whole page. */
-export function renderActDialog(dialog: DialogFacts): Html {
-  const { facts, act, meant, filled, problem, author } = dialog;
-  const { title, none, verb, foot, comment } = words[act];
-  const action = `/incidents/${facts.incident.number}/${act}`;
-  const count = act === "release" ? meant.filter(({ heldSinceMs }) => heldSinceMs !== null).length : meant.length;
-  const isPossible = count > 0 || act === "comment";
-  const back = `/incidents/${facts.incident.number}`;
-  if (!isPossible && act !== "judge")
-    return renderDialog({ action: null, title: none, content: renderEvidence(dialog), foot: "", back });
-  const content = html`${renderEvidence(dialog)}${renderWhom(dialog, action)}${renderChoices(dialog)}${
-    comment.label === ""
+/** `/incidents/N/ACT`: the dialog of each act, which without scripts is a page, and its form. */
+export function addActDialogs(scope: FastifyInstance, { site, incidents, find, bodies }: ActDialogs): void {
+  const withPage =
+    (answer: (request: FastifyRequest, reply: FastifyReply, page: IncidentDetail) => Promise<unknown>) =>
+    async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+      const page = await find(request);
+      if (page !== null) return answer(request, reply, page);
+      return site.sendMissing(request, reply, missingIncident((request.params as { readonly id: string }).id));
+    };
+
+  async function send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    dialog: Pick<Dialog, "act" | "page" | "form" | "problem">,
+  ): Promise<unknown> {
+    const { act, page, form } = dialog;
+    const slugs = form.getAll("slug");
+    let previews: Dialog["previews"] = new Map();
+    let { problem } = dialog;
+    try {
+      const asked = { incident: page.incident.number, author: authorOf(request) };
+      const foresee = await incidents.foresee({ ...asked, slugs: slugs.length === 0 ? null : slugs });
+      previews = new Map(
+        previewsOf(act, page.nowMs).map((one) => ["verdict" in one ? one.verdict : null, foresee(one)]),
+      );
+    } catch (error) {
+      // It cannot be done at all.
+      if (!(error instanceof FlatlineError) || error.fault === "bug") throw error;
+      if (problem === "") problem = sentenceOf(error.message);
+    }
+    const facts = { ...dialog, problem, previews, author: readerOf(request) ?? "" };
+    const around = { title: incidentTitle(page), current: "incidents" } as const;
+    return site.sendDialog(request, reply, renderActDialog(facts), around);
+  }
+
+  for (const act of Object.keys(words) as DialogAct[])
+    site.addAct(scope, `/incidents/:id/${act}`, rightOf(act), {
+      ask: withPage((request, reply, page) =>
+        send(request, reply, { act, page, form: paramsOf(request), problem: "" }),
+      ),
+      perform: withPage(async (request, reply, page) => {
+        const form = await receiveForm(request, reply, { mostBytes: mostFormBytes, budget: bodies });
+        try {
+          const { number } = page.incident;
+          const { act: what, slugs } = askedActs[act].read(bodyOf(form), page.nowMs);
+          const asked = { incident: number, author: authorOf(request), slugs };
+          if (act === "release") requireTyped(form, (await incidents.foresee(asked))(what));
+          const result = await incidents.act({ ...asked, act: what });
+          return await site.sendDone(request, reply, doneSentence(act, result), `/incidents/${number}`);
+        } catch (error) {
+          if (!(error instanceof FlatlineError) || error.fault === "bug") throw error;
+          const problem = sentenceOf(error.issues.join("; ") || error.message);
+          reply.code(error.code === "invalid_data" ? 422 : error.httpStatus);
+          return send(request, reply, { act, page, form, problem });
+        }
+      }),
+    });
+}
+
+/** The form as the API's body. */
+function bodyOf(form: URLSearchParams): unknown {
+  const { slug: _slug, typed: _typed, ...said } = Object.fromEntries(form);
+  const slugs = form.getAll("slug");
+  return slugs.length === 0 ? said : { ...said, slugs };
+}
+
+function requireTyped(form: URLSearchParams, { done }: IncidentActResult): void {
+  if (done.length > 1 && form.get("typed")?.trim() !== String(done.length))
+    throw new FlatlineError("invalid_data", `type ${done.length} to release so many`);
+}
+
+/** What the dialog says in advance: of a judgement each verdict. */
+function previewsOf(kind: DialogAct, nowMs: number): IncidentAct[] {
+  const comment = "";
+  if (kind === "judge") return judgementVerdicts.map((verdict) => ({ kind, verdict, comment }));
+  if (kind === "unacknowledge") return [{ kind }];
+  return [kind === "silence" ? { kind, endsAtMs: nowMs + hourMs, comment } : { kind, comment }];
+}
+
+interface Dialog {
+  readonly page: IncidentDetail;
+  readonly act: DialogAct;
+  /** What has been filled in. */
+  readonly form: URLSearchParams;
+  /** What it would do, of a judgement by verdict; empty: it cannot be done. */
+  readonly previews: ReadonlyMap<JudgementVerdict | null, IncidentActResult>;
+  /** Why it was not done; empty: it was not tried. */
+  readonly problem: string;
+  readonly author: string;
+}
+
+function renderActDialog(dialog: Dialog): Html {
+  const { page, act, form, previews, problem, author } = dialog;
+  const { title, verb, foot, comment, needsComment } = words[act];
+  const { number } = page.incident;
+  const back = `/incidents/${number}`;
+  const results = [...previews.values()];
+  const ids = new Set(results.flatMap(({ done }) => done.map(({ alertId }) => alertId)));
+  const meant = memberFactsOf(page).filter(({ member }) => ids.has(member.alert.id));
+  const [result] = results;
+  const evidence = renderEvidence(page, act, meant);
+  if (meant.length === 0) {
+    const said = problem === "" && result !== undefined ? whyNothing(act, result) : problem;
+    return renderDialog({ action: null, title: said, content: evidence, foot: "", back });
+  }
+  const ticked = form.getAll("slug");
+  const content = html`${evidence}${ticked.length === 0 ? nothing : html`<p>${namesOf(meant)}</p>`}${ticked.map(
+    (slug) => html`<input type="hidden" name="slug" value="${slug}" />`,
+  )}${renderChoices(dialog, meant)}${
+    comment === null
       ? nothing
       : html`<label class="field"
-          >${comment.label}<input
+          >${comment}<input
             type="text"
             name="comment"
             maxlength="2000"
-            value="${filled.comment}"
-            ${comment.isNeeded ? html`required` : nothing}
+            value="${form.get("comment") ?? ""}"
+            ${needsComment === true ? html`required` : nothing}
         /></label>`
   }`;
+  const count = formatCount(meant.length);
   return renderDialog({
-    action,
-    title: isPossible ? title(count) : none,
+    action: `${back}/${act}`,
+    title: title[meant.length === 1 ? 0 : 1].replace("#", count),
     content,
     problem,
     foot: `As ${author}. ${foot}`,
-    ...(isPossible ? { verb: verb(count, filled) } : {}),
+    verb: meant.length === 1 || act === "comment" || act === "unacknowledge" ? verb : `${verb} ${count}`,
     back,
   });
 }
 
-function renderEvidence({ facts, act, meant }: DialogFacts): Html {
-  const { incident, nowMs } = facts;
-  const ended = meant.filter(({ member }) => member.end !== null).length;
-  const firing = meant.length - ended;
-  const span =
-    incident.endedAtMs === null
-      ? `since ${timeText(incident.startedAtMs, nowMs)}`
-      : `${timeText(incident.startedAtMs, nowMs)} to ${timeText(incident.endedAtMs, nowMs)}`;
-  const states =
-    firing === 0 || ended === 0
-      ? ""
-      : ` ${countOf(firing, "alert")} still ${firing === 1 ? "fires" : "fire"}, ${formatCount(ended)} have ended.`;
+function whyNothing(act: DialogAct, result: IncidentActResult): string {
+  if (act === "release") return "Nothing of it is on hold.";
+  return result.skipped.some(({ reason }) => reason === "already") ? doneSentence(act, result) : "Nothing of it fires.";
+}
+
+function renderEvidence({ incident, nowMs }: ReadIncident, act: DialogAct, meant: readonly MemberFacts[]): Html {
+  const began = timeText(incident.startedAtMs, nowMs);
+  const span = incident.endedAtMs === null ? `since ${began}` : `${began} to ${timeText(incident.endedAtMs, nowMs)}`;
   const revived = meant.reduce((sum, one) => sum + one.revived, 0);
   const known = meant.reduce((sum, { member }) => sum + (member.alert.found?.revived?.judged ?? 0), 0);
-  const share =
-    act === "judge" && known > 0
-      ? html` <b>${shareText(revived / known)}</b> of its deaths were found alive since.`
-      : nothing;
-  return html`<p>Incident ${incident.number}, ${span}.${states}${share}</p>`;
+  const odd = act === "judge" ? meant.filter((one) => !sharesCause(one)) : [];
+  return html`<p>
+    Incident ${incident.number},
+    ${span}.${act === "judge" && known > 0 ? html` <b>${shareText(revived / known)}</b> of its deaths were found alive since.` : nothing}
+    ${odd.length === 0 || odd.length === meant.length ? nothing : html`<b>${formatCount(odd.length)}</b> of them ${odd.length === 1 ? "does" : "do"} not share the cause: ${namesOf(odd)}.`}
+  </p>`;
 }
-
-/** Whom it is of, as boxes that add up. */
-function renderWhom({ facts, act, meant, slugs, groups }: DialogFacts, action: string): Html {
-  if (slugs !== null)
-    return html`<p>${namesOf(meant)}</p>
-      ${slugs.map((slug) => html`<input type="hidden" name="slug" value="${slug}" />`)}`;
-  if (act !== "judge") return nothing;
-  const all = memberFactsOf(facts).filter(({ member }) => member.alert.kind === "verdict");
-  const odd = all.filter((one) => !sharesCause(one));
-  if (all.length > 1 && all.every(isJudged))
-    return html`<p><b>${formatCount(all.length)}</b> judged before: they are judged again</p>`;
-  const judged = all.filter((one) => sharesCause(one) && isJudged(one));
-  if (odd.length === 0 && judged.length === 0) return nothing;
-  const [carrier] = facts.summary.carriers;
-  const box = (name: string, isIn: boolean, text: Html): Html =>
-    html`<label
-      ><input
-        type="checkbox"
-        name="${name}"
-        value="yes"
-        ${asksAgainAt(action)}${isIn ? html` checked` : nothing}
-      /><span>${text}</span></label
-    >`;
-  const sharing = all.length - odd.length - judged.length;
-  return html`<fieldset class="who">
-    <legend class="sr">Which of them</legend>
-    ${sharing === 0 ? nothing : html`<p><b>${formatCount(sharing)}</b>${carrier === undefined ? " that nobody has judged" : html` that share the cause, <span class="nowrap">${carrier.key}=${carrier.value}</span>`}</p>`}
-    ${odd.length === 0 ? nothing : box("odd", groups.odd, html`<b>${formatCount(odd.length)}</b> that do not: ${namesOf(odd)}`)}
-    ${judged.length === 0 ? nothing : box("judged", groups.judged, html`<b>${formatCount(judged.length)}</b> judged before: judge them again`)}
-  </fieldset>`;
-}
-
-/** Whether somebody has judged its alert. */
-export function isJudged({ member }: MemberFacts): boolean {
-  return member.alert.judgement !== undefined;
-}
-
-const shownNames = 5;
 
 function namesOf(some: readonly MemberFacts[]): string {
   const names = some.slice(0, shownNames).map(({ slug }) => slug);
@@ -203,36 +254,53 @@ function namesOf(some: readonly MemberFacts[]): string {
   return `${names.join(", ")}${more > 0 ? ` and ${formatCount(more)} more` : ""}`;
 }
 
-const verdictChoices: readonly (readonly [JudgementVerdict, string, string])[] = [
-  ["checker", "The checker was wrong", "These assets are alive."],
-  ["real", "The assets did die", "Attackers left, or somebody took them down."],
-  ["expected", "It was expected", "Known beforehand: a clean-up, an expiry, a move."],
-];
-
-function renderChoices(dialog: DialogFacts): Html {
-  const { act, foreseen, meant, filled, facts } = dialog;
-  if (act === "judge")
-    return html`<fieldset>
-      <legend class="sr">What it was</legend>
-      ${verdictChoices.map(
-        ([verdict, name, meaning]) =>
-          html`<label class="choice"
-            ><input
-              type="radio"
-              name="verdict"
-              value="${verdict}"
-              required${filled.verdict === verdict ? html` checked` : nothing}
-            /><span><b>${name}</b><span class="under">${meaning}</span></span
-            >${renderThen(judgeLines(verdict, dialog, foreseen[verdict]))}</label
-          >`,
-      )}
-    </fieldset>`;
-  if (act === "release") return renderRelease(dialog, foreseen.act);
-  if (act === "silence")
-    return html`${renderDurations(filled.duration)}
-    ${renderThen([["Messages", "stop; checks run on, and what is on hold stays on hold"]])}`;
-  if (act === "acknowledge") return renderThen(acknowledgeLines(facts, meant, foreseen.act));
-  return nothing;
+/** What is chosen, and what follows from it. */
+function renderChoices(dialog: Dialog, meant: readonly MemberFacts[]): Html {
+  const { act, page, form, previews } = dialog;
+  const result = previews.get(null);
+  switch (act) {
+    case "judge": {
+      const chosen = form.get("verdict") ?? proposedVerdict(page);
+      return html`<fieldset>
+        <legend class="sr">What it was</legend>
+        ${judgementVerdicts.map(
+          (verdict) =>
+            html`<label class="choice"
+              ><input
+                type="radio"
+                name="verdict"
+                value="${verdict}"
+                required${chosen === verdict ? html` checked` : nothing}
+              /><span><b>${verdictChoices[verdict][0]}</b><span class="under">${verdictChoices[verdict][1]}</span></span
+              >${renderThen(judgeLines(verdict, meant, previews.get(verdict)))}</label
+            >`,
+        )}
+      </fieldset>`;
+    }
+    case "acknowledge": {
+      const { escalation, nowMs } = page;
+      const called = escalation === null ? "" : `${escalation.receiver}, due at ${timeText(escalation.atMs, nowMs)}`;
+      return renderThen([
+        ["Reminders", "stop, until it gets worse"],
+        ...lineIf(escalation !== null, "Not called", called),
+      ]);
+    }
+    case "release":
+      return renderRelease(meant, result);
+    case "silence":
+      return html`<fieldset class="who">
+          <legend>For how long</legend>
+          <p class="row">
+            ${durations.map((one) => html`<label><input type="radio" name="duration" value="${one}" ${one === (form.get("duration") ?? "4h") ? html` checked` : nothing} />${one}</label> `)}
+          </p>
+        </fieldset>
+        ${renderThen([["Messages", "stop; checks run on, and what is on hold stays on hold"]])}`;
+    case "unacknowledge":
+    case "comment":
+      return nothing;
+    default:
+      return act satisfies never;
+  }
 }
 
 type Line = readonly [name: string, text: string];
@@ -241,155 +309,73 @@ function lineIf(isSo: boolean, name: string, text: string): Line[] {
   return isSo ? [[name, text]] : [];
 }
 
-/** How many alerts an act would leave out for a reason. */
-function countSkipped(foreseen: IncidentActResult | undefined, why: string): number {
-  return foreseen?.skipped.filter(({ reason }) => reason === why).length ?? 0;
-}
-
-/** What a verdict does, computed for each organization that is meant and added up. */
+/** What a verdict does. */
 function judgeLines(
   verdict: JudgementVerdict,
-  { meant }: DialogFacts,
-  foreseen: IncidentActResult | undefined,
+  meant: readonly MemberFacts[],
+  result: IncidentActResult | undefined,
 ): Line[] {
-  const gateName = "Takedowns";
+  const opened = result?.gatesOpened.length ?? 0;
+  const held = result?.gatesHeld.length ?? 0;
   const isChecker = verdict === "checker";
-  const opened = foreseen?.gatesOpened.length ?? 0;
-  const held = foreseen?.gatesHeld.length ?? 0;
   const revived = meant.reduce((sum, one) => sum + one.revived, 0);
   const left = Math.max(0, Math.round(excessOf(meant)) - revived);
-  const ends = isChecker ? `${held === 1 ? "its alert ends" : "their alerts end"}, or ` : "";
-  const until = `${ends}somebody releases ${held === 1 ? "it" : "them"}`;
+  const of = (count: number): string => (meant.length === 1 ? "" : `of ${countOf(count, "organization")} `);
+  const until = `${isChecker ? "the alert ends, or " : ""}somebody releases them`;
   return [
-    ...lineIf(
-      opened > 0,
-      gateName,
-      meant.length === 1 ? "allowed at once" : `of ${countOf(opened, "organization")} allowed at once`,
-    ),
-    ...lineIf(held > 0, opened > 0 ? "" : gateName, `${stay(held, meant)} until ${until}`),
-    ...lineIf(opened + held === 0, gateName, "nothing is on hold"),
+    ...lineIf(opened > 0, "Takedowns", `${of(opened)}allowed at once`),
+    ...lineIf(held > 0, opened > 0 ? "" : "Takedowns", `${of(held)}stay on hold until ${until}`),
+    ...lineIf(opened + held === 0, "Takedowns", "nothing is on hold"),
     ...lineIf(isChecker, "Reopen", `${formatCount(revived)} found alive, ${formatCount(left)} to look at`),
-    ["Messages", "one to each receiver that is told of acts"],
   ];
 }
 
-function stay(held: number, meant: readonly MemberFacts[]): string {
-  return meant.length === 1 ? "stay on hold" : `of ${countOf(held, "organization")} stay on hold`;
-}
-
-function acknowledgeLines(
-  { escalation, nowMs }: ReadIncident,
-  meant: readonly MemberFacts[],
-  foreseen: IncidentActResult | undefined,
-): Line[] {
-  const already = countSkipped(foreseen, "already");
-  const called = escalation === null ? "" : `${escalation.receiver}, due at ${timeText(escalation.atMs, nowMs)}`;
-  return [
-    ["Reminders", "stop, until it gets worse"],
-    ...lineIf(escalation !== null, "Not called", called),
-    ...lineIf(already > 0, "Taken before", `${formatCount(already)} of ${formatCount(meant.length)}`),
-  ];
-}
-
-function renderRelease({ meant }: DialogFacts, foreseen: IncidentActResult | undefined): Html {
-  const held = meant.filter(({ heldSinceMs }) => heldSinceMs !== null);
-  const opened = foreseen?.gatesOpened.length ?? 0;
-  const kept = foreseen?.gatesHeld.length ?? 0;
-  const deaths = Math.round(excessOf(held));
+function renderRelease(meant: readonly MemberFacts[], result: IncidentActResult | undefined): Html {
+  const kept = result?.gatesHeld.length ?? 0;
   return html`<p>
-      <b>${countOf(deaths, "death")} more than expected may be acted on at once</b
-      >${held.length > 1 ? `, of ${namesOf(held)}` : ""}.
+      <b>${countOf(Math.round(excessOf(meant)), "death")} more than expected may be acted on at once</b
+      >${meant.length > 1 ? `, of ${namesOf(meant)}` : ""}.
     </p>
     ${renderThen([
-      ["Takedowns", `of ${countOf(opened, "organization")} allowed at once`],
+      ["Takedowns", `of ${countOf(result?.gatesOpened.length ?? 0, "organization")} allowed at once`],
       ...lineIf(kept > 0, "", `of ${countOf(kept, "organization")} stay on hold: another alert holds them`),
     ])}
     ${
-      held.length < 2
+      meant.length < 2
         ? nothing
         : html`<label class="field"
-            >Type ${formatCount(held.length)} to release so many<input
+            >Type ${formatCount(meant.length)} to release so many<input
               type="text"
               name="typed"
               inputmode="numeric"
               autocomplete="off"
               required
-              pattern="${held.length}"
+              pattern="${meant.length}"
           /></label>`
     }`;
 }
 
-/** Returns the verdict that is chosen at first: only what the evidence speaks for. */
-export function proposedVerdict(facts: ReadIncident): JudgementVerdict | null {
-  if (Object.values(facts.headline.judged).some((count) => count > 0)) return null;
-  const { likelyCause } = facts.summary;
+/** The verdict that is chosen at first: only what the evidence speaks for. */
+function proposedVerdict({ headline, summary: { likelyCause } }: ReadIncident): JudgementVerdict | null {
+  if (Object.values(headline.judged).some((count) => count > 0)) return null;
   return likelyCause === "checker" ? "checker" : likelyCause === "assets" ? "real" : null;
 }
 
-const doneWords: Readonly<Record<DialogAct, string>> = {
-  acknowledge: "acknowledged",
-  unacknowledge: "given back",
-  judge: "judged",
-  release: "released",
-  silence: "silenced",
-  comment: "commented on",
+const reasonWords: Readonly<Record<SkipReason, string>> = {
+  ended: "ended before",
+  already: "already",
+  not_judged_kind: "of a kind that nobody judges",
+  not_held: "not on hold",
+  judged_apart: "judged apart before",
 };
 
-const reasonWords: Readonly<Record<string, string>> = {
-  ended: "have ended",
-  already: "were so already",
-  not_judged_kind: "are of a kind that nobody judges",
-  not_held: "held no takedowns",
-  judged_apart: "were judged apart",
-};
-
-/** "117 judged, 3 were not." */
-export function doneSentence(act: DialogAct, { done, skipped }: IncidentActResult): string {
-  const before = skipped.filter(({ reason }) => reason === "already").length;
-  if (done.length === 0 && before > 0 && before === skipped.length)
-    return `${formatCount(before)} ${before === 1 ? "was" : "were"} ${doneWords[act]} already.`;
-  const left = skipped.filter(({ reason }) => reason !== "already" && reason !== "ended").length;
-  const rest = left === 0 ? "" : `, ${formatCount(left)} ${left === 1 ? "was" : "were"} not`;
-  return act === "comment" ? "The comment is kept." : `${formatCount(done.length)} ${doneWords[act]}${rest}.`;
-}
-
-/** Renders what an act could not be done for, and why; nothing of it is rolled back. */
-export function renderOutcome(number: number, act: DialogAct, result: IncidentActResult): Html {
-  const byReason = [...Map.groupBy(result.skipped, ({ reason }) => reason)];
-  const gates = result.gatesOpened.length;
-  const content = html`<p>
-    ${gates === 0 ? nothing : html`Takedowns of ${countOf(gates, "organization")} are allowed again. `}${byReason.map(
-      ([reason, some]) =>
-        html`${formatCount(some.length)} ${reasonWords[reason] ?? reason}:
-        ${some.slice(0, shownNames).map(({ slug }, index) => html`${index === 0 ? "" : ", "}<a href="/o/${encodeURIComponent(slug)}">${slug}</a>`)}${some.length > shownNames ? ` and ${formatCount(some.length - shownNames)} more` : ""}. `,
-    )}
-  </p>`;
-  return renderDialog({
-    action: null,
-    title: doneSentence(act, result),
-    content,
-    foot: "Nothing is rolled back. Doing it again does only the rest.",
-    back: `/incidents/${number}`,
-  });
-}
-
-/** Returns the act as it is done. */
-export function actOf(act: DialogAct, { comment, verdict }: Filled, endsAtMs: number): IncidentAct | null {
-  const text = comment === "" ? null : comment;
-  switch (act) {
-    case "acknowledge":
-      return { kind: "acknowledge", comment: text };
-    case "unacknowledge":
-      return { kind: "unacknowledge" };
-    case "judge":
-      return verdict === null ? null : { kind: "judge", verdict, comment: text };
-    case "release":
-      return { kind: "release", comment };
-    case "silence":
-      return { kind: "silence", endsAtMs, comment };
-    case "comment":
-      return { kind: "comment", comment };
-    default:
-      return act satisfies never;
-  }
+/** "117 judged, 3 judged apart before." */
+function doneSentence(act: DialogAct, { done, skipped }: IncidentActResult): string {
+  if (act === "comment") return "The comment is kept.";
+  const left = [...Map.groupBy(skipped, ({ reason }) => reason)].map(
+    ([reason, some]) =>
+      `${formatCount(some.length)} ${reasonWords[reason]}${reason === "already" ? ` ${words[act].done}` : ""}`,
+  );
+  const did = done.length === 0 && left.length > 0 ? [] : [`${formatCount(done.length)} ${words[act].done}`];
+  return `${[...did, ...left].join(", ")}.`;
 }

@@ -1,0 +1,91 @@
+import { z } from "zod";
+
+import type { IncidentAct } from "../alerting/acts/plan-act.ts";
+import { parseDuration } from "../base/durations.ts";
+import { judgementVerdicts } from "../contract/judgement.ts";
+import { longestSlug } from "../contract/slug.ts";
+import { commentSchema, nameSchema, nonBlank, readInput, reasonSchema } from "./api/read-input.ts";
+
+// More organizations than there are reach by leaving `slugs` out.
+const mostSlugs = 20_000;
+
+const common = {
+  slugs: z.array(z.string().min(1).max(longestSlug)).min(1, "names no organization").max(mostSlugs).optional(),
+  by: nameSchema.optional(),
+};
+
+/** What a body or a form has to say of an act. */
+interface ActSchema {
+  readonly body: z.ZodType;
+  /** `slugs` null: of all members. @throws FlatlineError invalid_data with an issue a field */
+  read(
+    value: unknown,
+    nowMs: number,
+  ): { readonly act: IncidentAct; readonly slugs: readonly string[] | null; readonly by: string | undefined };
+}
+
+function asked<Body extends { readonly slugs?: string[] | undefined; readonly by?: string | undefined }>(
+  body: z.ZodType<Body>,
+  actOf: (body: Body, nowMs: number) => IncidentAct,
+): ActSchema {
+  return {
+    body,
+    read: (value, nowMs) => {
+      const said = readInput(body, value ?? {}, "not an act on an incident");
+      return { act: actOf(said, nowMs), slugs: said.slugs ?? null, by: said.by };
+    },
+  };
+}
+
+const duration = z.string().transform((text, context) => {
+  const ms = parseDuration(text);
+  if (ms !== null && ms > 0) return ms;
+  context.addIssue('must be a duration, as "1h" or "30m"');
+  return z.NEVER;
+});
+
+/** The acts on an incident and on its alerts (CONTRACT 15), as the API and the forms of the page take them. */
+export const askedActs: Readonly<Record<IncidentAct["kind"], ActSchema>> = {
+  acknowledge: asked(z.strictObject({ ...common, comment: commentSchema.optional() }), ({ comment }) => ({
+    kind: "acknowledge",
+    comment: nonBlank(comment),
+  })),
+  unacknowledge: asked(z.strictObject(common), () => ({ kind: "unacknowledge" })),
+  judge: asked(
+    z.strictObject({
+      ...common,
+      verdict: z.enum(judgementVerdicts, `must be one of ${judgementVerdicts.join(", ")}`),
+      comment: commentSchema.optional(),
+    }),
+    ({ verdict, comment }) => ({ kind: "judge", verdict, comment: nonBlank(comment) }),
+  ),
+  withdraw: asked(z.strictObject(common), () => ({ kind: "withdraw" })),
+  release: asked(z.strictObject({ ...common, comment: reasonSchema }), ({ comment }) => ({ kind: "release", comment })),
+  silence: asked(
+    z
+      .strictObject({
+        ...common,
+        endsAt: z.iso
+          .datetime({ offset: true })
+          .transform((text) => Date.parse(text))
+          .optional(),
+        duration: duration.optional(),
+        comment: reasonSchema,
+      })
+      .refine((body) => (body.endsAt === undefined) !== (body.duration === undefined), {
+        path: ["endsAt"],
+        message: "give this or duration",
+      }),
+    ({ endsAt, duration: forMs = 0, comment }, nowMs) => ({
+      kind: "silence",
+      endsAtMs: endsAt ?? nowMs + forMs,
+      comment,
+    }),
+  ),
+  comment: asked(z.strictObject({ ...common, comment: reasonSchema }), ({ comment }) => ({ kind: "comment", comment })),
+};
+
+/** Returns what an act needs: those that may open a gate need a right of their own (CONTRACT 13). */
+export function rightOf(kind: IncidentAct["kind"]): "gate" | "operate" {
+  return kind === "judge" || kind === "withdraw" || kind === "release" ? "gate" : "operate";
+}
