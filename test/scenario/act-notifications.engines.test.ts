@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { recordGatesOpenedByReload } from "../../src/alerting/acts/reload.ts";
 import type { GatePolicy } from "../../src/alerting/decide/gate.ts";
-import type { DeliveryOutcome } from "../../src/alerting/deliver/receiver.ts";
 import { hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
 import { createAlertingWorld, type AlertingWorld, type WorldOptions } from "../support/alerting-world.ts";
 import { storeEngines, type StoreEngineCase } from "../support/store/engines.ts";
@@ -77,19 +76,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(events("ops")).toEqual(["firing"]);
     });
 
-    it.each(["real", "expected"] as const)(
-      "gets the gate that opens by %s with the judgement, under one id",
-      async (verdict) => {
-        await open();
-        await fire();
-        await world.judge("acme", verdict);
-        await world.settle();
-        await world.advance(hourMs);
-
-        expect(acts()).toEqual([[`judged judged_${verdict}`, "released released_by_judgement"]]);
-      },
-    );
-
     it("gets a withdrawn judgement as judged without one", async () => {
       await open();
       await fire();
@@ -156,25 +142,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(end).toMatchObject({ incident: { opened: 1 }, alerts: [{ status: "resolved", gateOpened: true }] });
     });
 
-    it("gets an act on an incident at once, also when members' ends go with the end of its fleet verdict", async () => {
-      const slugs = ["acme", "globex", "initech"];
-      await open({ slugs, settings: { fleet: { minOrganizations: 3 } } });
-      for (const slug of slugs) await world.run(slug, "ok");
-      for (const slug of slugs) await world.run(slug, slug === "acme" ? "fail" : "warn");
-      await world.advance(minuteMs);
-      await world.run("globex", "ok");
-      // No worse than the incident is, it waits for others as the end does.
-      await world.run("initech", "fail");
-      await world.advance(hourMs);
-      await world.actOn(1, { kind: "judge", verdict: "checker", comment: null });
-      await world.settle();
-
-      expect(acts()).toEqual([["judged judged_checker", "judged judged_checker", "judged judged_checker"]]);
-      for (const slug of ["acme", "initech"]) await world.run(slug, "ok");
-      await world.advance(minuteMs);
-      expect(events().filter((event) => event === "resolved")).toHaveLength(3);
-    });
-
     it("gets the gate that a change of releaseOn opens, once, however many processes apply it", async () => {
       await open(releaseOn());
       await fire();
@@ -222,15 +189,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(world.notifications("platform").at(-1)).toMatchObject({ alerts: [{ gateOpened: true }] });
     });
 
-    it("hears nothing of a reload that leaves every gate as it was", async () => {
-      await open();
-      await fire();
-      await world.reload(releaseOn("judged", "resolved"));
-      await world.settle();
-
-      expect(acts()).toEqual([]);
-    });
-
     it("gets an act on an alert that has ended and is settled", async () => {
       await open();
       await fire();
@@ -255,32 +213,13 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(events()).toEqual(["firing", "judged"]);
     });
 
-    it("gets it after what could not be delivered before", async () => {
-      await open();
-      const receiver = world.receivers.get("platform");
-      if (receiver === undefined) throw new Error("no receiver");
-      let isDown = true;
-      receiver.answer = (): DeliveryOutcome =>
-        isDown ? { kind: "retry", error: "HTTP 503", retryAfterMs: null } : { kind: "accepted", detail: "" };
-      await fire();
-      await world.advance(secondMs);
-      await world.judge("acme", "real");
-      await world.advance(secondMs);
-      await world.run("acme", "ok");
-      await world.advance(minuteMs);
-      isDown = false;
-      await world.advance(10 * minuteMs);
-
-      expect(events()).toEqual(["firing", "judged", "released", "resolved"]);
-    });
-
-    it("gets each act once under one id, over crashes of every step and replicas", async () => {
+    it("gets each act once under one id, over crashes of every step", async () => {
       await open();
       await fire();
       world.crashAt("act");
       await world.judge("acme", "checker");
       world.crashAt("form");
-      await Promise.all([world.settle(), world.replica().runOnce()]);
+      await world.settle();
       world.crashAt("acknowledge");
       await world.judge("acme", "real");
       await world.advance(10 * minuteMs);
@@ -313,17 +252,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
 
       expect(world.notifications("platform").at(-1)).toMatchObject({ status: "resolved", fleet: {} });
       expect(world.notifications("platform").at(-1)?.alerts).toHaveLength(3);
-    });
-
-    it("gets acts on what is silenced or acknowledged: somebody does them on purpose", async () => {
-      await open();
-      await fire();
-      await world.silence("acme", hourMs);
-      await world.judge("acme", "expected");
-      await world.settle();
-
-      expect(acts()).toEqual([["judged judged_expected", "released released_by_judgement"]]);
-      expect(world.notifications("platform").at(-1)).toMatchObject({ status: "firing" });
     });
   });
 

@@ -140,25 +140,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       });
     });
 
-    it("reminds every repeatInterval since it was last told, and no more once it is over", async () => {
-      await open({ policy: { repeatIntervalMs: 4 * hourMs } });
-      await world.run("acme", "warn");
-      await world.advance(5 * hourMs);
-      await world.run("acme", "fail");
-      await world.advance(9 * hourMs);
-      await world.run("acme", "ok");
-      await world.advance(12 * hourMs);
-
-      expect(world.sent()).toEqual([
-        ["firing acme warn"],
-        ["reminder acme warn"],
-        ["escalated acme fail"],
-        ["reminder acme fail"],
-        ["reminder acme fail"],
-        ["resolved acme fail"],
-      ]);
-    });
-
     it("knows when to remind as soon as it has told", async () => {
       await open({ policy: { repeatIntervalMs: 2 * secondMs }, settings: { groupWaitMs: 0 } });
       await world.run("acme", "warn");
@@ -168,16 +149,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
 
       expect(sent).toEqual({ formed: 1, nextAtMs: world.clock.nowMs() });
       expect(next).toEqual({ formed: 0, nextAtMs: world.clock.nowMs() + 2 * secondMs });
-    });
-
-    it("says nothing of a flap within keepFiringFor", async () => {
-      await open({ policy: { keepFiringForMs: 10 * minuteMs } });
-      for (const severity of ["warn", "ok", "warn", "ok", "ok"] as const) {
-        await world.run("acme", severity);
-        await world.advance(5 * minuteMs);
-      }
-
-      expect(world.sent()).toEqual([["firing acme warn"]]);
     });
   });
 
@@ -287,124 +258,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
     });
   });
 
-  describe("grouping", () => {
-    it("lets what changes within groupWait share a notification, counted from the first change", async () => {
-      await open({ slugs: ["acme", "globex", "initech"] });
-      await world.run("acme", "warn");
-      await world.advance(6 * secondMs);
-      await world.run("globex", "fail");
-      await world.advance(3 * secondMs);
-      expect(world.sent()).toEqual([]);
-      await world.advance(secondMs);
-
-      expect(world.sent()).toEqual([["firing acme warn", "firing globex fail"]]);
-      expect(world.notifications()[0]).toMatchObject({ status: "firing", severity: "fail" });
-    });
-
-    it("tells of new alerts at most once per groupInterval; what was told before waits for groupWait only", async () => {
-      await open({ slugs: ["acme", "globex"] });
-      await world.run("acme", "warn");
-      await world.advance(10 * secondMs);
-      await world.run("globex", "warn");
-      await world.run("acme", "fail");
-      await world.advance(10 * secondMs);
-      expect(world.sent()).toEqual([["firing acme warn"], ["escalated acme fail"]]);
-      await world.advance(49 * secondMs);
-      expect(world.sent()).toHaveLength(2);
-      await world.advance(secondMs);
-
-      expect(world.sent().at(-1)).toEqual(["firing globex warn"]);
-    });
-
-    it("tells nothing of what ends before it is due", async () => {
-      await open();
-      await world.run("acme", "warn");
-      await world.advance(2 * secondMs);
-      await world.run("acme", "fail");
-      await world.advance(2 * secondMs);
-      await world.run("acme", "ok");
-      await world.advance(minuteMs);
-
-      expect(world.sent()).toEqual([]);
-    });
-
-    it("with groupWait 0s tells at once", async () => {
-      await open({ settings: { groupWaitMs: 0, groupIntervalMs: 0 } });
-      await world.run("acme", "warn");
-      await world.settle();
-      await world.run("acme", "ok");
-      await world.settle();
-
-      expect(world.sent()).toEqual([["firing acme warn"], ["resolved acme warn"]]);
-    });
-  });
-
   describe("routing", () => {
-    it("tells a receiver with minSeverity fail when an alert reaches fail, and when it ends, whatever it was last", async () => {
-      await open({ receivers: [{ name: "ops" }, { name: "pager", minSeverity: "fail" }] });
-      for (const severity of ["warn", "fail", "warn", "fail", "warn", "ok"] as const) {
-        await world.run("acme", severity);
-        await world.advance(minuteMs);
-      }
-
-      expect(world.sent("pager")).toEqual([["firing acme fail"], ["resolved acme warn"]]);
-      expect(world.notifications("pager")[0]?.alerts[0]).toMatchObject({
-        previousSeverity: "ok",
-        reason: "min_severity_reached",
-      });
-      expect(world.notifications("pager")[1]?.alerts[0]).toMatchObject({ previousSeverity: "fail" });
-      expect(world.sent("ops")).toHaveLength(6);
-    });
-
-    it("reminds a receiver with minSeverity fail only while the alert is fail", async () => {
-      await open({
-        policy: { repeatIntervalMs: hourMs },
-        receivers: [{ name: "pager", minSeverity: "fail" }],
-      });
-      for (const severity of ["fail", "warn", "fail"] as const) {
-        await world.run("acme", severity);
-        await world.advance(90 * minuteMs);
-      }
-
-      expect(world.sent("pager")).toEqual([
-        ["firing acme fail"],
-        ["reminder acme fail"],
-        ["reminder acme fail"],
-        ["reminder acme fail"],
-      ]);
-      expect(world.notifications("pager").map(({ alerts }) => alerts[0]?.result?.severity)).toEqual(
-        Array.from({ length: 4 }, () => "fail"),
-      );
-    });
-
-    it.each([
-      ["minSeverity warn gets them", { minSeverity: "warn" as const }, 2],
-      ["minSeverity warn without sendUnknown does not", { minSeverity: "warn" as const, sendUnknown: false }, 0],
-      ["minSeverity fail does not", { minSeverity: "fail" as const }, 0],
-      ["minSeverity fail with sendUnknown does", { minSeverity: "fail" as const, sendUnknown: true }, 2],
-    ])("of alerts of kind unknown: %s", async (_rule, route, expected) => {
-      await open({ policy: { unknownAfter: 1 }, receivers: [{ name: "ops", ...route }] });
-      await world.run("acme", "unknown");
-      await world.advance(minuteMs);
-      await world.run("acme", "ok");
-      await world.advance(minuteMs);
-
-      expect(world.sent()).toHaveLength(expected);
-    });
-
-    it("keeps resolved from a receiver that does not want it", async () => {
-      await open({ receivers: [{ name: "ops", sendResolved: false }] });
-      await world.run("acme", "warn");
-      await world.advance(minuteMs);
-      await world.run("acme", "ok");
-      await world.advance(minuteMs);
-      await world.run("acme", "warn");
-      await world.advance(minuteMs);
-
-      expect(world.sent()).toEqual([["firing acme warn"], ["firing acme warn"]]);
-      expect((await world.store.queued.all()).alerts).toHaveLength(1);
-    });
-
     it("goes by match on slug, check and labels, and by the organization's receivers", async () => {
       await open({
         slugs: ["acme", "globex"],
@@ -437,76 +291,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
   });
 
   describe("silences", () => {
-    it("hold back firing, escalated, reminder and unknown; what began and ended within is nothing", async () => {
-      await open({ policy: { unknownAfter: 1, repeatIntervalMs: 5 * minuteMs } });
-      await world.silence("acme", hourMs);
-      for (const severity of ["warn", "fail", "unknown", "ok"] as const) {
-        await world.run("acme", severity);
-        await world.advance(7 * minuteMs);
-      }
-      await world.advance(2 * hourMs);
-
-      expect(world.sent()).toEqual([]);
-      expect((await world.store.queued.all()).alerts).toEqual([]);
-    });
-
-    it("end with one firing of what still fires, as it is then", async () => {
-      await open();
-      await world.silence("acme", hourMs);
-      await world.run("acme", "warn");
-      await world.advance(10 * minuteMs);
-      await world.run("acme", "fail", { count: 99 });
-      await world.advance(51 * minuteMs);
-
-      expect(world.sent()).toEqual([["firing acme fail"]]);
-      expect(world.notifications()[0]?.alerts[0]).toMatchObject({
-        reason: "silence_ended",
-        previousSeverity: "ok",
-        counts: { currentCount: 99 },
-      });
-      expect(world.notifications()[0]?.generatedAtMs).toBe(Date.parse("2026-11-02T09:00:00.000Z"));
-    });
-
-    it("let the resolved of what was told before through", async () => {
-      await open();
-      await world.run("acme", "warn");
-      await world.advance(minuteMs);
-      await world.silence("acme", hourMs);
-      await world.run("acme", "fail");
-      await world.advance(minuteMs);
-      await world.run("acme", "ok");
-      await world.advance(minuteMs);
-
-      expect(world.sent()).toEqual([["firing acme warn"], ["resolved acme fail"]]);
-    });
-
-    it("end with the new severity of what was told before, or with nothing when it is the same", async () => {
-      await open({ slugs: ["acme", "globex"] });
-      await world.run("acme", "warn");
-      await world.run("globex", "warn");
-      await world.advance(minuteMs);
-      await world.silence("*", hourMs);
-      await world.run("acme", "fail");
-      await world.run("globex", "fail");
-      await world.advance(minuteMs);
-      await world.run("globex", "warn");
-      await world.advance(2 * hourMs);
-
-      expect(world.sent()).toEqual([["firing acme warn", "firing globex warn"], ["escalated acme fail"]]);
-    });
-
-    it("that were made within groupWait still hold", async () => {
-      await open();
-      await world.run("acme", "warn");
-      await world.advance(5 * secondMs);
-      await world.silence("acme", hourMs);
-      await world.advance(2 * minuteMs);
-      expect(world.sent()).toEqual([]);
-      await world.advance(hourMs);
-
-      expect(world.sent()).toEqual([["firing acme warn"]]);
-    });
-
     it("of the configuration recur, and are seen to end without anything else happening", async () => {
       await open({
         settings: {
@@ -572,19 +356,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       };
       await expect.poll(last).toMatchObject([{ event: "reminder", reason: "resend", acknowledgedBy: "kim" }]);
     });
-
-    it("lets changes and the end through", async () => {
-      await open();
-      await world.run("acme", "fail");
-      await world.advance(minuteMs);
-      await world.acknowledge("acme");
-      await world.run("acme", "warn");
-      await world.advance(minuteMs);
-      await world.run("acme", "ok");
-      await world.advance(minuteMs);
-
-      expect(world.sent()).toEqual([["firing acme fail"], ["deescalated acme warn"], ["resolved acme warn"]]);
-    });
   });
 
   describe("a reload", () => {
@@ -602,17 +373,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect((await world.store.queued.all()).alerts).toEqual([]);
     });
 
-    it("tells a receiver that is new of what fires", async () => {
-      await open();
-      await world.run("acme", "fail");
-      await world.advance(minuteMs);
-      await world.reload({ receivers: [{ name: "ops" }, { name: "new" }] });
-      await world.advance(minuteMs);
-
-      expect(world.sent("new")).toEqual([["firing acme fail"]]);
-      expect(world.sent("ops")).toHaveLength(1);
-    });
-
     it.each([
       ["an hour: it is told what ended meanwhile", hourMs, ["firing acme fail", "resolved acme fail"]],
       ["two days: it knows nothing", 48 * hourMs, ["firing acme fail"]],
@@ -628,17 +388,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
 
       expect(world.sent().flat()).toEqual(expected);
       expect(await world.store.queued.all()).toEqual({ alerts: [], incidents: [] });
-    });
-
-    it("dead-letters what waits for a receiver that is gone", async () => {
-      await open({ receivers: [{ name: "ops" }, { name: "old" }] });
-      const old = world.receivers.get("old");
-      if (old !== undefined) old.answer = () => ({ kind: "retry", error: "HTTP 503", retryAfterMs: null });
-      await world.run("acme", "fail");
-      await world.advance(minuteMs);
-      await world.reload({ receivers: [{ name: "ops" }] });
-
-      expect(await world.store.outbox.list()).toMatchObject([{ receiver: "old", state: "dead" }]);
     });
   });
 });

@@ -196,25 +196,6 @@ describe("one delivery", () => {
     expect(abortedAtMs).toBe(10 * secondMs);
   });
 
-  it.each<[string, Answer, number, number]>([
-    ["answers", () => accepted, 0, 0],
-    ["refuses", () => down, 0, 0],
-    ["cannot be reached", () => Promise.reject(new TypeError("no")), 0, 0],
-    ["asks to wait", () => tenYears, 0, 0],
-    ["hangs", () => new Promise(() => undefined), 1, 1],
-  ])("to a receiver that %s is counted while it is under way, and when its timeout ends it", async (...given) => {
-    const [, answer, duringIt, timeouts] = given;
-    open([receiver("ops", answer)]);
-    await enqueue("n1", "ops");
-    await runFor(5 * secondMs);
-    const during = underWay.get("ops");
-    await clock.advance(6 * secondMs);
-
-    expect(during).toBe(duringIt);
-    expect(underWay.get("ops")).toBe(0);
-    expect(timedOut).toHaveLength(timeouts);
-  });
-
   it("that our own stop ends is no timeout of the receiver", async () => {
     open([receiver("ops", () => new Promise(() => undefined))]);
     await enqueue("n1", "ops");
@@ -311,15 +292,6 @@ describe("retries", () => {
     expect(counted).toEqual(["ops retried", "ops delivered", "ops delivered"]);
   });
 
-  it("give up after a pause what is older than maxAge and refused again", async () => {
-    open([receiver("ops", () => tenYears, { maxAgeMs: 90 * minuteMs })]);
-    await enqueue("n1", "ops");
-    await runFor(3 * hourMs);
-
-    expect(shownAttempts()).toEqual(["n1 0", "n1 3600", "n1 7200"]);
-    expect(counted).toEqual(["ops retried", "ops retried", "ops dead_lettered"]);
-  });
-
   it("say until when the receiver is paused, and when the next attempt is", async () => {
     open([receiver("ops", () => tenYears), receiver("other", () => accepted)]);
     await enqueue("n1", "ops");
@@ -369,15 +341,6 @@ describe("retries", () => {
     expect(await store.outbox.endPause("ops", clock.nowMs())).toBe(false);
   });
 
-  it("try once what grew older than maxAge while the process was down", async () => {
-    await enqueue("n1", "ops");
-    await clock.advance(48 * hourMs);
-    open([receiver("ops", () => accepted)]);
-    await outbox.runOnce();
-
-    expect(counted).toEqual(["ops delivered"]);
-  });
-
   it.each([
     ["retry", async () => (await store.outbox.retry("n1", clock.nowMs())).kind === "queued", "ops delivered"],
     ["discard", async () => (await store.outbox.discard("n1")) !== null, null],
@@ -410,23 +373,6 @@ it("a retry of what is under way is refused, and is no act", async () => {
   });
 
   expect(await store.audit.list({ limit: 9 })).toEqual([]);
-});
-
-describe("a queue of which nothing is due", () => {
-  it("is looked at without a transaction", async () => {
-    let transactions = 0;
-    const counting: OutboxOptions["store"]["transaction"] = (work) => {
-      transactions++;
-      return store.transaction(work);
-    };
-    open([receiver("ops", () => accepted)], { store: { outbox: store.outbox, transaction: counting } });
-    await enqueue("n1", "ops");
-    await runFor(minuteMs);
-
-    expect(counted).toEqual(["ops delivered"]);
-    // One claims the notification, one stores the answer.
-    expect(transactions).toBe(2);
-  });
 });
 
 describe("order and isolation", () => {
@@ -635,25 +581,6 @@ describe("a receiver that forgets", () => {
 
     expect(attempts.map(({ id }) => id)).toEqual(["n1", "again", "again", "again"]);
     expect(counted).toEqual(["am delivered"]);
-  });
-});
-
-describe("an outbox that is woken by whoever changes the queue", () => {
-  it("looks when something is due, and keeps order and retries all the same", async () => {
-    let looks = 0;
-    const waitingFor: OutboxStore["waitingFor"] = (...asked) => {
-      looks++;
-      return store.outbox.waitingFor(...asked);
-    };
-    const outcome = { kind: "retry", error: "HTTP 503", retryAfterMs: 20 * minuteMs } as const;
-    open([receiver("ops", once(outcome)), receiver("pager", once({ ...outcome, retryAfterMs: null }))], {
-      store: { ...withOutbox({}), outbox: { ...store.outbox, waitingFor } },
-    });
-    for (const name of ["ops", "pager"]) for (const id of ["1", "2"]) await enqueue(`${name}-${id}`, name, 1);
-    await runFor(hourMs);
-
-    expect(shownAttempts()).toEqual(["ops-1 0", "pager-1 0", "pager-1 1", "pager-2 1", "ops-1 1200", "ops-2 1200"]);
-    expect(looks).toBeLessThan(80);
   });
 });
 

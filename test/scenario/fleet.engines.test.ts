@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { minuteMs, secondMs } from "../../src/base/time.ts";
+import { minuteMs } from "../../src/base/time.ts";
 import type { Run } from "../../src/store/runs/check-state.ts";
 import type { Incident } from "../../src/store/alerts/incidents.ts";
 import { resultReport } from "../support/reports.ts";
@@ -134,19 +134,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(await world.store.queued.all()).toEqual({ alerts: [], incidents: [] });
     });
 
-    it("does not tell of joiners that are over before they have doubled it", async () => {
-      await open({ slugs: slugsOf(8) });
-      await spike(slugsOf(4));
-      await world.settle();
-      await spike(["org-5"]);
-      await world.advance(minuteMs);
-      await world.run("org-5", "ok");
-      for (const slug of slugsOf(4)) await world.run(slug, "ok");
-      await world.advance(minuteMs);
-
-      expect(world.sent()[1]?.toSorted()).toEqual(slugsOf(4).map((slug) => `resolved ${slug} fail`));
-    });
-
     it("begins with an alert of which nobody is told", async () => {
       await open();
       await spike(slugsOf(2));
@@ -178,16 +165,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(ids[2]).not.toBe(ids[0]);
     });
 
-    it("shows an alert that was told before as a reminder: never two firings for one episode", async () => {
-      await open();
-      await spike(["org-0"]);
-      await world.advance(minuteMs);
-      await spike(["org-1", "org-2"]);
-      await world.advance(minuteMs);
-
-      expect(world.sent()[1]).toEqual(["firing org-1 fail", "firing org-2 fail", "reminder org-0 fail"]);
-    });
-
     it("leaves out who is silenced, in the list and in the totals, and tells of them as of joiners", async () => {
       await open();
       const id = await world.silence("org-0", 100 * minuteMs);
@@ -216,21 +193,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.advance(minuteMs);
 
       expect(world.notifications().every(({ fleet }) => fleet === null)).toBe(true);
-    });
-
-    it("members that get worse than any that was told are told together, and others are not", async () => {
-      await open();
-      for (const slug of slugsOf(3)) await world.run(slug, "warn");
-      await world.advance(10 * secondMs);
-      for (const slug of slugsOf(3)) {
-        await world.run(slug, "fail");
-        await world.advance(5 * secondMs);
-      }
-      await world.advance(2 * minuteMs);
-
-      expect(world.sent()).toHaveLength(2);
-      expect(world.sent()[1]).toEqual(slugsOf(2).map((slug) => `escalated ${slug} fail`));
-      expect(world.notifications()[1]?.fleet).not.toBeNull();
     });
 
     it("switched off by a reload, lets its members end one by one", async () => {

@@ -76,12 +76,12 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(world.sent("ops")).toHaveLength(1);
     });
 
-    it("is sent once, whatever restarts, beside a replica, and when it begins and stops again", async () => {
+    it("is sent once, whatever restarts, and when it begins and stops again", async () => {
       await open();
       await run("ongoing", "a");
       await world.run("a", "fail", { count: 90, excess: "stopped" });
       world.crashAt("form");
-      await Promise.all([world.settle(), world.replica().runOnce()]);
+      await world.settle();
       world.crashAt("acknowledge");
       await world.advance(minuteMs);
       await world.restart();
@@ -90,39 +90,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.advance(hourMs);
 
       expect(stops()).toEqual([["a"]]);
-    });
-
-    it("waits for the incident's first message, and is sent after it", async () => {
-      await open({ settings: { groupWaitMs: hourMs } });
-      await run("stopped", "a");
-      expect(world.sent("chat")).toEqual([]);
-      await world.advance(hourMs);
-
-      expect(world.sent("chat")).toEqual([["firing a fail"], ["reminder a fail"]]);
-    });
-
-    it("is sent while somebody has it; a reminder counts from it", async () => {
-      await open({ policy: { repeatIntervalMs: hourMs } });
-      await run("ongoing", "a");
-      await world.acknowledge("a");
-      await world.advance(30 * minuteMs);
-      await run("stopped", "a");
-      await world.unacknowledge("a");
-      await world.advance(40 * minuteMs);
-      expect(world.notifications("chat")).toHaveLength(3);
-      await world.advance(30 * minuteMs);
-
-      const reasons = world.notifications("chat").flatMap(({ alerts }) => alerts.map(({ reason }) => reason));
-      expect(reasons).toEqual(["not_ok", "acknowledged", "excess_stopped", "repeat_interval"]);
-    });
-
-    it("is not sent of what ends with it", async () => {
-      await open();
-      await run("ongoing", "a");
-      await world.run("a", "ok");
-      await world.advance(hourMs);
-
-      expect(stops()).toEqual([]);
     });
   });
 

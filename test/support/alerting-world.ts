@@ -111,8 +111,6 @@ export interface AlertingWorld {
   actOn(incident: number, act: IncidentAct, how?: IncidentHow): Promise<IncidentActResult>;
   /** Releases the gate by hand. */
   release(slug: string, comment: string): Promise<void>;
-  /** The notifier of another process that lives on the same store. */
-  replica(): Notifier;
   /** Another process on the same store. */
   restart(): Promise<void>;
   /** The next operation of that kind is lost, as by kill -9, and the process is another one afterwards. */
@@ -489,16 +487,6 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       presentOf({ parts: store, board, settings: settings(), nowMs: clock.nowMs() }, notification),
     firing: (notification) =>
       firingOf({ parts: store, board, settings: settings(), nowMs: clock.nowMs() }, notification),
-    replica: () =>
-      createNotifier({
-        store,
-        board,
-        clock,
-        logger,
-        newId,
-        settings,
-        onEnqueued: () => undefined,
-      }),
     restart,
     crashAt: (point) => {
       crash = point;

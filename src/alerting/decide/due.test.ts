@@ -106,6 +106,8 @@ function change(id: string, over: Partial<AlertState>): void {
 
 const acknowledgement = { atMs: 0, by: "kim", note: null, comment: null, severity: "fail" } as const;
 
+const judgement = { verdict: "real", comment: null, by: "kim", note: null, atMs: 0 } as const;
+
 function dueNow() {
   const holding = silences.filter((one) => one.fromMs <= nowMs && nowMs < one.untilMs).map(({ slug }) => slug);
   const members = [...alerts.values()].map((held) => ({
@@ -313,7 +315,7 @@ describe("what is due", () => {
     fire("b");
     pass(minuteMs);
     change("a", { acknowledgement });
-    change("b", { judgement: { verdict: "real", comment: null, by: "kim", note: null, atMs: 0 } });
+    change("b", { judgement });
     pass(5 * hourMs);
     fire("a", "fail");
     pass(minuteMs);
@@ -398,15 +400,58 @@ describe("what is due", () => {
       ]);
     });
 
-    it("waits for the end of what holds it back", () => {
+    it.each<[string, () => void, () => void]>([
+      ["an acknowledgement", () => change("a", { acknowledgement }), () => change("a", { acknowledgement: null })],
+      ["a judgement", () => change("a", { judgement }), () => fire("a", "warn", "b")],
+      [
+        "a silence",
+        () => silences.push({ slug: "a", fromMs: nowMs, untilMs: nowMs + 2 * hourMs }),
+        () => silences.splice(0),
+      ],
+    ])("waits for the end of %s, and is nothing when it ends under it", (what, hold, release) => {
       fire("a");
-      change("a", { acknowledgement });
+      hold();
       pass(hourMs);
-      change("a", { acknowledgement: null });
-      pass(minuteMs);
+      release();
+      pass(hourMs);
 
-      expect(told).toEqual(["3600 ops: firing a warn escalation"]);
+      const [id, atS] = what === "a judgement" ? ["b", 5_400] : ["a", 3_600];
+      expect(told).toEqual([`${atS} ops: firing ${id} warn escalation`]);
     });
+
+    it("is told as it is by then, also of kind unknown, and of nothing that ended", () => {
+      fire("a", "unknown");
+      fire("b");
+      pass(minuteMs);
+      end("b");
+      pass(hourMs);
+
+      expect(told).toEqual(["1800 ops: unknown a unknown escalation"]);
+    });
+  });
+
+  it("threads: the end of the excess once, and each second opinion once; others get neither", () => {
+    routes = [
+      { ...ops, hasThreads: true },
+      { ...ops, name: "none" },
+    ];
+    fire("a");
+    pass(minuteMs);
+    const counted = { deathsLastHour: 0, usualPerHour: 1, quietSinceMs: nowMs, expectedEndAtMs: null };
+    const found = { deaths: null, carriers: [], revived: null, cause: null, error: null };
+    change("a", { found: { ...found, excess: { ...counted, state: "stopped" } } });
+    pass(minuteMs);
+    const controls = { alive: { asked: 20, alive: 19 }, dead: { asked: 20, alive: 1 } };
+    const secondOpinion = { asked: 20, alive: 14, gone: 5, verdict: "refuted", controls, atMs: 0, look: 1 } as const;
+    incident = { ...incident, secondOpinion };
+    pass(minuteMs);
+    change("a", { found });
+    pass(minuteMs);
+
+    expect(told.slice(2)).toEqual([
+      "60 ops: reminder a warn excess_stopped",
+      "120 ops: reminder a warn second_opinion",
+    ]);
   });
 
   describe("of a broad incident", () => {

@@ -132,7 +132,6 @@ const endSchema = z.object({
   opensGate: z.literal(true).exactOptional(),
 });
 
-type AlertKind = z.infer<typeof alertKind>;
 export type AlertPeak = z.infer<typeof peakSchema>;
 export type AlertAcknowledgement = Readonly<z.infer<typeof acknowledgementSchema>>;
 export type AlertJudgement = Readonly<z.infer<typeof judgementSchema>>;

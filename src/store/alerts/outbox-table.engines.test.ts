@@ -139,16 +139,6 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       });
     });
 
-    it("leaves a delivery under way alone when it is to be retried", async () => {
-      await enqueue("one");
-      await claim();
-
-      expect(await retry("one", nowMs + 1)).toBe("under_way");
-
-      expect(await stateOf("one")).toMatchObject({ state: "leased", attempts: 1 });
-      expect(await delivered("one")).toBe(true);
-    });
-
     it("does not retry what its receiver has accepted a later one of the same incident after", async () => {
       const others = {
         "of another": { incident: 42 },
@@ -167,11 +157,6 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(await retry("older")).toBe("followed");
       expect(await stateOf("older")).toMatchObject({ state: "dead", lastError: "HTTP 400" });
       for (const id of Object.keys(others)) expect(await retry(id)).toBe("queued");
-    });
-
-    it("knows neither retry nor discard of what is not there", async () => {
-      expect(await retry("one")).toBe("unknown");
-      expect(await outbox.discard("one")).toBeNull();
     });
 
     it("gives up what waits for receivers that are gone, under way or not", async () => {
