@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { constants } from "node:fs";
-import { access, link, open, rename, rm, stat } from "node:fs/promises";
+import { link, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { FlatlineError, messageOf } from "../base/errors.ts";
@@ -56,22 +55,13 @@ function alreadyThere(target: string): FlatlineError {
   return new FlatlineError("usage", `${target} exists already: choose another name`);
 }
 
-function cannotWrite(target: string, error: unknown): FlatlineError {
-  return new FlatlineError("store_unusable", `${target} cannot be written: ${messageOf(error)}`, { cause: error });
-}
-
 /** Makes an empty file that its owner alone can read: SQLite keeps the mode of a file that is there. */
 async function makeFile(copy: string, target: string): Promise<void> {
-  const folder = dirname(target);
-  await access(folder, constants.W_OK).catch((error: Error) => {
-    const isMissing = systemCodeOf(error) === "ENOENT";
-    throw cannotWrite(target, isMissing ? new Error(`there is no folder ${folder}`) : error);
+  const file = await open(copy, "wx", 0o600).catch((error: Error) => {
+    const reason = systemCodeOf(error) === "ENOENT" ? `there is no folder ${dirname(target)}` : messageOf(error);
+    throw new FlatlineError("store_unusable", `${target} cannot be written: ${reason}`, { cause: error });
   });
-  try {
-    await (await open(copy, "wx", 0o600)).close();
-  } catch (error) {
-    throw cannotWrite(target, error);
-  }
+  await file.close();
 }
 
 async function copyPages(path: string, copy: string): Promise<void> {

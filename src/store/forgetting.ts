@@ -3,13 +3,7 @@ import type { ForgottenKind, ForgottenRows } from "../contract/v1/forget.ts";
 import { literalPattern } from "../base/text-pattern.ts";
 import type { Db } from "./tables.ts";
 
-interface Step {
-  readonly kind: ForgottenKind | null;
-  readonly table: string;
-  /** Key of a row. */
-  readonly key: string;
-  readonly where: RawBuilder<unknown>;
-}
+type Step = readonly [kind: ForgottenKind | null, table: string, key: string, where: RawBuilder<unknown>];
 
 /** Removes over one connection or transaction. */
 export function createForgettingStore(db: Db<object>) {
@@ -26,7 +20,7 @@ export function createForgettingStore(db: Db<object>) {
       let hasMore = false;
       await sql`UPDATE checks SET report = NULL, last_result = NULL
         WHERE slug = ${slug} AND report IS NOT NULL`.execute(db);
-      for (const { kind, table, key, where } of stepsFor(slug)) {
+      for (const [kind, table, key, where] of stepsFor(slug)) {
         const keys = sql.raw(key);
         const { numAffectedRows } = await sql`
           DELETE FROM ${sql.table(table)} WHERE (${keys}) IN (
@@ -41,7 +35,7 @@ export function createForgettingStore(db: Db<object>) {
     },
     /** Returns true if `forget` would count a row. */
     isStored: async (slug: string): Promise<boolean> => {
-      for (const { kind, table, where } of stepsFor(slug)) {
+      for (const [kind, table, , where] of stepsFor(slug)) {
         if (kind === null) continue;
         const { rows } = await sql`SELECT 1 FROM ${sql.table(table)} WHERE ${where} LIMIT 1`.execute(db);
         if (rows.length > 0) return true;
@@ -67,36 +61,30 @@ function stepsFor(slug: string): Step[] {
     sql`SELECT incident_number FROM alerts WHERE incident_number IS NOT NULL AND ${which}`;
   const letter = sql`state = 'dead' AND incident_number IN (${incidents(ofSlug)})
     AND incident_number NOT IN (${incidents(sql`slug <> ${slug}`)})`;
-  const step = (kind: Step["kind"], table: string, key: string, where: RawBuilder<unknown>): Step => ({
-    kind,
-    table,
-    key,
-    where,
-  });
   return [
-    step("history", "run_hours", "check_id, hour", check),
-    step(null, "check_reports", "check_id, at_ms", check),
-    step(null, "runs", "check_id, at_ms", check),
-    step(null, "outbox", "seq", letter),
-    step(null, "queued_alerts", "alert_id, receiver", alert),
-    step(null, "alert_notified", "alert_id, receiver", alert),
-    step(null, "alert_log", "entry_id", ofSlug),
-    step("alerts", "alerts", "id", ofSlug),
-    step(null, "act_notices", "seq", ofSlug),
-    step(null, "look_answers", "incident_number, number, ordinal", ofSlug),
-    step(null, "event_import_slugs", "import_id, slug", ofSlug),
-    step(null, "spike_days", "day, slug", ofSlug),
-    step("silences", "silences", "id", sql`slug = ${literalPattern(slug)}`),
-    step("markers", "markers", "id", ofSlug),
-    step("keys", "api_keys", "key_id", sql`organizations = ${JSON.stringify([slug])}`),
-    step(null, "reviews", "review_id", organization),
-    step(null, "reviews", "review_id", proposal),
-    step(null, "scans", "report_id, scan_id", report),
-    step(null, "proposals", "proposal_id", report),
-    step("records", "reports", "report_id", organization),
-    step(null, "brands", "organization_id, brand_id", organization),
-    step(null, "legitimacy_domains", "domain, rule_id, includes_itself", rule),
-    step(null, "legitimacy_rules", "rule_id", organization),
-    step(null, "organizations", "organization_id", ofSlug),
+    ["history", "run_hours", "check_id, hour", check],
+    [null, "check_reports", "check_id, at_ms", check],
+    [null, "runs", "check_id, at_ms", check],
+    [null, "outbox", "seq", letter],
+    [null, "queued_alerts", "alert_id, receiver", alert],
+    [null, "alert_notified", "alert_id, receiver", alert],
+    [null, "alert_log", "entry_id", ofSlug],
+    ["alerts", "alerts", "id", ofSlug],
+    [null, "act_notices", "seq", ofSlug],
+    [null, "look_answers", "incident_number, number, ordinal", ofSlug],
+    [null, "event_import_slugs", "import_id, slug", ofSlug],
+    [null, "spike_days", "day, slug", ofSlug],
+    ["silences", "silences", "id", sql`slug = ${literalPattern(slug)}`],
+    ["markers", "markers", "id", ofSlug],
+    ["keys", "api_keys", "key_id", sql`organizations = ${JSON.stringify([slug])}`],
+    [null, "reviews", "review_id", organization],
+    [null, "reviews", "review_id", proposal],
+    [null, "scans", "report_id, scan_id", report],
+    [null, "proposals", "proposal_id", report],
+    ["records", "reports", "report_id", organization],
+    [null, "brands", "organization_id, brand_id", organization],
+    [null, "legitimacy_domains", "domain, rule_id, includes_itself", rule],
+    [null, "legitimacy_rules", "rule_id", organization],
+    [null, "organizations", "organization_id", ofSlug],
   ];
 }

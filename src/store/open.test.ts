@@ -97,7 +97,7 @@ describe("opening the store", () => {
         await writeFile(join(folder, "file"), "");
         return join(folder, "file", "flatline.db");
       },
-      message: /its folder cannot be made: E(NOTDIR|EXIST)/,
+      message: /it cannot be made: E(NOTDIR|EXIST)/,
     },
     { rule: "in memory", prepare: async () => ":memory:", message: /storage\.path must name a file/ },
   ])("refuses what is $rule", async ({ prepare, message }) => {

@@ -5,7 +5,7 @@ import { Kysely, sql } from "kysely";
 
 import { FlatlineError, messageOf } from "../base/errors.ts";
 import { createSystemClock, type Clock } from "../base/time.ts";
-import { requireOneName, takeFileLock, type FileLock } from "./engine/file-lock.ts";
+import { requireOneName, takeFileLock } from "./engine/file-lock.ts";
 import { noStore, type StoreLocation } from "./engine/location.ts";
 import { migrate } from "./engine/migrations/migrations.ts";
 import { SqliteDialect } from "./engine/sqlite-driver.ts";
@@ -49,37 +49,22 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   // SQLite's log lies beside the file, not beside a link to it.
   const path = await realpath(given);
   await requireOneName(path, options.clock);
-  const file = await openFile(options, path);
   const { clock, backgroundClock = createSystemClock(), mostCells: most = mostCells } = options;
-  return createStore(file, clock, most === 0 ? null : new CountCache(file.db, backgroundClock, most));
-}
-
-/** The open file of a store. */
-interface OpenFile {
-  readonly path: string;
-  readonly db: Kysely<PlainTables>;
-  readonly dialect: SqliteDialect;
-  readonly health: SqliteHealth;
-}
-
-async function openFile(options: OpenStoreOptions, path: string): Promise<OpenFile> {
   const health = new SqliteHealth(path);
-  const dialect = new SqliteDialect({
-    ...options,
-    path,
-    onUnusable: (error) => health.note(error),
-    onUsable: () => health.noteWritten(),
-  });
+  const dialect = new SqliteDialect({ ...options, path, onUnusable: (error) => health.note(error) });
   const db = new Kysely<PlainTables>({ dialect });
   try {
     await migrate(db as unknown as Kysely<unknown>, path);
     if (options.check === true) checkForDamage(path);
-    health.look();
-    return { path, db, dialect, health };
   } catch (error) {
     dialect.close();
     throw error;
   }
+  await health.look(async () => undefined);
+  return createStore(
+    { path, db, dialect, health, clock },
+    most === 0 ? null : new CountCache(db, backgroundClock, most),
+  );
 }
 
 /** Requires an existing store; an empty file does not count as one. */
@@ -90,33 +75,20 @@ async function requireFile(path: string): Promise<void> {
 
 /** Creates the file and its folder, readable for the owner only: the store holds verdicts and findings of customers. */
 async function prepareFile(given: string, path: string): Promise<void> {
-  if (given === "" || given === ":memory:") {
+  if (given === "" || given === ":memory:")
     throw new FlatlineError("store_unusable", `the store cannot be "${given}": storage.path must name a file`);
-  }
   try {
     await makeFolder(dirname(path));
-  } catch (error) {
-    throw cannotBeMade(path, "its folder cannot be made", error);
-  }
-  try {
     // The file is made before SQLite makes it, and SQLite gives its other files the same mode. An existing one is never
     // opened here: closing it would release the locks that another connection of this process holds on it (fcntl).
     await (await open(path, "wx", 0o600)).close();
   } catch (error) {
-    if (await isFile(path)) return;
-    if (await isFolder(path))
-      throw new FlatlineError(
-        "store_unusable",
-        `the store ${path} cannot be used: it is a folder; storage.path must name a file`,
-        { cause: error },
-      );
-    throw cannotBeMade(path, "it cannot be made", error);
+    const status = await stat(path).catch(() => null);
+    if (status?.isFile() === true) return;
+    const isFolder = status?.isDirectory() === true;
+    const what = isFolder ? "it is a folder; storage.path must name a file" : `it cannot be made: ${messageOf(error)}`;
+    throw new FlatlineError("store_unusable", `the store ${path} cannot be used: ${what}`, { cause: error });
   }
-}
-
-function cannotBeMade(path: string, what: string, error: unknown): FlatlineError {
-  const reason = messageOf(error);
-  return new FlatlineError("store_unusable", `the store ${path} cannot be used: ${what}: ${reason}`, { cause: error });
 }
 
 /** Makes it with what it lies in. Node's own recursive mkdir never ends where nothing can be made, as below /proc. */
@@ -127,73 +99,66 @@ async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { mode: 0o700 });
   } catch (error) {
-    // Another process may have made the file meanwhile.
+    // Another process may have made it meanwhile.
     if (!(await isFolder(folder))) throw error;
   }
 }
 
-async function isFolder(path: string): Promise<boolean> {
-  const status = await stat(path).catch(() => null);
-  return status !== null && status.isDirectory();
+const isFolder = async (path: string): Promise<boolean> => (await stat(path).catch(() => null))?.isDirectory() === true;
+
+interface OpenFile {
+  readonly path: string;
+  readonly db: Kysely<PlainTables>;
+  readonly dialect: SqliteDialect;
+  readonly health: SqliteHealth;
+  readonly clock: Clock;
 }
 
-async function isFile(path: string): Promise<boolean> {
-  const status = await stat(path).catch(() => null);
-  return status !== null && status.isFile();
-}
-
-function createStore(file: OpenFile, clock: Clock, cache: CountCache | null): Store {
-  const { db, path } = file;
+function createStore({ path, db, dialect, health, clock }: OpenFile, cache: CountCache | null): Store {
   const options = {
     createEvents: (events: PlainDb) => createEventStore(events, cache),
     readAlertBodies: createBodyReader(),
   };
   let writer: Writer | null = null;
+  // A row that stays the same is not written.
+  const renew = async (): Promise<void> => {
+    await sql`update writer set holder = ${holderName()}, expires_at_ms = expires_at_ms + 1`.execute(db);
+  };
   return {
     isRemote: false,
     commitPauseMs: 0,
     ...createParts(db, options),
     transaction: (work) => db.transaction().execute((transaction) => work(createParts(transaction, options))),
+    // A file is held by the lock; its row says by whom.
     takeWriter: async (given = {}) => {
       const lock = await takeFileLock(path, { ...given, clock });
-      writer = await holdFile(db, lock);
+      try {
+        await renew();
+        // Who waits reads the file alone.
+        await sql`pragma wal_checkpoint(truncate)`.execute(db);
+      } catch (error) {
+        lock.release();
+        throw error;
+      }
+      const { signal: lost } = new AbortController();
+      writer = { epoch: 0, lost, isSure: () => true, renew, release: async () => lock.release() };
       return writer;
     },
     nowMs: async () => clock.nowMs(),
-    bytes: () => bytesOf(file),
-    problem: async () => file.health.look(),
+    bytes: async () => {
+      const pages = await sql<{ bytes: number }>`
+        select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()`.execute(db);
+      const wal = await stat(`${path}-wal`).catch(() => null);
+      return (pages.rows[0]?.bytes ?? 0) + (wal?.size ?? 0);
+    },
+    problem: () => health.look(renew),
     check: async () => checkForDamage(path),
-    failures: () => file.health.failures,
+    failures: () => health.failures,
     // The close waits behind a running transaction, which must end as a whole.
     close: async () => {
       await cache?.close();
-      await db.connection().execute(async () => file.dialect.close());
+      await db.connection().execute(async () => dialect.close());
       await writer?.release();
     },
   };
-}
-
-/** A file is held by the lock; its row says by whom. */
-async function holdFile(db: PlainDb, lock: FileLock): Promise<Writer> {
-  const renew = async (): Promise<void> => {
-    // A row that stays the same is not written.
-    await sql`update writer set holder = ${holderName()}, expires_at_ms = expires_at_ms + 1`.execute(db);
-  };
-  try {
-    await renew();
-    // Who waits reads the file alone.
-    await sql`pragma wal_checkpoint(truncate)`.execute(db);
-  } catch (error) {
-    lock.release();
-    throw error;
-  }
-  const { signal: lost } = new AbortController();
-  return { epoch: 0, lost, isSure: () => true, renew, release: async () => lock.release() };
-}
-
-async function bytesOf({ db, path }: OpenFile): Promise<number> {
-  const pages = await sql<{ bytes: number }>`
-    select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()`.execute(db);
-  const wal = await stat(`${path}-wal`).catch(() => null);
-  return (pages.rows[0]?.bytes ?? 0) + (wal?.size ?? 0);
 }

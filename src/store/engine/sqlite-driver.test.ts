@@ -68,41 +68,6 @@ describe("the SQLite driver", () => {
     });
   });
 
-  it("says that the store can be used again with the first commit that wrote something", async () => {
-    const said: string[] = [];
-    const dialect = new SqliteDialect({
-      path: join(folder, "flatline.db"),
-      clock: createSystemClock(),
-      onUnusable: () => said.push("unusable"),
-      onUsable: () => said.push("usable"),
-    });
-    const filling = new Kysely<Database>({ dialect });
-    const add = (id: number): Promise<unknown> =>
-      filling
-        .transaction()
-        .execute((on) => sql`insert into things (id, name) values (${id}, hex(zeroblob(50000)))`.execute(on));
-
-    // As many as there are.
-    await sql`pragma max_page_count = 1`.execute(filling);
-    await expect(add(1)).rejects.toMatchObject({ code: "store_unusable" });
-    await expect(add(2)).rejects.toMatchObject({ code: "store_unusable" });
-    await filling.transaction().execute((on) => sql`select count(*) from things`.execute(on));
-    const givenUp = filling.transaction().execute(async (on) => {
-      await sql`delete from things`.execute(on);
-      await sql`insert into things (id) values (5)`.execute(on);
-      throw new Error("given up");
-    });
-    await expect(givenUp).rejects.toThrow("given up");
-    const saidBefore = [...said];
-    await sql`pragma max_page_count = 1000000`.execute(filling);
-    await add(3);
-    await add(4);
-    dialect.close();
-
-    expect(saidBefore).toEqual(["unusable", "unusable"]);
-    expect(said).toEqual(["unusable", "unusable", "usable"]);
-  });
-
   it("goes on after more different statements than it keeps", async () => {
     for (let count = 1; count <= 400; count++) {
       const ids = Array.from({ length: count }, (_, index) => index);

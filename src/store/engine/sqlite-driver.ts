@@ -19,8 +19,6 @@ export interface SqliteDialectOptions {
   readonly connect?: typeof connectSqlite;
   /** Called for each statement that fails because the store cannot be used [no callback]. */
   readonly onUnusable?: (error: FlatlineError) => void;
-  /** Called when something is written again after statements that failed for that reason [no callback]. */
-  readonly onUsable?: () => void;
 }
 
 // The store is synchronous, so a chain of awaits over it never yields to the event loop: a thousand checks that were due
@@ -102,8 +100,6 @@ class SqliteFile implements SqliteDatabase {
   readonly #options: SqliteDialectOptions;
   readonly #statements = new Map<string, SqliteStatement>();
   #database: DatabaseSync | null = null;
-  /** Rows that were written, or were to be, up to the last failure; null while none fails. */
-  #changesAtFailure: number | null = null;
 
   constructor(options: SqliteDialectOptions) {
     this.#options = options;
@@ -120,13 +116,9 @@ class SqliteFile implements SqliteDatabase {
   }
 
   prepare(text: string): SqliteStatement {
-    if (this.#database?.isOpen !== true) throw new FlatlineError("unavailable", "the store is closed");
-    const known =
-      this.#statements.get(text) ??
-      this.#wrap(
-        text,
-        this.#execute(text, () => this.#prepare(text)),
-      );
+    const database = this.#database;
+    if (database?.isOpen !== true) throw new FlatlineError("unavailable", "the store is closed");
+    const known = this.#statements.get(text) ?? this.#wrap(this.#execute(() => database.prepare(text)));
     // Least recently used first.
     this.#statements.delete(text);
     this.#statements.set(text, known);
@@ -140,52 +132,26 @@ class SqliteFile implements SqliteDatabase {
     if (this.#database?.isOpen === true) this.#database.close();
   }
 
-  #prepare(text: string): StatementSync {
-    if (this.#database === null) throw new FlatlineError("internal", "the store was used before it was opened");
-    return this.#database.prepare(text);
-  }
-
-  #wrap(text: string, statement: StatementSync): SqliteStatement {
-    const run = <Result>(work: () => Result): Result => this.#execute(text, work);
+  #wrap(statement: StatementSync): SqliteStatement {
     return {
       reader: statement.columns().length > 0,
-      all: (parameters) => run(() => statement.all(...(parameters as SQLInputValue[]))),
-      run: (parameters) => run(() => statement.run(...(parameters as SQLInputValue[]))),
+      all: (parameters) => this.#execute(() => statement.all(...(parameters as SQLInputValue[]))),
+      run: (parameters) => this.#execute(() => statement.run(...(parameters as SQLInputValue[]))),
       iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])),
     };
   }
 
-  #execute<Result>(text: string, work: () => Result): Result {
+  #execute<Result>(work: () => Result): Result {
     const { path, clock, onUnusable } = this.#options;
     const startedMs = clock.monotonicMs();
     try {
-      const result = work();
-      if (this.#changesAtFailure !== null) this.#noteUsable(text, this.#changesAtFailure);
-      return result;
+      return work();
     } catch (error) {
       const known = storeError(error, path);
-      if (known instanceof FlatlineError && known.code === "store_unusable") {
-        this.#changesAtFailure = this.#changes();
-        onUnusable?.(known);
-      }
+      if (known instanceof FlatlineError && known.code === "store_unusable") onUnusable?.(known);
       throw known;
     } finally {
       this.busyMs += clock.monotonicMs() - startedMs;
     }
-  }
-
-  /** A commit that wrote nothing, as one on a full disk may be, says nothing. */
-  #noteUsable(text: string, changesAtFailure: number): void {
-    if (this.isInTransaction) return;
-    const changes = this.#changes();
-    if (text === "rollback") this.#changesAtFailure = changes;
-    else if (changes > changesAtFailure) {
-      this.#changesAtFailure = null;
-      this.#options.onUsable?.();
-    }
-  }
-
-  #changes(): number {
-    return Number(this.#prepare("select total_changes() as changes").get()?.["changes"] ?? 0);
   }
 }

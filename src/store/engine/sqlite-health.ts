@@ -33,7 +33,7 @@ export class SqliteHealth {
   readonly #lock: string;
   /** What each file was when it was first seen. An inode is not reused while it is open. */
   readonly #seen = new Map<string, BigIntStats>();
-  /** Statements that failed since the last one that wrote something. */
+  /** Statements that failed since something was written at a look. */
   #inARow = 0;
   /** SQLite's primary result code of the last failure. */
   #code: number | null = null;
@@ -57,14 +57,24 @@ export class SqliteHealth {
     this.#code = resultCodeOf(cause);
   }
 
-  /** Records that something was written: there is room again. That does not repair damage. */
-  noteWritten(): void {
-    if (!damageCodes.includes(this.#code)) this.#inARow = 0;
-  }
-
-  /** Costs three stats of files, and while the log is written to a question to SQLite. */
-  look(): StoreProblem | null {
-    return this.#lostFile() ?? this.#failing();
+  /**
+   * Costs three stats of files, and while the log is written to a question to SQLite; where statements failed, also what `write`
+   * does: there may be room again. That does not repair damage.
+   */
+  async look(write: () => Promise<void>): Promise<StoreProblem | null> {
+    const found = this.#lostFile() ?? this.#failing();
+    if (found?.kind !== "failing") return found;
+    const failures = this.#failures;
+    return write().then(
+      () => {
+        this.#inARow = 0;
+        return null;
+      },
+      () => {
+        this.#failures = failures;
+        return found;
+      },
+    );
   }
 
   #lostFile(): StoreProblem | null {
