@@ -12,7 +12,7 @@ export interface TuningPoint {
   readonly score: Score;
 }
 
-/** The advice: the settings that `flatline init --source TYPE` writes where the events are available; measured in docs/detection.md. */
+/** The advice: the settings that `flatline init --source embedded` writes where the events are available; measured in docs/detection.md. */
 export const advice = {
   baseline: "median",
   thresholds: { windowHours: 24, baselineDays: 28, warnMultiplier: 2.5, failMultiplier: 5, minSpikeCount: 20 },

@@ -1,77 +1,83 @@
-import { randomBytes } from "node:crypto";
-import { access, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { advice } from "../backtest/tuning.ts";
+import { checkHttpUrl } from "../base/schema/values.ts";
 
-import { FlatlineError } from "../base/errors.ts";
-import { loadConfig } from "../config/load.ts";
-import type { CheckReport } from "../contract/report.ts";
-import type { PartsDeps } from "../daemon/parts.ts";
+/** Ways to be told: the question for what is secret of each, null: nothing; what is wrong with an answer; its key in the file. */
+export const tellings = {
+  log: { secret: null, problemOf: () => null, key: "" },
+  slack: { secret: "URL of a Slack webhook", problemOf: checkHttpUrl, key: "url" },
+  msteams: { secret: "URL of a Teams workflow", problemOf: checkHttpUrl, key: "url" },
+  pagerduty: { secret: "Routing key of PagerDuty", problemOf: notEmpty, key: "routingKey" },
+  webhook: { secret: "URL of a webhook", problemOf: checkHttpUrl, key: "url" },
+  email: { secret: "Mail server (smtps://user:password@mail.example.com)", problemOf: notEmpty, key: "url" },
+} as const satisfies Readonly<
+  Record<string, { secret: string | null; problemOf: (text: string) => string | null; key: string }>
+>;
+export type Telling = keyof typeof tellings;
+
+function notEmpty(text: string): string | null {
+  return text === "" ? "must not be empty" : null;
+}
 
 /** What a first configuration is made of. */
 export interface FirstAnswers {
-  /** The address of the platform's API v2. */
-  readonly baseUrl: string;
-  readonly apiKey: string;
+  readonly source: "remote" | "embedded";
+  /** The address of the platform's API v2 and its key; null with events of one's own. */
+  readonly baseUrl: string | null;
+  readonly apiKey: string | null;
   readonly slugs: readonly string[];
-  /** An incoming webhook; null: notifications go to the log. */
-  readonly slackUrl: string | null;
+  readonly tell: Telling;
+  /** The URL or key of who is told; null: the log is. */
+  readonly tellSecret: string | null;
+  readonly mailFrom: string | null;
+  readonly mailTo: readonly string[];
   /** Where people open flatline. */
   readonly externalUrl: string;
 }
 
-/** The name of the receiver that a first configuration has for Slack. */
-export const slackReceiver = "trust-slack";
-
-/** One file of a first configuration: its path beside the configuration, or null for the configuration itself. */
-interface FirstFile {
-  readonly path: string | null;
-  readonly text: string;
-}
-
-const secretsFolder = "secrets";
-// 256 bits, as a key of the embedded service.
-const tokenBytes = 32;
-
-/** Returns the files of a first configuration: the secrets, then the configuration that names them. */
-export function firstFiles(answers: FirstAnswers): readonly FirstFile[] {
-  const { apiKey, slackUrl } = answers;
-  return [
-    { path: `${secretsFolder}/api-key`, text: `${apiKey}\n` },
-    { path: `${secretsFolder}/token`, text: `${randomBytes(tokenBytes).toString("base64url")}\n` },
-    ...(slackUrl === null ? [] : [{ path: `${secretsFolder}/slack-url`, text: `${slackUrl}\n` }]),
-    { path: null, text: renderFirstConfig(answers) },
-  ];
-}
-
-function renderFirstConfig({ baseUrl, slugs, slackUrl, externalUrl }: FirstAnswers): string {
-  const receiver =
-    slackUrl === null
-      ? `  - { name: console, type: log } # a line in flatline's log`
-      : `  - { name: ${slackReceiver}, type: slack, url: "\${file:${secretsFolder}/slack-url}" }`;
+/** Renders the configuration, which names the files below secrets/ for what is secret. */
+export function renderFirstConfig(answers: FirstAnswers): string {
+  const { source, baseUrl, slugs, externalUrl } = answers;
   return `# flatline.yaml, as \`flatline init\` wrote it. Every key that is not here has its default; \`flatline config show\` prints
-# them all, \`flatline config check\` says what is wrong. The files below ${secretsFolder}/ hold the secrets.
+# them all, \`flatline config check\` says what is wrong. The files below secrets/ hold the secrets.
 
 source:
-  type: remote # the platform evaluates, flatline asks its API v2
-  baseUrl: ${quoted(baseUrl)}
-  apiKey: \${file:${secretsFolder}/api-key}
-
+${source === "remote" ? `  type: remote # the platform evaluates, flatline asks its API v2\n  baseUrl: ${quoted(baseUrl ?? "")}\n  apiKey: \${file:secrets/api-key}\n` : embedded}
 organizations:
 ${slugs.map((slug) => `  - ${quoted(slug)}\n`).join("")}
 receivers:
-${receiver}
+  - { ${receiverOf(answers)} }
 
 alerting:
   externalUrl: ${quoted(externalUrl)} # links in messages begin with it
 
 server:
   listen: 127.0.0.1:9640 # page, /metrics and HTTP API
-  token: \${file:${secretsFolder}/token} # the page asks for it when somebody signs in
+  token: \${file:secrets/token} # the page asks for it when somebody signs in
 
 storage:
   path: ./data/flatline.db # relative to the working directory
 `;
+}
+
+const embedded = `  type: embedded # liveness events come in by \`flatline import events FILE\` or POST /api/v1/events
+
+defaults:
+  # Deaths of the last 24 h against the median of the same hours on each of the 28 days before: one bad day moves it little,
+  # and an incident hides no other. Days before an organization's first event are left out; with fewer than three the alert
+  # waits. Measured in docs/detection.md; \`flatline tune\` finds what fits your own events.
+  baseline: ${advice.baseline}
+  thresholds: { ${Object.entries(advice.thresholds)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join(", ")} }
+  # Without a look, nothing dies: fail when no event came for unusually long; the spike check is unknown then, never ok.
+  eventFlow: { enabled: true }
+`;
+
+function receiverOf({ tell, mailFrom, mailTo }: FirstAnswers): string {
+  const { key } = tellings[tell];
+  const secret = key === "" ? "" : `, ${key}: "\${file:secrets/${tell}}"`;
+  const mail = mailFrom === null ? "" : `, from: ${quoted(mailFrom)}, to: [${mailTo.map(quoted).join(", ")}]`;
+  return `name: ${tell}, type: ${tell}${secret}${mail}`;
 }
 
 /** As YAML that is this text whatever it holds; \`$\` begins a variable in the file. */
@@ -80,61 +86,4 @@ function quoted(text: string): string {
   return /^[a-z][\w./:-]*$/i.test(escaped) && !/:$|^(?:true|false|null|yes|no|on|off)$/i.test(escaped)
     ? escaped
     : JSON.stringify(escaped);
-}
-
-/**
- * Asks the platform once for each organization, with the files in a temporary folder of this user alone.
- * @throws invalid_config for what the configuration refuses
- */
-export async function tryFirst(answers: FirstAnswers, deps: PartsDeps, signal: AbortSignal): Promise<CheckReport[]> {
-  const folder = await mkdtemp(join(tmpdir(), "flatline-init-"));
-  try {
-    const path = "flatline.yaml";
-    await writeAll(folder, path, firstFiles(answers));
-    const config = await loadConfig({ path, cwd: folder, env: {} });
-    // What runs a check is most of the program; `flatline config check` reads this file, too.
-    const { checkOnce } = await import("./check-once.ts");
-    return await checkOnce(config, deps, { slugs: [], atMs: null, thresholds: {}, signal, onNoStore: () => undefined });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-/**
- * Writes a first configuration to `file`, and its secrets beside it, which only their owner may read. What is there is
- * replaced.
- */
-export async function writeFirst(answers: FirstAnswers, file: string, cwd: string): Promise<readonly string[]> {
-  const files = firstFiles(answers);
-  await writeAll(cwd, file, files);
-  return files.flatMap(({ path }) => path ?? []);
-}
-
-async function writeAll(cwd: string, file: string, files: readonly FirstFile[]): Promise<void> {
-  const folder = dirname(resolve(cwd, file));
-  await mkdir(join(folder, secretsFolder), { recursive: true, mode: 0o700 });
-  for (const { path, text } of files) {
-    const place = path === null ? resolve(cwd, file) : join(folder, path);
-    // A file that is there would keep its mode, and one that is a link would be written elsewhere.
-    await rm(place, { force: true });
-    await writeFile(place, text, { flag: "wx", mode: path === null ? 0o644 : 0o600 });
-  }
-}
-
-/** @throws usage if a file is there that a first configuration in `file` would replace */
-export async function refuseExisting(file: string, cwd: string): Promise<void> {
-  const folder = dirname(resolve(cwd, file));
-  const secrets = ["api-key", "token", "slack-url"].map((name) => join(secretsFolder, name));
-  for (const [shown, place] of [[file, resolve(cwd, file)], ...secrets.map((name) => [name, join(folder, name)])]) {
-    const isThere = await access(place ?? "").then(
-      () => true,
-      () => false,
-    );
-    if (isThere) throw existsAlready(shown ?? file);
-  }
-}
-
-/** Says of a file that it would be replaced. */
-export function existsAlready(file: string): FlatlineError {
-  return new FlatlineError("usage", `${file}: exists already; --force replaces it, -c FILE names another place`);
 }

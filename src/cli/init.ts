@@ -1,111 +1,157 @@
-import { writeFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { randomBytes } from "node:crypto";
+import { access, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
 import { Option } from "commander";
 
 import { FlatlineError } from "../base/errors.ts";
 import { checkHttpUrl } from "../base/schema/values.ts";
 import { maxSecretBytes, readInputFile, secretOf } from "../config/document/files.ts";
-import { renderStarter, starterSources, type StarterSource } from "./config-starter.ts";
-import {
-  existsAlready,
-  refuseExisting,
-  slackReceiver,
-  tryFirst,
-  writeFirst,
-  type FirstAnswers,
-} from "./first-config.ts";
 import { longestSlug } from "../contract/slug.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
+import { renderFirstConfig, tellings, type FirstAnswers, type Telling } from "./first-config.ts";
 import { openQuestions, type Questions } from "./questions.ts";
 
 interface InitFlags {
-  readonly source?: StarterSource;
+  readonly source?: FirstAnswers["source"];
   readonly config: string;
   readonly baseUrl?: string;
   readonly apiKeyFile?: string;
   readonly slug?: readonly string[];
-  readonly slackUrlFile?: string;
-  readonly externalUrl: string;
+  readonly tell?: Telling;
+  readonly tellFile?: string;
+  readonly mailFrom?: string;
+  readonly mailTo?: readonly string[];
+  readonly externalUrl?: string;
   readonly check: boolean;
   readonly force?: boolean;
 }
 
 const defaultFile = "flatline.yaml";
 const localUrl = "http://127.0.0.1:9640";
+const sources = ["remote", "embedded"] as const;
 
 /** `flatline init` */
 export const registerInit: RegisterCommand = (program, context) => {
   program
     .command("init")
-    .description("ask for what a first configuration needs, try it, and write it with its secrets")
+    .description("ask for one source and one way to be told, try both, and write a first configuration")
+    .addOption(new Option("--source <type>", "the platform's API, or events of your own").choices(sources))
     .option("--base-url <url>", "address of the platform's API v2")
     .option("--api-key-file <file>", "file with the platform's API key [$FLATLINE_API_KEY]")
     .option("--slug <slug...>", "organizations to watch")
-    .option("--slack-url-file <file>", "file with the URL of a Slack webhook [$SLACK_WEBHOOK_URL, else the log]")
-    .option("--external-url <url>", "where people open flatline; messages lead there", localUrl)
-    .option("--no-check", "do not ask the platform before writing")
+    .addOption(new Option("--tell <type>", "who is told [log]").choices(Object.keys(tellings)))
+    .option("--tell-file <file>", "file with the URL or the key of --tell [$FLATLINE_TELL]")
+    .option("--mail-from <address>", "with --tell email: who it is from")
+    .option("--mail-to <address...>", "with --tell email: the recipients")
+    .option("--external-url <url>", `where people open flatline; messages lead there [${localUrl}]`)
+    .option("--no-check", "try nothing before writing")
     .option("--force", "replace files that exist")
-    .option("-c, --config <file>", "the file to write; with --source, - is standard output", defaultFile)
-    .addOption(
-      new Option("--source <type>", "ask nothing, write a commented file for this source").choices(starterSources),
-    )
+    .option("-c, --config <file>", "the file to write", defaultFile)
     .addHelpText("after", help)
     .action(async (flags: InitFlags) => {
-      if (flags.source !== undefined) return writeStarter(flags.source, flags, context);
-      if (flags.config === "-") throw new FlatlineError("usage", "-c -: standard output goes with --source only");
       if (flags.force !== true) await refuseExisting(flags.config, context.cwd);
-      const given = await readGiven(flags, context);
-      if (context.stdin.isTTY !== true) return finish(complete(given), flags, context, null);
+      if (context.stdin.isTTY !== true) return finish(await answersOf(flags, null, context), flags, context, null);
       using questions = openQuestions(context);
-      return await finish(await askMissing(given, questions, context), flags, context, questions);
+      return await finish(await answersOf(flags, questions, context), flags, context, questions);
     });
 };
 
 const help = `
-On a terminal it asks for what no flag or variable gives. It then runs the healthcheck once for each organization, shows the
-answers and writes FILE, and beside it secrets/ with the API key, a new token for flatline's page and the Slack URL, which only
-you can read. Without a terminal an organization that gets no answer means that nothing is written, exit 69.
+On a terminal it asks for what no flag or variable gives. It then runs the healthcheck once for each organization, sends the
+receiver a marked test, shows both answers and writes FILE, and beside it secrets/ with the API key, a new token for the page
+and the receiver's URL or key, which only you can read. Without a terminal nothing is written unless both answer, exit 69.
 
 Examples:
   flatline init
   flatline init --base-url https://security.example.com/api/v2 --api-key-file key --slug acme globex
-  flatline init --source embedded      a commented file over flatline's own store of events
+  flatline init --source embedded --slug acme --tell slack --tell-file slack-url
 `;
 
-async function writeStarter(source: StarterSource, flags: InitFlags, context: CliContext): Promise<void> {
-  const text = renderStarter(source);
-  const file = flags.config;
-  if (file === "-") {
-    context.stdout.write(text);
-    return;
+/** What the flags and variables say, and what is asked for the rest. @throws usage naming what is missing without a terminal */
+async function answersOf(
+  flags: InitFlags,
+  questions: Questions | null,
+  { env, cwd, stderr }: CliContext,
+): Promise<FirstAnswers> {
+  const missing: string[] = [];
+  /** Returns what was given, else what is typed; without a terminal the fallback, or it is missing. */
+  async function ask<Value extends string>(
+    flag: string,
+    given: string | undefined,
+    question: string,
+    {
+      problemOf,
+      ...options
+    }: Parameters<Questions["ask"]>[1] & { readonly problemOf: (text: string) => string | null },
+  ): Promise<Value> {
+    const problem = given === undefined ? null : problemOf(given);
+    if (problem !== null) throw new FlatlineError("usage", `${flag} ${problem}`);
+    if (given !== undefined) return given as Value;
+    if (questions !== null) return (await questions.ask(question, { problemOf, ...options })) as Value;
+    if (options.fallback === undefined) missing.push(flag);
+    return (options.fallback ?? "") as Value;
   }
-  await writeFile(resolve(context.cwd, file), text, { flag: flags.force === true ? "w" : "wx" }).catch(
-    (error: NodeJS.ErrnoException) => {
-      throw error.code === "EEXIST"
-        ? existsAlready(file)
-        : new FlatlineError("usage", `${file}: ${String(error)}`, { cause: error });
-    },
+  const oneOf = (...words: readonly string[]) => ({
+    problemOf: (text: string) => (words.includes(text) ? null : `must be one of ${words.join(", ")}`),
+  });
+  const anyOf = { problemOf: (text: string) => (text === "" ? "must not be empty" : null) };
+
+  const usual = flags.baseUrl === undefined && questions !== null ? {} : { fallback: "remote" };
+  const source = await ask<FirstAnswers["source"]>(
+    "--source",
+    flags.source,
+    "Where do verdicts come from, remote (the platform's API) or embedded (events of your own)? [remote] ",
+    { ...oneOf(...sources), fallback: "remote", ...usual },
   );
-  context.stdout.write(`${file}: written, for source.type ${source}; next: flatline config check -c ${file}\n`);
-}
-
-type Given = Partial<FirstAnswers> & Pick<FirstAnswers, "externalUrl">;
-
-/** What the flags and the environment say. */
-async function readGiven(flags: InitFlags, { env, cwd }: CliContext): Promise<Given> {
-  const { baseUrl, slug: slugs, externalUrl } = flags;
-  refuse("--external-url", checkHttpUrl(externalUrl));
-  if (baseUrl !== undefined) refuse("--base-url", checkHttpUrl(baseUrl));
-  for (const slug of slugs ?? []) refuse(`--slug ${JSON.stringify(slug)}`, slugProblem(slug));
-  const apiKey = await readSecret("--api-key-file", flags.apiKeyFile, env["FLATLINE_API_KEY"], cwd);
-  const slackUrl = await readSecret("--slack-url-file", flags.slackUrlFile, env["SLACK_WEBHOOK_URL"], cwd);
-  if (slackUrl !== undefined) refuse("the Slack URL", checkHttpUrl(slackUrl));
+  const isRemote = source === "remote";
+  const baseUrl = isRemote
+    ? await ask("--base-url", flags.baseUrl, "Address of the platform's API (https://…/api/v2): ", {
+        problemOf: checkHttpUrl,
+      })
+    : null;
+  const given = await readSecret("--api-key-file", flags.apiKeyFile, env["FLATLINE_API_KEY"], cwd);
+  const apiKey = isRemote
+    ? await ask("--api-key-file or $FLATLINE_API_KEY", given, "API key (is not shown): ", { ...anyOf, isSecret: true })
+    : null;
+  const slugs = await ask("--slug", flags.slug?.join("\n"), "Organizations (slugs, with commas between): ", {
+    problemOf: slugsProblem,
+  });
+  const tell = await ask<Telling>("--tell", flags.tell, `Who is told, ${Object.keys(tellings).join(", ")}? [log] `, {
+    ...oneOf(...Object.keys(tellings)),
+    fallback: "log",
+  });
+  const { secret, problemOf } = tellings[tell];
+  const tellSecret =
+    secret === null
+      ? null
+      : await ask(
+          "--tell-file or $FLATLINE_TELL",
+          await readSecret("--tell-file", flags.tellFile, env["FLATLINE_TELL"], cwd),
+          `${secret} (is not shown): `,
+          { problemOf, isSecret: true },
+        );
+  const isMail = tell === "email";
+  const mailFrom = isMail ? await ask("--mail-from", flags.mailFrom, "The mail is from: ", anyOf) : null;
+  const mailTo = isMail
+    ? await ask("--mail-to", flags.mailTo?.join(","), "The mail is to (addresses, with commas between): ", anyOf)
+    : "";
+  const externalUrl = await ask("--external-url", flags.externalUrl, `Where people open flatline [${localUrl}]: `, {
+    problemOf: checkHttpUrl,
+    fallback: localUrl,
+  });
+  if (missing.length > 0) throw new FlatlineError("usage", `without a terminal init needs ${missing.join(", ")}`);
+  if (questions !== null) stderr.write("\n");
   return {
+    source,
+    baseUrl,
+    apiKey,
+    slugs: listOf(slugs),
+    tell,
+    tellSecret,
+    mailFrom,
+    mailTo: listOf(mailTo),
     externalUrl,
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-    ...(slugs === undefined ? {} : { slugs: [...new Set(slugs)] }),
-    ...(apiKey === undefined ? {} : { apiKey }),
-    ...(slackUrl === undefined ? {} : { slackUrl }),
   };
 }
 
@@ -119,46 +165,17 @@ async function readSecret(
   const content = await readInputFile(resolve(cwd, file), maxSecretBytes);
   if (content.kind !== "content")
     throw new FlatlineError("no_input", `${flag} ${file}: cannot be read: ${content.reason}`);
-  const text = secretOf(content.bytes).trim();
-  if (text === "") throw new FlatlineError("usage", `${flag} ${file}: is empty`);
-  return text;
+  return secretOf(content.bytes).trim();
 }
 
-/** @throws usage naming every flag that is missing where nobody can be asked */
-function complete({ baseUrl, apiKey, slugs, slackUrl = null, externalUrl }: Given): FirstAnswers {
-  if (baseUrl !== undefined && apiKey !== undefined && slugs !== undefined)
-    return { baseUrl, apiKey, slugs, slackUrl, externalUrl };
-  const missing = [
-    baseUrl === undefined ? "--base-url" : null,
-    apiKey === undefined ? "--api-key-file or $FLATLINE_API_KEY" : null,
-    slugs === undefined ? "--slug" : null,
-  ].filter((one) => one !== null);
-  throw new FlatlineError(
-    "usage",
-    `without a terminal init needs ${missing.join(", ")}; or --source TYPE, which writes a commented file`,
-  );
+function listOf(text: string): readonly string[] {
+  return [...new Set(text.split(/[\n,]+/).map((one) => one.trim()))].filter((one) => one !== "");
 }
 
-async function askMissing(given: Given, questions: Questions, { stderr }: CliContext): Promise<FirstAnswers> {
-  const ask = questions.ask.bind(questions);
-  const baseUrl =
-    given.baseUrl ?? (await ask("Address of the platform's API (https://…/api/v2): ", { problemOf: checkHttpUrl }));
-  const apiKey =
-    given.apiKey ?? (await ask("API key (is not shown): ", { isSecret: true, problemOf: (key) => emptyProblem(key) }));
-  const slugs =
-    given.slugs ?? slugsOf(await ask("Organizations (slugs, with blanks between): ", { problemOf: slugsProblem }));
-  const slackUrl =
-    given.slackUrl ??
-    (await ask("URL of a Slack webhook (is not shown; empty: notify the log): ", {
-      isSecret: true,
-      problemOf: (url) => (url === "" ? null : checkHttpUrl(url)),
-    }));
-  const externalUrl =
-    given.externalUrl === localUrl
-      ? await ask(`Where people open flatline [${localUrl}]: `, { fallback: localUrl, problemOf: checkHttpUrl })
-      : given.externalUrl;
-  stderr.write("\n");
-  return { baseUrl, apiKey, slugs, slackUrl: slackUrl === "" ? null : slackUrl, externalUrl };
+function slugsProblem(text: string): string | null {
+  const slugs = listOf(text);
+  if (slugs.length === 0) return "must name at least one";
+  return slugs.some(({ length }) => length > longestSlug) ? `must be at most ${longestSlug} characters` : null;
 }
 
 /** Tries, shows, writes, and says what comes next; `questions` is null without a terminal. */
@@ -168,53 +185,85 @@ async function finish(
   context: CliContext,
   questions: Questions | null,
 ): Promise<void> {
+  const token = randomBytes(32).toString("base64url");
   if (flags.check) {
-    const { renderReports } = await import("./check.ts");
-    const reports = await tryFirst(answers, context, context.signal);
-    context.stdout.write(`${renderReports(reports, [], context)}\n`);
-    const unanswered = reports.filter(({ kind }) => kind === "error").map(({ slug }) => slug);
-    if (unanswered.length > 0 && !(await isWanted(questions))) {
+    const silent = await tryFirst(answers, token, context);
+    if (silent.length > 0 && !(await isWanted(questions)))
       throw new FlatlineError(
         "unavailable",
-        `no answer for ${unanswered.join(", ")}, so nothing was written; correct what the table says, or write with --no-check`,
+        `no answer for ${silent.join(", ")}, so nothing was written; correct what is said above, or write with --no-check`,
       );
-    }
   }
-  const { config: file } = flags;
-  const secrets = await writeFirst(answers, file, context.cwd);
-  const flag = file === defaultFile ? "" : ` -c ${file}`;
-  const test = answers.slackUrl === null ? "" : `  flatline notify test ${slackReceiver}${flag}\n`;
+  const secrets = await writeFirst(answers, token, flags.config, context.cwd);
+  const flag = flags.config === defaultFile ? "" : ` -c ${flags.config}`;
+  const next = answers.source === "remote" ? "" : `  flatline import events FILE${flag}\n`;
   context.stdout.write(
-    `${file}: written; beside it, for you alone: ${secrets.join(", ")}\nnext:\n${test}  flatline run${flag}\nthen sign in at ${answers.externalUrl}/sign-in with the token in secrets/token\n`,
+    `${flags.config}: written; beside it, for you alone: ${secrets.join(", ")}\nnext:\n${next}  flatline run${flag}\nthen sign in at ${answers.externalUrl}/sign-in with the token in secrets/token\n`,
   );
 }
 
 async function isWanted(questions: Questions | null): Promise<boolean> {
-  if (questions === null) return false;
-  return /^y(es)?$/i.test(
-    await questions.ask("Not every organization got an answer. Write the files all the same? [y/N] "),
+  return questions !== null && /^y(es)?$/i.test(await questions.ask("Write the files all the same? [y/N] "));
+}
+
+/** Asks the platform for each organization and sends a test, with the files in a folder of this user alone; who did not answer. */
+async function tryFirst(answers: FirstAnswers, token: string, context: CliContext): Promise<readonly string[]> {
+  const folder = await mkdtemp(join(tmpdir(), "flatline-init-"));
+  const [path, silent]: [string, string[]] = [join(folder, "flatline.yaml"), []];
+  try {
+    await writeFirst(answers, token, path, folder);
+    // What runs is most of the program, and is loaded when it is needed.
+    const [{ loadConfig }, { checkOnce }, { renderReports }, { testReceiver }] = await Promise.all([
+      import("../config/load.ts"),
+      import("./check-once.ts"),
+      import("./check.ts"),
+      import("./notify.ts"),
+    ]);
+    const config = await loadConfig({ path, cwd: folder, env: {} });
+    if (answers.source === "remote") {
+      const options = { slugs: [], atMs: null, thresholds: {}, signal: context.signal, onNoStore: () => undefined };
+      const reports = await checkOnce(config, { ...context, cwd: folder }, options);
+      context.stdout.write(`${renderReports(reports, [], context)}\n`);
+      silent.push(...reports.filter(({ kind }) => kind === "error").map(({ slug }) => slug));
+    }
+    if (answers.tell !== "log") {
+      const test = await testReceiver(answers.tell, { config: path }, { ...context, cwd: folder, env: {} });
+      context.stdout.write(`${test.text}\n`);
+      if (test.outcome !== "accepted") silent.push(answers.tell);
+    }
+    return silent;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Writes the configuration, and its secrets beside it, which only their owner may read; returns the paths of these. */
+async function writeFirst(answers: FirstAnswers, token: string, file: string, cwd: string): Promise<string[]> {
+  const { apiKey, tell, tellSecret } = answers;
+  const folder = dirname(resolve(cwd, file));
+  const secrets = Object.entries({ "api-key": apiKey, token, [tell]: tellSecret }).flatMap(([name, text]) =>
+    text === null ? [] : [{ path: `secrets/${name}`, text: `${text}\n` }],
   );
+  await mkdir(join(folder, "secrets"), { recursive: true, mode: 0o700 });
+  for (const { path, text } of [...secrets, { path: null, text: renderFirstConfig(answers) }]) {
+    const place = path === null ? resolve(cwd, file) : join(folder, path);
+    // A file that is there would keep its mode, and one that is a link would be written elsewhere.
+    await rm(place, { force: true });
+    await writeFile(place, text, { flag: "wx", mode: path === null ? 0o644 : 0o600 });
+  }
+  return secrets.map(({ path }) => path);
 }
 
-function refuse(what: string, problem: string | null): void {
-  if (problem !== null) throw new FlatlineError("usage", `${what} ${problem}`);
-}
-
-function emptyProblem(text: string): string | null {
-  return text === "" ? "must not be empty" : null;
-}
-
-function slugProblem(slug: string): string | null {
-  if (slug === "") return "must not be empty";
-  return slug.length > longestSlug ? `must be at most ${longestSlug} characters` : null;
-}
-
-function slugsOf(text: string): readonly string[] {
-  return [...new Set(text.split(/[\s,]+/).filter((slug) => slug !== ""))];
-}
-
-function slugsProblem(text: string): string | null {
-  const slugs = slugsOf(text);
-  if (slugs.length === 0) return "must name at least one";
-  return slugs.map(slugProblem).find((problem) => problem !== null) ?? null;
+/** @throws usage if a file is there that a first configuration in `file` would replace */
+async function refuseExisting(file: string, cwd: string): Promise<void> {
+  const names = ["api-key", "token", ...Object.keys(tellings)].map((name) => `secrets/${name}`);
+  for (const name of [file, ...names]) {
+    const place = name === file ? resolve(cwd, file) : join(dirname(resolve(cwd, file)), name);
+    const isThere = await access(place).then(
+      () => true,
+      () => false,
+    );
+    if (isThere)
+      throw new FlatlineError("usage", `${name}: exists already; --force replaces it, -c FILE names another place`);
+  }
 }

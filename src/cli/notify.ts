@@ -1,8 +1,10 @@
 import type { Command } from "commander";
+import type { z } from "zod";
 
 import { receiverTestSchema } from "../contract/v1/operator.ts";
 import { deliveryName } from "../store/alerts/outbox.ts";
-import { askingCommand, type AskFlags } from "./ask.ts";
+import type { ApiClient } from "./api-client.ts";
+import { askApi, askingCommand, type AskFlags } from "./ask.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 
 /** `flatline notify test RECEIVER` */
@@ -19,26 +21,37 @@ export const registerNotify: RegisterCommand = (program: Command, context: CliCo
     help,
     acts: true,
     without: "no store",
-    ask: async (api, { incident }: AskFlags & { readonly incident?: boolean }, name: string) => {
-      const path = `/api/v1/receivers/${encodeURIComponent(name)}/test${incident === true ? "?incident=true" : ""}`;
-      const { receiver, deliveries } = await api.send("POST", path, undefined, receiverTestSchema, { isSlow: true });
-      const outcomes = ["rejected", "retry", "accepted"];
-      const [worst] = deliveries.toSorted(
-        (left, right) => outcomes.indexOf(left.outcome) - outcomes.indexOf(right.outcome),
-      );
-      return { receiver, outcome: worst?.outcome, detail: worst?.detail, deliveries };
-    },
-    say: ({ receiver, deliveries }) =>
-      deliveries
-        .map(({ recipient, event, outcome, detail }) => {
-          const what = event === undefined ? "" : `, ${event}`;
-          const word = outcome === "accepted" ? "accepted" : "not accepted";
-          return `${deliveryName(receiver, recipient)}${what}: ${word}, ${detail}\n`;
-        })
-        .join(""),
+    ask: (api, { incident }: AskFlags & { readonly incident?: boolean }, name: string) => test(api, name, incident),
+    say: ({ deliveries, receiver }) => renderTest(receiver, deliveries),
     exitCode: ({ outcome }) => (outcome === "accepted" ? 0 : 1),
   });
 };
+
+async function test(api: ApiClient, name: string, incident = false) {
+  const path = `/api/v1/receivers/${encodeURIComponent(name)}/test${incident ? "?incident=true" : ""}`;
+  const { receiver, deliveries } = await api.send("POST", path, undefined, receiverTestSchema, { isSlow: true });
+  const outcomes = ["rejected", "retry", "accepted"];
+  const [worst] = deliveries.toSorted(
+    (left, right) => outcomes.indexOf(left.outcome) - outcomes.indexOf(right.outcome),
+  );
+  return { receiver, outcome: worst?.outcome, detail: worst?.detail, deliveries };
+}
+
+/** Sends a receiver of a configuration the test, from here where no daemon runs; what it answered, also in words. */
+export async function testReceiver(name: string, flags: AskFlags, context: CliContext) {
+  const { outcome, receiver, deliveries } = await askApi(flags, context, (api) => test(api, name), "no store");
+  return { outcome, text: renderTest(receiver, deliveries) };
+}
+
+function renderTest(receiver: string, deliveries: z.infer<typeof receiverTestSchema>["deliveries"]): string {
+  return deliveries
+    .map(({ recipient, event, outcome, detail }) => {
+      const what = event === undefined ? "" : `, ${event}`;
+      const word = outcome === "accepted" ? "accepted" : "not accepted";
+      return `${deliveryName(receiver, recipient)}${what}: ${word}, ${detail}\n`;
+    })
+    .join("");
+}
 
 const help = `
 A running daemon sends it, with the configuration that it has loaded: reload it after a change. Without one it is sent from

@@ -16,9 +16,12 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 const script = debianTool("script", "bsdutils");
 
 let platform: ScriptedUpstream;
+let chat: ScriptedUpstream;
 let folder: ProgramFolder;
 
 beforeAll(async () => {
+  chat = await startScriptedUpstream();
+  chat.otherwise(({ path }) => ({ kind: "answer", status: path.includes("gone") ? 410 : 200, body: "ok" }));
   platform = await startScriptedUpstream();
   platform.otherwise(({ headers, body }) => {
     if (headers["x-api-key"] !== "key-of-mine") return { kind: "answer", status: 401 };
@@ -27,13 +30,16 @@ beforeAll(async () => {
     return { kind: "answer", body: sampleHealthcheck({ scope: { slug }, severity: "ok", ok: true }) };
   });
 });
-afterAll(() => platform.close());
+afterAll(async () => {
+  await platform.close();
+  await chat.close();
+});
 beforeEach(async () => {
   folder = await makeProgramFolder();
 });
 afterEach(() => folder[Symbol.asyncDispose]());
 
-const slack = "https://hooks.slack.example/services/hush";
+const slack = (): string => `${chat.baseUrl}/services/hush`;
 
 /** `flatline init` with the flags, or the answers of a person. */
 function init(
@@ -54,22 +60,47 @@ const isThere = (name: string): Promise<boolean> =>
   );
 
 describe("flatline init", () => {
-  it("asks for what it needs, shows the answers and writes what config check takes", async () => {
-    const typed = `${platform.baseUrl}\nkey-of-mine\nacme, globex\n${slack}\n\n`;
+  it("asks for a source and who is told, tries both, and writes what config check takes", async () => {
+    const typed = `\n${platform.baseUrl}\nkey-of-mine\nacme, globex\nslack\n${slack()}\n\n`;
 
     const { exitCode, stdout, stderr } = await init([], { typed });
 
     expect([exitCode, stderr]).toEqual([0, expect.not.stringMatching(/key-of-mine|hush/)]);
     expect(stdout).toMatch(/^ok +acme [^]*^ok +globex /m);
-    expect(stdout).toContain("next:\n  flatline notify test trust-slack\n  flatline run\n");
+    expect(stdout).toMatch(/^slack: accepted, /m);
+    expect(chat.requests.map(({ body }) => body)).toEqual([expect.stringContaining("[TEST]")]);
+    expect(stdout).toContain("next:\n  flatline run\nthen sign in at http://127.0.0.1:9640/sign-in");
     expect(await read("secrets/api-key")).toBe("key-of-mine\n");
-    expect(await read("secrets/slack-url")).toBe(`${slack}\n`);
+    expect(await read("secrets/slack")).toBe(`${slack()}\n`);
     expect(await read("flatline.yaml")).toContain("externalUrl: http://127.0.0.1:9640 ");
     expect(await runCli(["config", "check"], { cwd: folder.path })).toEqual({
       exitCode: 0,
       stdout: "flatline.yaml: ok, 2 organizations, 1 receiver\n",
       stderr: "",
     });
+  });
+
+  it.each([
+    ["msteams", "https://teams.example/hush", []],
+    ["webhook", "https://ops.example/hush", []],
+    ["pagerduty", "R0UT1NG", []],
+    [
+      "email",
+      "smtps://mail.example.com",
+      ["--mail-from", "flatline@example.com", "--mail-to", "a@example.com", "b@example.com"],
+    ],
+  ])("writes for %s, over events of one's own, what config check takes", async (tell, secret, more) => {
+    const args = ["--source", "embedded", "--slug", "acme", "--tell", tell, ...more, "--no-check"];
+
+    const made = await init(args, { env: { FLATLINE_TELL: secret } });
+    const { stdout, stderr } = await runCli(["config", "check"], { cwd: folder.path });
+
+    expect(made.stdout).toContain("next:\n  flatline import events FILE\n  flatline run\n");
+    expect([stdout, stderr]).toEqual(["flatline.yaml: ok, 1 organization, 1 receiver\n", ""]);
+    expect([await read(`secrets/${tell}`), await read("flatline.yaml")]).toEqual([
+      `${secret}\n`,
+      expect.not.stringContaining("hush"),
+    ]);
   });
 
   it("takes flags and variables without a terminal", async () => {
@@ -85,13 +116,15 @@ describe("flatline init", () => {
 
   it("reads secrets from files, and asks nobody with --no-check", async () => {
     await folder.write("key", "other\n");
-    await folder.write("hook", `${slack}\n`);
+    await folder.write("hook", `${slack()}\n`);
 
     const made = await init([
       ...flags("acme"),
       "--api-key-file",
       "key",
-      "--slack-url-file",
+      "--tell",
+      "slack",
+      "--tell-file",
       "hook",
       "--no-check",
       "-c",
@@ -103,7 +136,7 @@ describe("flatline init", () => {
       stderr: "",
       stdout: expect.stringContaining("flatline run -c a.yaml\n"),
     });
-    expect([await read("secrets/api-key"), await read("secrets/slack-url")]).toEqual(["other\n", `${slack}\n`]);
+    expect([await read("secrets/api-key"), await read("secrets/slack")]).toEqual(["other\n", `${slack()}\n`]);
   });
 
   it("keeps a slug what it is, whatever YAML makes of it", async () => {
@@ -136,26 +169,12 @@ describe("flatline init", () => {
     },
   );
 
-  it.each(["embedded", "remote", "postgres", "clickhouse"])(
-    "writes for --source %s what config check takes",
-    async (source) => {
-      const made = await init(["--source", source]);
-      const again = await init(["--source", source]);
-      const { stdout } = await runCli(["config", "check"], { cwd: folder.path });
-
-      expect(made.stdout).toContain("flatline.yaml: written");
-      expect(again).toMatchObject({ exitCode: 64, stderr: expect.stringContaining("flatline.yaml: exists already") });
-      expect(stdout).toContain("flatline.yaml: ok, 1 organization, 1 receiver");
-      expect((await init(["--source", source, "-c", "-"])).stdout).toBe(await read("flatline.yaml"));
-    },
-  );
-
   it.each<[string, () => string[], number, string]>([
     [
       "nothing at all",
       () => [],
       64,
-      "without a terminal init needs --base-url, --api-key-file or $FLATLINE_API_KEY, --slug; or --source TYPE, which writes a commented file",
+      "without a terminal init needs --base-url, --api-key-file or $FLATLINE_API_KEY, --slug",
     ],
     [
       "an address that is none",
@@ -169,7 +188,12 @@ describe("flatline init", () => {
       66,
       "--api-key-file no: cannot be read: ",
     ],
-    ["standard output", () => ["-c", "-"], 64, "-c -: standard output goes with --source only"],
+    [
+      "mail without its addresses",
+      () => ["--source", "embedded", "--slug", "a", "--tell", "email"],
+      64,
+      "init needs --tell-file or $FLATLINE_TELL, --mail-from, --mail-to",
+    ],
   ])("refuses %s in one line", async (_name, args, exitCode, message) => {
     const outcome = await init(args());
 
@@ -184,10 +208,23 @@ describe("flatline init", () => {
     expect(outcome.exitCode).toBe(69);
     expect(outcome.stdout).toMatch(/^unknown +acme .*unauthorized/m);
     expect(outcome.stderr).toBe(
-      "flatline: no answer for acme, globex, so nothing was written; correct what the table says, or write with --no-check\n",
+      "flatline: no answer for acme, globex, so nothing was written; correct what is said above, or write with --no-check\n",
     );
     expect(`${outcome.stdout}${outcome.stderr}`).not.toContain("key-of-another");
     expect(await isThere("secrets/api-key")).toBe(false);
+  });
+
+  it("writes nothing when who is told refuses", async () => {
+    const told = { ...key, FLATLINE_TELL: `${chat.baseUrl}/gone` };
+
+    const outcome = await init([...flags("acme"), "--tell", "webhook"], { env: told });
+
+    expect(outcome).toMatchObject({
+      exitCode: 69,
+      stderr: expect.stringContaining("no answer for webhook, so nothing"),
+    });
+    expect(outcome.stdout).toMatch(/^webhook: not accepted, /m);
+    expect(await isThere("flatline.yaml")).toBe(false);
   });
 
   it.skipIf(script.isMissing)(`shows on a terminal all but the secrets${script.note}`, async () => {
@@ -201,10 +238,12 @@ describe("flatline init", () => {
     const ended = new Promise((resolve) => child.on("close", resolve));
 
     for (const [question, answer] of [
+      ["Where do", ""],
       ["Address of", platform.baseUrl],
       ["API key", "key-of-mine"],
       ["Organizations", "acme"],
-      ["Slack webhook", slack],
+      ["Who is told", "slack"],
+      ["Slack webhook", slack()],
       ["Where people", ""],
     ] as const) {
       await eventually(() => screen.includes(question));
