@@ -22,7 +22,8 @@ export function readInstant(text: string, local: Timezone | string = "add Z if i
   if (match === null) return problem(`${excerpt(text)} is neither ISO 8601 with an offset or Z nor integer epoch ms`);
   const [, year, month, day, hour, minute, second, fraction, offset, sign, offsetHours, offsetMinutes] = match;
   if (offset === undefined && typeof local === "string") return problem(`${excerpt(text)} has no offset; ${local}`);
-  const dayMs = dayStartMs(Number(year), Number(month), Number(day));
+  // Date takes the years before 100 for those of the twentieth century.
+  const dayMs = Number(year) < 100 ? Number.NaN : dayStartMs(Number(year), Number(month), Number(day));
   if (Number.isNaN(dayMs)) return problem(`${excerpt(text)} is not a real date`);
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second ?? 0) > 59)
     return problem(`${excerpt(text)} is not a real time`);
@@ -40,23 +41,10 @@ export function readInstant(text: string, local: Timezone | string = "add Z if i
   );
 }
 
-const monthDays = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-
-/**
- * Returns midnight UTC of a day of the Gregorian calendar, epoch ms; NaN for a date that does not exist, for example 30
- * February.
- */
+/** Returns midnight UTC of a day of the Gregorian calendar from 1970 on, epoch ms; NaN for a date that does not exist. */
 export function dayStartMs(year: number, month: number, day: number): number {
-  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  const days = month === 2 && isLeap ? 29 : (monthDays[month - 1] ?? 0);
-  if (day < 1 || day > days) return Number.NaN;
-  // Days from the civil calendar with March as the first month, so that the leap day is the year's last (H. Hinnant).
-  const marchYear = month <= 2 ? year - 1 : year;
-  const era = Math.floor(marchYear / 400);
-  const yearOfEra = marchYear - era * 400;
-  const dayOfYear = Math.floor((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5) + day - 1;
-  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
-  return (era * 146_097 + dayOfEra - 719_468) * 86_400_000;
+  const date = new Date(Date.UTC(year, month - 1, day));
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? date.getTime() : Number.NaN;
 }
 
 function inRange(atMs: number, text: string): InstantReading {
