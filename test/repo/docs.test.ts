@@ -104,8 +104,13 @@ describe("docs/troubleshooting.md", () => {
   const source = [...readFiles("src", { tests: false }).map(({ text }) => text), readText("bin/flatline.js")].join(
     "\n",
   );
-  // What Node.js, or the service of a receiver, says: no source of ours has it.
-  const foreign = ["self-signed certificate in certificate chain", "HTTP 404: no_service", "HTTP 400: invalid_payload"];
+  // What Node.js, PostgreSQL or the service of a receiver says: no source of ours has it.
+  const foreign = [
+    "self-signed certificate in certificate chain",
+    "password authentication failed",
+    "HTTP 404: no_service",
+    "HTTP 400: invalid_payload",
+  ];
 
   it("explains messages that flatline prints", () => {
     const parts = titles
