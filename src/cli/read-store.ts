@@ -1,10 +1,9 @@
-import { FlatlineError } from "../base/errors.ts";
+import { FlatlineError, messageOf } from "../base/errors.ts";
 import { ReleaseGroup } from "../base/lifecycle.ts";
 import type { Config, DiscoverConfig } from "../config/config.ts";
 import type { ListedOrganization } from "../contract/listed-organization.ts";
 import { openConfiguredStore, openConnections, type PartsDeps } from "../daemon/parts.ts";
-import { withDiscovered } from "../discovery/fleet.ts";
-import { readSource } from "../discovery/source.ts";
+import { readSource, withDiscovered } from "../discovery/source.ts";
 import type { Store } from "../store/store.ts";
 
 /** Time limit for closing the store and idle connections. */
@@ -48,9 +47,10 @@ export async function joinDiscovered(config: Config, deps: Deps): Promise<Joined
     await Promise.all(
       missing.map(async (source) => {
         const { eventRetentionMs } = config.storage;
-        const answer = await readSource(source, null, { ...deps, dispatcher, eventRetentionMs });
-        if (answer.kind === "list") lists.set(source.name, answer.organizations);
-        else unlisted.push({ name: source.name, reason: answer.kind === "failed" ? answer.reason : "it answered 304" });
+        await readSource(source, null, { ...deps, dispatcher, eventRetentionMs }).then(
+          (list) => lists.set(source.name, list?.organizations ?? []),
+          (error: unknown) => unlisted.push({ name: source.name, reason: messageOf(error) }),
+        );
       }),
     );
   } finally {

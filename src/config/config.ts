@@ -27,7 +27,7 @@ export interface Config extends Omit<RootInput, Own> {
   readonly source: SourceConfig;
   /** Effective organizations: each already merged with `defaults`. */
   readonly organizations: readonly OrganizationConfig[];
-  /** Where more of them are listed; what they list is joined by discovery/fleet.ts. */
+  /** Where more of them are listed; what they list is joined by discovery/source.ts. */
   readonly discover: readonly DiscoverConfig[];
   /** The settings of `defaults`, for organizations that the store has but the file does not name (any more). */
   readonly defaults: Pick<OrganizationConfig, "baseline" | "gate">;

@@ -1,3 +1,4 @@
+import { messageOf } from "../base/errors.ts";
 import { createLoop } from "../base/loop.ts";
 import type { Logger } from "../base/logger.ts";
 import { minuteMs, secondMs } from "../base/time.ts";
@@ -5,20 +6,10 @@ import type { Config, DiscoverConfig } from "../config/config.ts";
 import { actor } from "../contract/actor.ts";
 import { compareLists, type DiscoverySource, type ListedOrganization } from "../contract/listed-organization.ts";
 import type { Store } from "../store/store.ts";
-import { withDiscovered } from "./fleet.ts";
-import { placeOf, readSource, type SourceAnswer, type SourceDeps } from "./source.ts";
+import { placeOf, readSource, withDiscovered, type SourceDeps, type SourceList } from "./source.ts";
 
 /** The configuration as its file says it, joined with what its sources list (CONTRACT 14). */
-export interface Discovery {
-  /** The whole configuration of this file; waits for the first list of a source that has none yet. */
-  join(written: Config): Promise<Config>;
-  /** This file is applied. */
-  settle(written: Config): void;
-  /** How each source stands, in the order of the file. */
-  sources(): readonly DiscoverySource[];
-  start(): void;
-  stop(): Promise<void>;
-}
+export type Discovery = ReturnType<typeof createDiscovery>;
 
 export interface DiscoveryOptions extends Omit<SourceDeps, "signal" | "eventRetentionMs"> {
   readonly store: Pick<Store, "discovery" | "transaction">;
@@ -38,7 +29,7 @@ interface State {
   /** The list that holds; null: none was ever applied. */
   list: readonly ListedOrganization[] | null;
   /** The last list that it gave, and its ETag. */
-  last: { readonly organizations: readonly ListedOrganization[]; readonly etag: string | null } | null;
+  last: SourceList | null;
   held: HeldList | null;
 }
 
@@ -61,7 +52,7 @@ const slugsPerRow = 1_000;
 const namedInLog = 20;
 
 /** Creates the discovery of `config`, at rest. */
-export function createDiscovery({ config, apply, ...options }: DiscoveryOptions): Discovery {
+export function createDiscovery({ config, apply, ...options }: DiscoveryOptions) {
   const { store, clock } = options;
   const logger = options.logger.child({ room: "discovery" });
   const onError = (error: unknown): void =>
@@ -93,26 +84,29 @@ export function createDiscovery({ config, apply, ...options }: DiscoveryOptions)
     if (clock.monotonicMs() < state.dueMs && state.dueMs <= nextMs) return;
     const { eventRetentionMs } = written.storage;
     const asked = { ...options, signal: loop.signal, eventRetentionMs };
-    const answer = await readSource(source, state.last?.etag ?? null, asked);
-    // A question that the end of the process cut off proves nothing against the source.
-    if (answer.kind === "failed" && loop.signal.aborted) return;
-    await take(source.name, state, answer);
-    state.dueMs = nextMs;
-    state.refreshedAtMs = clock.nowMs();
+    let problem: string | null = null;
+    try {
+      state.last = (await readSource(source, state.last?.etag ?? null, asked)) ?? state.last;
+    } catch (error) {
+      // A question that the end of the process cut off proves nothing against the source.
+      if (loop.signal.aborted) return;
+      problem = messageOf(error);
+    }
+    if (problem === null) await take(source.name, state);
+    else noteProblem(source.name, state, problem);
+    Object.assign(state, { problem, dueMs: nextMs, refreshedAtMs: clock.nowMs() });
   }
 
-  async function take(name: string, state: State, answer: SourceAnswer): Promise<void> {
-    if (answer.kind === "failed") {
-      const { reason } = answer;
-      if (reason !== state.problem)
-        logger.warn({ source: name, reason }, "organizations were not discovered, the last good list holds");
-      state.problem = reason;
-      // The list still waits, but not for refreshes in a row.
-      if (state.held !== null) state.held = { ...state.held, repeats: 0 };
-      return;
-    }
-    const last = answer.kind === "list" ? answer : state.last;
-    const offered = last?.organizations ?? [];
+  function noteProblem(name: string, state: State, reason: string): void {
+    if (reason !== state.problem)
+      logger.warn({ source: name, reason }, "organizations were not discovered, the last good list holds");
+    // The list still waits, but not for refreshes in a row.
+    if (state.held !== null) state.held = { ...state.held, repeats: 0 };
+  }
+
+  /** Applies the last list, or holds it back. */
+  async function take(name: string, state: State): Promise<void> {
+    const offered = state.last?.organizations ?? [];
     const held = judge(state.list, offered, state.held);
     if (held !== null && held.repeats <= 1)
       logger.warn(
@@ -124,7 +118,7 @@ export function createDiscovery({ config, apply, ...options }: DiscoveryOptions)
       state.list = offered;
       isApplied = false;
     }
-    Object.assign(state, { last, held, problem: null });
+    state.held = held;
   }
 
   /** Makes a list the one that holds, and writes down what that changes. */
@@ -183,16 +177,19 @@ export function createDiscovery({ config, apply, ...options }: DiscoveryOptions)
   }
 
   return {
-    join: async (next) => {
+    /** Returns the whole configuration of this file; waits for the first list of a source that has none yet. */
+    join: async (next: Config): Promise<Config> => {
       for (const source of next.discover) await stateOf(source);
       await Promise.all(next.discover.filter(({ name }) => states.get(name)?.list === null).map(refresh));
       return joined(next);
     },
-    settle: (applied) => {
+    /** This file is applied. */
+    settle: (applied: Config): void => {
       written = applied;
       loop.wake();
     },
-    sources: () =>
+    /** How each source stands, in the order of the file. */
+    sources: (): readonly DiscoverySource[] =>
       written.discover.map(({ name }) => {
         const { list = null, refreshedAtMs = null, problem = null, held = null } = states.get(name) ?? {};
         const { added, removed } = compareLists(list ?? [], held?.list ?? []);
@@ -205,12 +202,12 @@ export function createDiscovery({ config, apply, ...options }: DiscoveryOptions)
           held: held === null ? null : { reason: held.reason, added: added.length, removed: removed.length },
         };
       }),
-    start: () => {
+    start: (): void => {
       // What was found before was joined.
       isApplied = true;
       loop.start();
     },
-    stop: async () => {
+    stop: async (): Promise<void> => {
       await loop.stop();
       await Promise.all(underWay.values());
     },
@@ -231,11 +228,7 @@ function judge(
   const removed = compareLists(list, offered).removed.length;
   const isEmpty = offered.length === 0;
   if (!isEmpty && (removed < fewestRemoved || 2 * removed <= list.length)) return null;
-  const repeats = held !== null && hasSameSlugs(held.list, offered) ? held.repeats + 1 : 1;
+  const change = compareLists(held?.list ?? [], offered);
+  const repeats = held !== null && change.added.length + change.removed.length === 0 ? held.repeats + 1 : 1;
   return !isEmpty && repeats >= neededRepeats ? null : { reason: isEmpty ? "empty" : "shrunk", list: offered, repeats };
-}
-
-function hasSameSlugs(left: readonly ListedOrganization[], right: readonly ListedOrganization[]): boolean {
-  const { added, removed } = compareLists(left, right);
-  return added.length + removed.length === 0;
 }

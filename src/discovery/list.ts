@@ -1,17 +1,12 @@
 import { z } from "zod";
-
 import { cutText } from "../base/cut-text.ts";
+import { FlatlineError } from "../base/errors.ts";
 import { readWith } from "../contract/issues.ts";
 import type { ListedOrganization } from "../contract/listed-organization.ts";
 import { labelNameProblem } from "../config/check/relations.ts";
 import { formatPath } from "../config/document/problems.ts";
 import { thresholdsSchema } from "../config/schema/organization.ts";
 import { cronPattern, nameText, strictObject, timezone } from "../base/schema/values.ts";
-
-/** The organizations of a list, each once; or why the list is none, to follow "the list ". */
-export type ListReading =
-  | { readonly kind: "list"; readonly organizations: readonly ListedOrganization[] }
-  | { readonly kind: "refused"; readonly reason: string };
 
 // A label is a few words: a value as long as a message would hide the message.
 const longestLabel = 1_024;
@@ -53,54 +48,44 @@ const groupSchema = strictObject({
 
 /**
  * Reads a list of organizations (CONTRACT 14): a JSON array of slugs, of objects, or of Prometheus' HTTP service discovery. One
- * bad entry refuses all of it. Of a slug that is listed twice the first entry counts.
+ * bad entry refuses all of it. Of a slug that is listed twice the first entry counts. @throws invalid_data
  */
-export function readList(text: string, { maxOrganizations }: { readonly maxOrganizations: number }): ListReading {
+export function readList(text: string, maxOrganizations: number): readonly ListedOrganization[] {
   let entries: unknown;
   try {
     entries = JSON.parse(text);
   } catch {
-    return refuse("is not JSON");
+    throw refused("is not JSON");
   }
-  if (!Array.isArray(entries)) return refuse("is no JSON array");
+  if (!Array.isArray(entries)) throw refused("is no JSON array");
   const organizations = new Map<string, ListedOrganization>();
   for (const [index, entry] of entries.entries()) {
-    const read = readEntry(entry);
-    if (typeof read === "string") return refuse(`has a bad entry ${index + 1}: ${read}`);
-    for (const organization of read)
+    for (const organization of readEntry(entry, index + 1))
       if (!organizations.has(organization.slug)) organizations.set(organization.slug, organization);
     if (organizations.size > maxOrganizations)
-      return refuse(`has more than ${maxOrganizations} organizations (maxOrganizations)`);
+      throw refused(`has more than ${maxOrganizations} organizations (maxOrganizations)`);
   }
-  // The entries are sorted: a list with the same content is the same list, however the source orders it.
-  const sorted = [...organizations.values()].toSorted((left, right) => (left.slug < right.slug ? -1 : 1));
-  return { kind: "list", organizations: sorted };
+  // A list with the same content is the same list, however the source orders it.
+  return [...organizations.values()].toSorted((left, right) => (left.slug < right.slug ? -1 : 1));
 }
 
-function refuse(reason: string): ListReading {
-  return { kind: "refused", reason: cutText(reason, longestReason) };
-}
-
-/** The organizations of an entry, or what is wrong with it. */
-function readEntry(entry: unknown): readonly ListedOrganization[] | string {
-  if (typeof entry === "string") return readAs(slugSchema, entry, (slug) => [{ slug }]);
+function readEntry(entry: unknown, number: number): readonly ListedOrganization[] {
+  const bad = (problem: string): FlatlineError => refused(`has a bad entry ${number}: ${problem}`);
+  const readAs = <Data>(schema: z.ZodType<Data>): Data => {
+    const read = readWith(schema, entry);
+    if (read.kind === "data") return read.data;
+    const [{ path, message } = { path: [], message: "is not understood" }] = read.problems;
+    throw bad(path.length === 0 ? message : `${formatPath(path)}: ${message}`);
+  };
+  if (typeof entry === "string") return [{ slug: readAs(slugSchema) }];
   if (typeof entry !== "object" || entry === null || Array.isArray(entry))
-    return "must be a slug, an object with a slug, or one with targets";
+    throw bad("must be a slug, an object with a slug, or one with targets");
   // JSON has no undefined: what is absent is absent.
-  if (!Object.hasOwn(entry, "targets"))
-    return readAs(organizationSchema, entry, (organization) => [organization as ListedOrganization]);
-  return readAs(groupSchema, entry, ({ targets, labels }) =>
-    targets.map((slug) => (labels === undefined ? { slug } : { slug, labels })),
-  );
+  if (!Object.hasOwn(entry, "targets")) return [readAs(organizationSchema) as ListedOrganization];
+  const { targets, labels } = readAs(groupSchema);
+  return targets.map((slug) => (labels === undefined ? { slug } : { slug, labels }));
 }
 
-function readAs<Data>(
-  schema: z.ZodType<Data>,
-  value: unknown,
-  organizationsOf: (data: Data) => readonly ListedOrganization[],
-): readonly ListedOrganization[] | string {
-  const read = readWith(schema, value);
-  if (read.kind === "data") return organizationsOf(read.data);
-  const [{ path, message } = { path: [], message: "is not understood" }] = read.problems;
-  return path.length === 0 ? message : `${formatPath(path)}: ${message}`;
+function refused(reason: string): FlatlineError {
+  return new FlatlineError("invalid_data", `the list ${cutText(reason, longestReason)}`);
 }

@@ -1,21 +1,20 @@
-import { messageOf } from "../base/errors.ts";
+import { FlatlineError, messageOf } from "../base/errors.ts";
 import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import { HttpFailure, sendRequest } from "../base/http.ts";
 import { redact } from "../base/secret.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import { lookBackMs } from "../config/check/relations.ts";
-import type { DiscoverConfig } from "../config/config.ts";
+import type { Config, DiscoverConfig, OrganizationConfig } from "../config/config.ts";
 import { readRegularFile } from "../config/document/files.ts";
+import { inTimezone } from "../config/resolve/organization.ts";
 import type { ListedOrganization } from "../contract/listed-organization.ts";
-import { discoveredOrganization } from "./fleet.ts";
 import { readList } from "./list.ts";
 
-/** The answer of a source; `failed` has the reason, which follows its name. */
-export type SourceAnswer =
-  | { readonly kind: "list"; readonly organizations: readonly ListedOrganization[]; readonly etag: string | null }
-  /** The list is that of the last answer, whose ETag was sent. */
-  | { readonly kind: "unchanged" }
-  | { readonly kind: "failed"; readonly reason: string };
+/** The list of an answer, with the answer's ETag. */
+export interface SourceList {
+  readonly organizations: readonly ListedOrganization[];
+  readonly etag: string | null;
+}
 
 export interface SourceDeps {
   readonly dispatcher: HttpDispatcher;
@@ -32,13 +31,28 @@ const mostMebibytes = 16;
 const mostBytes = mostMebibytes * 1_024 * 1_024;
 const timeoutMs = 30 * secondMs;
 
-/** Asks a source for its list (CONTRACT 14); never rejects. `etag` is that of the last answer. */
-export async function readSource(source: DiscoverConfig, etag: string | null, deps: SourceDeps): Promise<SourceAnswer> {
-  const { location } = source;
-  if (location.kind === "url") return askUrl(source, location, etag, deps);
-  const content = await readRegularFile(location.path, mostBytes);
-  if (content.kind === "unreadable") return failed(`the file ${location.path} ${content.reason}`);
-  return readText(source, content.bytes.toString("utf8"), null, deps);
+/**
+ * Asks a source for its list (CONTRACT 14); null: it is that of the last answer, which had this ETag.
+ * @throws FlatlineError whose message says why there is none, to follow the source's name, without its secrets
+ */
+export async function readSource(
+  source: DiscoverConfig,
+  etag: string | null,
+  deps: SourceDeps,
+): Promise<SourceList | null> {
+  const { location, maxOrganizations } = source;
+  const answer = location.kind === "url" ? await askUrl(location, etag, deps) : await readFile(location.path);
+  if (answer === null) return null;
+  const organizations = readList(answer.text, maxOrganizations);
+  const { eventRetentionMs } = deps;
+  const tooFar = organizations.find((listed) => {
+    if (eventRetentionMs === 0 || listed.thresholds === undefined) return false;
+    const { thresholds, baseline } = discoveredOrganization(source, listed);
+    return lookBackMs(thresholds, baseline) > eventRetentionMs;
+  });
+  if (tooFar === undefined) return { organizations, etag: answer.etag };
+  const slug = JSON.stringify(tooFar.slug);
+  throw failed(`the list has thresholds of ${slug} that look back further than storage.eventRetention`);
 }
 
 /** Returns where a list is read from and what bounds it: an earlier answer says nothing when that has changed. */
@@ -48,60 +62,81 @@ export function placeOf({ location, maxOrganizations }: DiscoverConfig): string 
   return JSON.stringify([location.url.reveal(), headers, maxOrganizations]);
 }
 
+interface Answer {
+  readonly text: string;
+  readonly etag: string | null;
+}
+
+async function readFile(path: string): Promise<Answer> {
+  const content = await readRegularFile(path, mostBytes);
+  if (content.kind === "unreadable") throw failed(`the file ${path} ${content.reason}`);
+  return { text: content.bytes.toString("utf8"), etag: null };
+}
+
 async function askUrl(
-  source: DiscoverConfig,
   { url, headers }: Extract<DiscoverConfig["location"], { readonly kind: "url" }>,
   etag: string | null,
   deps: SourceDeps,
-): Promise<SourceAnswer> {
-  const secrets = [url, ...Object.values(headers)];
+): Promise<Answer | null> {
   const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.reveal()]));
   const deadline = deps.clock.deadline(timeoutMs, deps.signal);
+  const request = {
+    method: "GET",
+    url: url.reveal(),
+    headers: {
+      accept: "application/json",
+      "user-agent": `flatline/${deps.version}`,
+      ...own,
+      ...(etag === null ? {} : { "if-none-match": etag }),
+    },
+    signal: deadline.signal,
+    maxBodyBytes: mostBytes,
+  };
   try {
-    const { status, body, isTruncated, ...answer } = await sendRequest(deps.dispatcher, {
-      method: "GET",
-      url: url.reveal(),
-      headers: {
-        accept: "application/json",
-        "user-agent": `flatline/${deps.version}`,
-        ...own,
-        ...(etag === null ? {} : { "if-none-match": etag }),
-      },
-      signal: deadline.signal,
-      maxBodyBytes: mostBytes,
-    });
-    if (status === 304 && etag !== null) return { kind: "unchanged" };
-    if (status >= 300 && status < 400) return failed(`it answered ${status}; redirects are not followed`);
-    if (status !== 200) return failed(`it answered ${status}`);
-    if (isTruncated) return failed(`its answer has more than ${mostMebibytes} MiB`);
-    return readText(source, body, answer.headers["etag"] ?? null, deps);
+    const { status, body, isTruncated, headers: answered } = await sendRequest(deps.dispatcher, request);
+    if (status === 304 && etag !== null) return null;
+    if (status !== 200)
+      throw failed(`it answered ${status}${status >= 300 && status < 400 ? "; redirects are not followed" : ""}`);
+    if (isTruncated) throw failed(`its answer has more than ${mostMebibytes} MiB`);
+    return { text: body, etag: answered["etag"] ?? null };
   } catch (error) {
     if (error instanceof HttpFailure && error.kind === "timeout")
-      return failed(`no complete answer within ${timeoutMs / secondMs} s`);
-    return failed(redact(messageOf(error), secrets));
+      throw failed(`no complete answer within ${timeoutMs / secondMs} s`);
+    throw failed(redact(messageOf(error), [url, ...Object.values(headers)]));
   } finally {
     deadline.release();
   }
 }
 
-function readText(
-  source: DiscoverConfig,
-  text: string,
-  etag: string | null,
-  { eventRetentionMs }: SourceDeps,
-): SourceAnswer {
-  const read = readList(text, source);
-  if (read.kind === "refused") return failed(`the list ${read.reason}`);
-  const tooFar = read.organizations.find((listed) => {
-    if (eventRetentionMs === 0 || listed.thresholds === undefined) return false;
-    const { thresholds, baseline } = discoveredOrganization(source, listed);
-    return lookBackMs(thresholds, baseline) > eventRetentionMs;
-  });
-  if (tooFar === undefined) return { kind: "list", organizations: read.organizations, etag };
-  const slug = JSON.stringify(tooFar.slug);
-  return failed(`the list has thresholds of ${slug} that look back further than storage.eventRetention`);
+function failed(reason: string): FlatlineError {
+  return new FlatlineError("unavailable", reason);
 }
 
-function failed(reason: string): SourceAnswer {
-  return { kind: "failed", reason };
+/**
+ * Returns the configuration with what its sources list: organizations of the file win over discovered ones, and of two sources the
+ * first one (CONTRACT 14).
+ */
+export function withDiscovered(config: Config, lists: ReadonlyMap<string, readonly ListedOrganization[]>): Config {
+  if (config.discover.length === 0) return config;
+  const configured = config.organizations.filter(({ discoveredBy }) => discoveredBy === null);
+  const organizations = new Map(configured.map((organization) => [organization.slug, organization]));
+  for (const source of config.discover)
+    for (const listed of lists.get(source.name) ?? [])
+      if (!organizations.has(listed.slug)) organizations.set(listed.slug, discoveredOrganization(source, listed));
+  return { ...config, organizations: [...organizations.values()] };
+}
+
+/** One organization of a source: what `defaults` says, and over it what the list may. */
+function discoveredOrganization(
+  { template }: Pick<DiscoverConfig, "template">,
+  { slug, labels, timezone, schedule, thresholds }: ListedOrganization,
+): OrganizationConfig {
+  const base = timezone === undefined ? template : inTimezone(template, timezone);
+  return {
+    ...base,
+    slug,
+    schedule: { ...base.schedule, ...(schedule === undefined ? {} : { pattern: schedule.trim() }) },
+    thresholds: { ...template.thresholds, ...thresholds },
+    labels: { ...template.labels, ...labels },
+  };
 }
