@@ -5,7 +5,6 @@ import { fileURLToPath } from "node:url";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { z } from "zod";
 
 import { errorKinds } from "../../../src/base/errors.ts";
 import { debianTool } from "../../support/debian-tool.ts";
@@ -26,27 +25,14 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const path = z.string().min(1);
-const service = z.strictObject({
-  build: path.optional(),
-  image: z.string().regex(/^[\w./-]+:[\w.-]+$/),
-  command: z.array(z.string()).optional(),
-  restart: z.literal("unless-stopped"),
-  read_only: z.boolean().optional(),
-  cap_drop: z.array(z.string()).optional(),
-  security_opt: z.array(z.string()).optional(),
-  tmpfs: z.array(path).optional(),
-  environment: z.record(z.string(), z.string()).optional(),
-  volumes: z.array(z.string().regex(/^[\w./-]+:\/[\w./-]+(?::ro)?$/)),
-  ports: z.array(z.string().regex(/^127\.0\.0\.1:\d+:\d+$/)),
-  stop_grace_period: z.string().optional(),
-});
-const composeSchema = z.strictObject({
-  name: z.literal("flatline"),
-  services: z.strictObject({ flatline: service, prometheus: service, alertmanager: service, grafana: service }),
-  volumes: z.record(z.string(), z.null()),
-});
-const compose = composeSchema.parse(parse(await read("compose/compose.yaml")));
+interface Service {
+  readonly build?: string;
+  readonly volumes: readonly string[];
+  readonly ports: readonly string[];
+}
+const compose = parse(await read("compose/compose.yaml")) as {
+  readonly services: Readonly<Record<"flatline" | "prometheus" | "alertmanager" | "grafana", Service>>;
+};
 
 interface Mount {
   readonly source: string;
@@ -73,7 +59,8 @@ describe("deploy/compose", () => {
     expect(mountsOf("flatline")).toContainEqual({ source: "flatline", target: "/data" });
     expect(dockerfile).toContain("VOLUME /data");
     expect(resolve(deploy, "compose", flatline.build ?? "")).toBe(resolve(root));
-    expect(flatline.ports).toEqual(["127.0.0.1:9640:9640"]);
+    for (const { ports } of Object.values(compose.services))
+      expect(ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
   });
 
   it("has a flatline.yaml that flatline accepts, with all that it names mounted", async () => {

@@ -47,32 +47,6 @@ describe("dashboards/rules", () => {
     });
   });
 
-  it("has all that one would page for", () => {
-    expect(alerts.map(({ alert }) => alert)).toEqual([
-      "FlatlineDeadAssetSpikeFail",
-      "FlatlineDeadAssetSpikeWarn",
-      "FlatlineReviewQueueWaiting",
-      "FlatlineSentinelDead",
-      "FlatlineEventFlowLow",
-      "FlatlineRegretHigh",
-      "FlatlineHealthcheckNotOk",
-      "FlatlineGateHeldLong",
-      "FlatlineIncident",
-      "FlatlineFleetSpike",
-      "FlatlineCheckFailing",
-      "FlatlineCheckStale",
-      "FlatlineSchedulerLagging",
-      "FlatlineOutboxStuck",
-      "FlatlineReceiverPaused",
-      "FlatlineReceiverHangs",
-      "FlatlineDeadLetters",
-      "FlatlineConfigReloadFailed",
-      "FlatlineDiscoveryFailing",
-      "FlatlineDiscoveryHeld",
-      "FlatlineAbsent",
-    ]);
-  });
-
   it.each(alerts)("$alert is seen to fire and to stay silent", ({ alert }) => {
     const seen = proofs.flatMap((test) => test.alert_rule_test ?? []).filter(({ alertname }) => alertname === alert);
 

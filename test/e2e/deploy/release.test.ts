@@ -1,6 +1,6 @@
 import { spawnSync, type SpawnSyncReturns } from "node:child_process";
 import { globSync } from "node:fs";
-import { appendFile, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,7 +11,6 @@ import { z } from "zod";
 
 import { at, helm, parseManifests, runHelm } from "../../kubernetes/helm.ts";
 import { installTarball } from "../../support/program/installed-package.ts";
-import { runProgram } from "../../support/program/program.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const read = (path: string): Promise<string> => readFile(join(root, path), "utf8");
@@ -47,31 +46,6 @@ describe("the dry run of a release", () => {
     for (const file of await readdir(out)) expect(dryRun.stdout).toContain(`${file}: `);
   });
 
-  it("has checksums of every file, which a changed file does not pass", async () => {
-    const check = () => spawnSync("sha256sum", ["--check", "SHA256SUMS"], { cwd: out, encoding: "utf8" });
-    const checked = check();
-    const file = join(out, `flatline-${version}.cdx.json`);
-    const text = await readFile(file);
-
-    await appendFile(file, "\n");
-    const changed = check();
-    await rm(file);
-    await appendFile(file, text);
-
-    expect(checked.stdout.trim().split("\n")).toHaveLength((await readdir(out)).length - 1);
-    expect([checked.status, changed.status]).toEqual([0, 1]);
-  });
-
-  it("makes a package that runs in an empty folder", async () => {
-    const options = { cwd: installed, entry: join(installed, "node_modules/.bin/flatline") };
-
-    const versionRun = await runProgram(["--version"], options);
-    const checkRun = await runProgram(["check", "-c", "node_modules/flatline/config.example.yaml"], options);
-
-    expect(versionRun).toMatchObject({ exitCode: 0, stdout: `${version}\n`, stderr: "" });
-    expect([checkRun.exitCode, checkRun.stdout]).toEqual([0, expect.stringContaining("ads-hosts")]);
-  });
-
   it.skipIf(helm.isMissing)(`makes a chart of the image that is published${helm.note}`, async () => {
     const values = JSON.stringify({ config: { source: { type: "embedded" }, organizations: ["acme"] } });
 
@@ -97,20 +71,14 @@ describe("the dry run of a release", () => {
 describe("the bill of materials", () => {
   const sbomSchema = z.looseObject({
     bomFormat: z.literal("CycloneDX"),
-    specVersion: z.string().regex(/^1\.\d$/),
-    metadata: z.looseObject({
-      component: z.looseObject({ type: z.literal("application"), name: z.literal("flatline") }),
-    }),
     components: z.array(
       z.looseObject({
-        "bom-ref": z.string(),
         name: z.string(),
         version: z.string(),
         purl: z.string().startsWith("pkg:npm/"),
         hashes: z.array(z.looseObject({ alg: z.literal("SHA-512"), content: z.string().length(128) })).min(1),
       }),
     ),
-    dependencies: z.array(z.strictObject({ ref: z.string(), dependsOn: z.array(z.string()) })),
   });
   let sbom: z.infer<typeof sbomSchema>;
   beforeAll(async () => {
@@ -153,7 +121,6 @@ describe("the bill of materials", () => {
 });
 
 describe("the release workflow", async () => {
-  const step = z.looseObject({ uses: z.string().optional(), run: z.string().optional() });
   const workflow = z.object({
     permissions: z.strictObject({ contents: z.literal("read") }),
     jobs: z.record(
@@ -161,7 +128,6 @@ describe("the release workflow", async () => {
       z.looseObject({
         permissions: z.record(z.string(), z.string()).optional(),
         uses: z.string().optional(),
-        steps: z.array(step).default([]),
       }),
     ),
   });
@@ -171,8 +137,6 @@ describe("the release workflow", async () => {
     ),
   );
   const { jobs } = workflow.parse(parse(texts["release"] ?? ""));
-  const steps = Object.values(jobs).flatMap((job) => job.steps);
-  const commands = steps.flatMap((step) => step.run ?? []);
 
   it.each(Object.entries(texts))("names actions by their commits, with their versions beside: %s", (_name, text) => {
     const used = [...text.matchAll(/uses: (.*)$/gm)].map(([, action = ""]) => action);
@@ -204,21 +168,5 @@ describe("the release workflow", async () => {
       "publish: packages",
     ]);
     expect(jobs["test"]?.uses).toBe("./.github/workflows/ci.yml");
-  });
-
-  it("publishes and signs the files that the dry run makes", () => {
-    const tag = { GITHUB_REF_NAME: `v${version}` };
-    const named = commands.flatMap((command) => command.match(/files\/flatline-[^" ]+/g) ?? []);
-    const paths = named.map(
-      (path) => spawnSync("bash", ["-c", `echo "${path}"`], { encoding: "utf8", env: tag }).stdout,
-    );
-
-    expect(paths.map((path) => path.trim())).toEqual([`files/flatline-chart-${version}.tgz`, `files/${tarball}`]);
-    expect(commands.join("\n")).toMatch(
-      /cosign sign --yes "\$image@[^]*cosign sign-blob[^]*cosign sign --yes "\$charts/,
-    );
-    expect(commands.join("\n")).toMatch(
-      /--platform linux\/amd64,linux\/arm64[^]*--sbom true[^]*npm publish [^\n]*--provenance/,
-    );
   });
 });

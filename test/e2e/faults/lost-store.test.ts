@@ -75,44 +75,29 @@ describe("a store that is lost while a daemon runs on it", () => {
     await folder[Symbol.asyncDispose]();
   });
 
-  it.each([
-    ["deleted", "the store was deleted", () => rm(path)],
-    // What a statement meets first beyond the end is damage, or an error of the disk.
-    ["cut off", /the store (?:is damaged|cannot be used: the disk has)/, () => truncate(path, 0)],
-  ])(
-    "because it is %s: neither healthy nor ready, said once in the log, on the page and to the dead man's switch",
-    { timeout: 60_000 },
-    async (_how, said, lose) => {
-      await lose();
-
-      await eventually(() => areUnwell(daemon));
-
-      const told = await daemon.untilLogged("store is lost or cannot be used");
-      expect(told["store"]).toBe(path);
-      expect(told).toMatchObject({ level: "error", problem: expect.stringMatching(said) });
-      if (typeof said === "string")
-        expect(told["problem"]).toContain("Stop flatline and restore the store from a backup");
-      const health = await (await fetch(`${daemon.url}/-/healthy`)).text();
-      expect(health).toMatch(said);
-      expect(health).not.toContain(folder.path);
-      const page = await fetch(`${daemon.url}/`, { headers: { accept: "text/html" } });
-      expect(await page.text()).toMatch(new RegExp(said, "i"));
-      const beats = monitor.requests.length;
-      await eventually(async () => (await statusOf(`${daemon.url}/-/healthy`)) === 503);
-      expect(monitor.requests.length - beats).toBeLessThanOrEqual(1);
-      const lines = daemon.log().filter(({ msg }) => msg === "store is lost or cannot be used");
-      expect(lines).toHaveLength(1);
-    },
-  );
-
-  it("and ends with 74: what it wrote since is gone with it", { timeout: 60_000 }, async () => {
+  it("is neither healthy nor ready, said once in the log, on the page and to the dead man's switch", async () => {
+    const said = /the store was deleted/;
     await rm(path);
+
     await eventually(() => areUnwell(daemon));
 
-    daemon.signal("SIGTERM");
+    const told = await daemon.untilLogged("store is lost or cannot be used");
+    expect(told).toMatchObject({ level: "error", store: path, problem: expect.stringMatching(said) });
+    expect(told["problem"]).toContain("Stop flatline and restore the store from a backup");
+    const health = await (await fetch(`${daemon.url}/-/healthy`)).text();
+    expect(health).toMatch(said);
+    expect(health).not.toContain(folder.path);
+    const page = await fetch(`${daemon.url}/`, { headers: { accept: "text/html" } });
+    expect(await page.text()).toMatch(new RegExp(said, "i"));
+    const beats = monitor.requests.length;
+    await eventually(async () => (await statusOf(`${daemon.url}/-/healthy`)) === 503);
+    expect(monitor.requests.length - beats).toBeLessThanOrEqual(1);
+    const lines = daemon.log().filter(({ msg }) => msg === "store is lost or cannot be used");
+    expect(lines).toHaveLength(1);
 
-    expect((await daemon.ended(10_000)).exitCode).toBe(74);
-  });
+    daemon.signal("SIGTERM");
+    expect((await daemon.ended(10_000)).exitCode, "what it wrote since is gone with it").toBe(74);
+  }, 60_000);
 
   // The end comes before the next look.
   it.each([

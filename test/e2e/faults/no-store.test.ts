@@ -19,12 +19,8 @@ storage: ${storage}
 const files = { "events.csv": "at,slug\n2026-01-01T00:00:00Z,acme\n" };
 const readers = [
   "backtest",
-  "tune",
   "keys list",
-  "keys revoke key_1",
-  "outbox list",
   "outbox retry 1",
-  "outbox discard 1",
   "reports list",
   "proposals review 1 --asset-id 1 --decision REJECT --reject-reason irrelevant --yes",
   "backup copy.db",
