@@ -6,7 +6,6 @@ import type { OrganizationConfig, ServerConfig, StorageConfig } from "../config/
 import type { PruneLimits, Pruned } from "../store/tables.ts";
 import { singleRunsMs } from "../store/runs/history.ts";
 import type { Store } from "../store/store.ts";
-import { createRetentionClock } from "./retention-clock.ts";
 
 export interface MaintenanceOptions {
   readonly store: Store;
@@ -34,6 +33,12 @@ const spikeDays = 29;
 // A link holds for 24 h from the attempt that sends it (CONTRACT 13), and must not be followed twice within them, however short
 // the retention is.
 const outsideActsMs = 25 * hourMs;
+
+// More than a clock is ever corrected by.
+const jumpMs = hourMs;
+// A machine that slept jumps, too: nobody has to restart flatline after it.
+const distrustMs = dayMs;
+const metaKey = "deleted_until_ms";
 
 // Tens of thousands of notifications are more than people read.
 const mostDeadLetterBytes = 64 * 1_024 * 1_024;
@@ -121,4 +126,32 @@ function longestSpanMs(organizations: readonly Pick<OrganizationConfig, "thresho
       Math.max(longest, thresholds.windowHours * hourMs + (thresholds.baselineDays + 1) * dayMs),
     0,
   );
+}
+
+/**
+ * Creates the clock that decides what is old enough to be deleted: the machine's, but at most a day ahead of where it was when
+ * something was deleted last, and from there at most twice as fast as time passes. A clock that is years ahead costs no more
+ * than what one more day makes old; after months without flatline it takes months to catch up. Returns null after a jump.
+ */
+function createRetentionClock(store: Pick<Store, "meta">, clock: Clock, logger: Logger): () => Promise<number | null> {
+  const startedAtMs = clock.monotonicMs();
+  const offset = (): number => clock.nowMs() - clock.monotonicMs();
+  let offsetMs = offset();
+  let jumpedAtMs = -Infinity;
+  let fromMs: number | null = null;
+
+  return async () => {
+    const byMs = offset() - offsetMs;
+    offsetMs += byMs;
+    if (Math.abs(byMs) > jumpMs) {
+      jumpedAtMs = clock.monotonicMs();
+      logger.warn({ byMs }, "clock has jumped: nothing is deleted for a day");
+    }
+    if (clock.monotonicMs() - jumpedAtMs < distrustMs) return null;
+    const nowMs = clock.nowMs();
+    fromMs ??= Number(await store.meta.getOrSet(metaKey, String(nowMs)));
+    const untilMs = Math.min(nowMs, fromMs + dayMs + 2 * (clock.monotonicMs() - startedAtMs));
+    await store.meta.set(metaKey, String(untilMs));
+    return untilMs;
+  };
 }

@@ -1,22 +1,9 @@
 import { FlatlineError } from "../base/errors.ts";
-import { createLoop, type Loop } from "../base/loop.ts";
+import { endsWithin } from "../base/lifecycle.ts";
+import { createLoop } from "../base/loop.ts";
 import type { Logger } from "../base/logger.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import type { Store, StoreProblem } from "../store/store.ts";
-
-/** Whether the store is there: whether the database answers, or the file is still the one that was opened. */
-export interface StoreWatch {
-  readonly start: Loop["start"];
-  readonly stop: Loop["stop"];
-  /** Returns whether it did not answer the last question. */
-  isAway(): boolean;
-  /** Returns for how long it has not answered, ms; 0 while it does. */
-  awayForMs(): number;
-  /** Returns for how long it has answered again, ms; Infinity when it was never unavailable. */
-  backForMs(): number;
-  /** Returns what is wrong with the file, as of the last look; null with a database. */
-  problem(): StoreProblem | null;
-}
 
 export interface StoreWatchOptions {
   readonly store: Pick<Store, "isRemote" | "nowMs" | "problem" | "failures">;
@@ -38,37 +25,27 @@ const answerWithinMs = 5 * secondMs;
 // A look comes sooner than an orchestrator asks three times whether the daemon is well, and costs next to nothing.
 const lookAtFileEveryMs = 3 * secondMs;
 
-/** Asks the database every second; looks at a file every 3 s. */
-export function createStoreWatch({ store, clock, logger, onLook, onProblem, onFailed }: StoreWatchOptions): StoreWatch {
+/**
+ * Watches whether the store is there: asks a database every second whether it answers, and looks every 3 s whether a file is still
+ * the one that was opened.
+ */
+export function createStoreWatch({ store, clock, logger, onLook, onProblem, onFailed }: StoreWatchOptions) {
   const [everyMs, runOnce] = store.isRemote ? [lookEveryMs, watchDatabase] : [lookAtFileEveryMs, watchFile];
-  const loop = createLoop({ clock, everyMs, runOnce, onError: noteUnread });
-  const stopped = new Promise<void>((resolve) => {
-    loop.signal.addEventListener("abort", () => resolve());
-  });
+  // A failed read is repeated at the next look.
+  const onError = (error: unknown): void => logger.debug({ err: error }, "store could not be looked at, trying again");
+  const loop = createLoop({ clock, everyMs, runOnce, onError });
   let awaySinceMs: number | null = null;
   let backSinceMs = -Infinity;
   let problem: StoreProblem | null = null;
   let failures = 0;
 
-  async function look(): Promise<void> {
-    const answered = new AbortController();
-    const late = noteSilence(answered.signal);
-    const asked = store.nowMs().then(
-      () => note(null),
-      (error: unknown) => note(error),
-    );
+  async function watchDatabase(): Promise<void> {
+    const silence = new FlatlineError("store_busy", "the store does not answer in time");
     // A stop does not wait for a server that is unavailable.
-    await Promise.race([asked, stopped]);
-    answered.abort();
-    await late;
-  }
-
-  async function noteSilence(answered: AbortSignal): Promise<void> {
-    await clock.sleep(answerWithinMs, AbortSignal.any([answered, loop.signal]));
-    if (!answered.aborted) note(new FlatlineError("store_busy", "the store does not answer in time"));
-  }
-
-  function note(error: unknown): void {
+    const error = await endsWithin(clock, store.nowMs(), answerWithinMs, loop.signal).then(
+      (isThere): unknown => (isThere ? null : silence),
+      (error: unknown) => error,
+    );
     if (loop.signal.aborted) return;
     const nowMs = clock.monotonicMs();
     if (error !== null && awaySinceMs === null) {
@@ -79,10 +56,6 @@ export function createStoreWatch({ store, clock, logger, onLook, onProblem, onFa
       awaySinceMs = null;
       backSinceMs = nowMs;
     }
-  }
-
-  async function watchDatabase(): Promise<void> {
-    await look();
     await onLook();
   }
 
@@ -90,31 +63,27 @@ export function createStoreWatch({ store, clock, logger, onLook, onProblem, onFa
     const found = await store.problem();
     const isNews = found?.kind !== problem?.kind;
     problem = found;
-    if (isNews) report();
+    if (isNews) {
+      if (problem === null) logger.info({}, "store is well again");
+      else logger.error({ store: problem.place, problem: problem.message }, "store is lost or cannot be used");
+      onProblem();
+    }
     const before = failures;
     failures = store.failures();
     if (failures !== before) onFailed();
   }
 
-  // A failed read is repeated at the next look.
-  function noteUnread(error: unknown): void {
-    logger.debug({ err: error }, "store could not be looked at, trying again");
-  }
-
-  function report(): void {
-    if (problem === null) logger.info({}, "store is well again");
-    else logger.error({ store: problem.place, problem: problem.message }, "store is lost or cannot be used");
-    onProblem();
-  }
-
-  const away = (): number => (awaySinceMs === null ? 0 : clock.monotonicMs() - awaySinceMs);
   return {
     start: loop.start,
     stop: loop.stop,
-    isAway: () => awaySinceMs !== null,
-    awayForMs: away,
-    problem: () => problem,
-    backForMs: () => (awaySinceMs === null ? clock.monotonicMs() - backSinceMs : 0),
+    /** Returns whether it did not answer the last question. */
+    isAway: (): boolean => awaySinceMs !== null,
+    /** Returns for how long it has not answered, ms; 0 while it does. */
+    awayForMs: (): number => (awaySinceMs === null ? 0 : clock.monotonicMs() - awaySinceMs),
+    /** Returns for how long it has answered again, ms; Infinity when it was never unavailable. */
+    backForMs: (): number => (awaySinceMs === null ? clock.monotonicMs() - backSinceMs : 0),
+    /** Returns what is wrong with the file, as of the last look; null with a database. */
+    problem: (): StoreProblem | null => problem,
   };
 }
 
