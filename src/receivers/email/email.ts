@@ -1,6 +1,7 @@
 import { hostname as machineName } from "node:os";
 import { PassThrough } from "node:stream";
 
+import type { SMTPError } from "nodemailer/lib/smtp-connection/index.js";
 import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
@@ -105,15 +106,6 @@ function ownName(from: string): string {
   return own.includes(".") || domain === "" ? own : domain;
 }
 
-/** The parts of a mail that are ours; nodemailer encodes headers, so that no text can add one. */
-export interface Mail {
-  readonly subject: string;
-  readonly text: string;
-  readonly messageId: string;
-  /** Mails of one incident are one thread. */
-  readonly references: string[];
-}
-
 /** Sends mail over SMTP, to one recipient in each delivery. */
 export function createEmailReceiver(
   options: EmailOptions,
@@ -193,26 +185,22 @@ const notEncrypted =
 
 /** 5xx of SMTP: never; 4xx and what the network does: later. */
 function smtpOutcome(error: unknown, secrets: readonly Secret[]): DeliveryOutcome {
-  const code = error instanceof Error && "responseCode" in error ? error.responseCode : null;
-  const message = errorText(error);
+  const { responseCode, command, response } = error as Partial<SMTPError>;
+  // nodemailer speaks of all recipients, and there is one.
+  const isRefused = command === "RCPT TO" && response !== undefined;
+  const message = isRefused ? `the server refused the recipient: ${response}` : describeNetworkError(error);
   // A permanent answer is retried too: it may be repaired, and whoever removes STARTTLS from the server's greeting may go away.
-  if (error instanceof Error && systemCodeOf(error) === "ETLS")
-    return failureOutcome(new FlatlineError("api_network", `${notEncrypted}: ${message}`, { cause: error }), secrets);
-  const isFinal = typeof code === "number" && code >= 500;
-  return failureOutcome(
-    new FlatlineError(isFinal ? "api_bad_request" : "api_network", message, { cause: error }),
-    secrets,
-  );
+  const isPlain = error instanceof Error && systemCodeOf(error) === "ETLS";
+  const code = !isPlain && (responseCode ?? 0) >= 500 ? "api_bad_request" : "api_network";
+  const said = isPlain ? `${notEncrypted}: ${message}` : message;
+  return failureOutcome(new FlatlineError(code, said, { cause: error }), secrets);
 }
 
-/** Returns nodemailer's message, but for a refused recipient: it speaks of all recipients, and there is one. */
-function errorText(error: unknown): string {
-  const isRefusal = error instanceof Error && "command" in error && error.command === "RCPT TO" && "response" in error;
-  return isRefusal ? `the server refused the recipient: ${String(error.response)}` : describeNetworkError(error);
-}
-
-/** Returns the mail of a notification: plain text, that every program shows alike and nothing can be hidden in. */
-export function mailOf(notification: Notification, wording?: Wording): Mail {
+/**
+ * Returns what is ours of a mail: plain text, that every program shows alike and nothing can be hidden in. All mails of an incident
+ * are one thread. nodemailer encodes headers, so that no text can add one.
+ */
+export function mailOf(notification: Notification, wording?: Wording) {
   const { incident, alerts } = notification;
   const thread = incident?.id ?? alerts[0]?.id;
   return fitMessage(messageOf(notification, wording), ({ severity, title, text, links, facts, lists }) => {
@@ -255,22 +243,19 @@ async function orAborted<Result>(
   isSent: () => boolean,
 ): Promise<Result> {
   const aborted = Promise.withResolvers<never>();
-  const end = (): void =>
-    aborted.reject(new FlatlineError("api_timeout", "no complete answer in time", { cause: signal.reason }));
+  const done = new AbortController();
   const stop = (): void => {
     // A stop of flatline aborts both.
-    if (answerSignal.aborted || !isSent()) end();
+    if (!answerSignal.aborted && isSent()) return;
+    aborted.reject(new FlatlineError("api_timeout", "no complete answer in time", { cause: signal.reason }));
   };
   if (signal.aborted) stop();
-  signal.addEventListener("abort", stop, { once: true });
-  answerSignal.addEventListener("abort", end, { once: true });
+  for (const one of [signal, answerSignal]) one.addEventListener("abort", stop, { once: true, signal: done.signal });
   try {
     return await Promise.race([work, aborted.promise]);
   } finally {
-    signal.removeEventListener("abort", stop);
-    answerSignal.removeEventListener("abort", end);
+    done.abort();
     // The loser of the race is closed with its transport; its later error is of no use.
-    work.catch(() => undefined);
-    aborted.promise.catch(() => undefined);
+    for (const one of [work, aborted.promise]) one.catch(() => undefined);
   }
 }

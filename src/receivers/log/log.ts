@@ -1,10 +1,11 @@
 import type { Logger } from "../../base/logger.ts";
 import { formatCount } from "../../base/numbers.ts";
 import { breakAddress, breakAddresses } from "../../base/broken-address.ts";
-import type { AlertNotice, FleetNotice, Notification } from "../../alerting/notify/notification.ts";
+import type { AlertNotice, NoticeEvent, Notification } from "../../alerting/notify/notification.ts";
 import type { Receiver } from "../../alerting/deliver/receiver.ts";
 import { countingOf } from "../../contract/death-counts.ts";
 import { iso } from "../../contract/v1/instant.ts";
+import { isActNotice } from "../../words/alert.ts";
 import { originsOf } from "../../words/message.ts";
 import type { ReceiverKind } from "../kind.ts";
 
@@ -41,74 +42,65 @@ export function createLogReceiver(options: LogOptions, deps: { readonly logger: 
 function logNotification(logger: Logger, notification: Notification, receiver: string): void {
   const { id, fleet, status, severity, alerts } = notification;
   const own = originsOf(notification);
-  const summary = breakAddresses(notification.summary, own);
   const base = { receiver, notification: id };
   if (fleet !== null) {
+    const { spiking, organizations, sample, id: verdict } = fleet;
     const assetTypes = fleet.assetTypes.slice(0, 5).map(({ assetType, share }) => ({ assetType, share }));
-    const { spiking, organizations } = fleet;
-    const fields = {
-      ...base,
-      fleet: fleet.id,
-      status,
-      severity,
-      spiking,
-      organizations,
-      assetTypes,
-      summary,
-      ...fleetSample(fleet),
-    };
+    const summary = breakAddresses(notification.summary, own);
+    const totals = { fleet: verdict, status, severity, spiking, organizations, assetTypes, summary };
+    const fields = { ...base, ...totals, sample: brokenSample(sample) };
     if (status === "firing") logger.error(fields, "fleet verdict: one cause");
     else logger.info(fields, "fleet verdict resolved");
-  } else if (alerts.length === 0) {
-    logger.info({ ...base, status, severity, summary }, "notification");
   }
-  for (const notice of alerts.slice(0, maxLines)) logNotice(logger, notice, base, own);
+  for (const notice of alerts.slice(0, maxLines)) {
+    const { event, check, slug, reason, id: alert } = notice;
+    const facts = isActNotice(notice) ? actFields(notice, own) : alertFields(notice, own);
+    const fields = { ...base, event, check, slug, ...facts, reason, alert };
+    const message = messages[event] ?? (notice.status === "resolved" ? "alert resolved" : "alert firing");
+    if (message !== "alert firing") logger.info(fields, message);
+    else if (notice.severity === "fail") logger.error(fields, message);
+    else logger.warn(fields, message);
+  }
   const missing = alerts.length - maxLines;
   if (missing > 0) logger.warn({ ...base, more: `+${formatCount(missing)} more` }, "further alerts");
 }
 
-function fleetSample({ sample = [] }: FleetNotice): object {
-  return sample.length === 0 ? {} : { sample: sample.map(({ asset }) => breakAddress(asset)) };
-}
+const messages: Partial<Record<NoticeEvent, string>> = {
+  judged: "alert judged",
+  acknowledged: "alert acknowledged",
+  unacknowledged: "alert unacknowledged",
+  commented: "alert commented",
+  released: "gate open",
+  test: "test notification",
+};
 
-function logNotice(logger: Logger, notice: AlertNotice, base: object, own: readonly string[]): void {
-  const { event, check, slug, severity, counts, reason, error, peak, isTest, sample = [] } = notice;
-  const fields = {
-    ...base,
-    event,
-    check,
-    slug,
-    severity,
-    ...(counts === null ? {} : { count: counts.currentCount, expected: counts.expectedCount, ratio: counts.ratio }),
-    ...(countingOf(notice.result) === "assets" ? { counting: "assets" } : {}),
-    // The keys of this service are unknown: the result is logged as it is.
-    ...(counts !== null && counts.currentCount === null && notice.result !== null
-      ? { observed: notice.result.observed }
-      : {}),
-    ...(error === null ? {} : { errorReason: error.reason, error: breakAddresses(error.message, own) }),
-    ...(sample.length === 0 ? {} : { sample: sample.map(({ asset }) => breakAddress(asset)) }),
-    startsAt: iso(notice.startsAtMs),
-    ...(notice.endsAtMs === null ? {} : { endsAt: iso(notice.endsAtMs), peak: peak?.currentCount ?? null }),
-    reason,
-    alert: notice.id,
-    ...(isTest ? { isTest } : {}),
+function actFields({ event, judgement, act }: AlertNotice, own: readonly string[]): object {
+  return {
+    verdict: event === "judged" ? (judgement?.verdict ?? null) : undefined,
+    by: act?.by,
+    comment: act?.comment ? breakAddresses(act.comment, own) : undefined,
   };
-  if (event === "judged") {
-    const { judgement, act } = notice;
-    const said = { ...base, event, check, slug, verdict: judgement?.verdict ?? null, by: act?.by, alert: notice.id };
-    logger.info({ ...said, ...commentOf(notice, own) }, "alert judged");
-  } else if (event === "acknowledged" || event === "unacknowledged") {
-    const acted = { ...base, event, check, slug, by: notice.act?.by, alert: notice.id };
-    logger.info({ ...acted, ...commentOf(notice, own) }, `alert ${event}`);
-  } else if (event === "released") {
-    const released = { ...base, event, check, slug, reason, by: notice.act?.by, alert: notice.id };
-    logger.info({ ...released, ...commentOf(notice, own) }, "gate open");
-  } else if (event === "test") logger.info(fields, "test notification");
-  else if (notice.status === "resolved") logger.info(fields, "alert resolved");
-  else if (severity === "fail") logger.error(fields, "alert firing");
-  else logger.warn(fields, "alert firing");
 }
 
-function commentOf({ act }: AlertNotice, own: readonly string[]): object {
-  return act?.comment === null || act === undefined ? {} : { comment: breakAddresses(act.comment, own) };
+function alertFields(notice: AlertNotice, own: readonly string[]): object {
+  const { severity, counts, error, peak, sample, result, startsAtMs, endsAtMs } = notice;
+  return {
+    severity,
+    count: counts?.currentCount,
+    expected: counts?.expectedCount,
+    ratio: counts?.ratio,
+    counting: countingOf(result) === "assets" ? "assets" : undefined,
+    // The keys of this service are unknown: the result is logged as it is.
+    observed: counts?.currentCount === null ? result?.observed : undefined,
+    errorReason: error?.reason,
+    error: error === null ? undefined : breakAddresses(error.message, own),
+    sample: brokenSample(sample),
+    startsAt: iso(startsAtMs),
+    ...(endsAtMs === null ? {} : { endsAt: iso(endsAtMs), peak: peak?.currentCount ?? null }),
+    isTest: notice.isTest,
+  };
+}
+
+function brokenSample(sample: AlertNotice["sample"]): readonly string[] | undefined {
+  return sample?.map(({ asset }) => breakAddress(asset));
 }

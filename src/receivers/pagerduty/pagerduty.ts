@@ -61,22 +61,7 @@ export const pagerdutyKind = {
 } as const satisfies ReceiverKind;
 
 /** One event of the Events API v2, without its routing key. */
-export interface PagerdutyEvent {
-  readonly event_action: "trigger" | "acknowledge" | "resolve";
-  readonly dedup_key: string;
-  readonly client?: "flatline";
-  readonly client_url?: string;
-  readonly links?: readonly { readonly href: string; readonly text: string }[];
-  readonly payload?: {
-    readonly summary: string;
-    readonly source: string;
-    readonly severity: string;
-    readonly timestamp: string;
-    readonly component: string;
-    readonly class: string;
-    readonly custom_details: Readonly<Record<string, unknown>>;
-  };
-}
+export type PagerdutyEvent = ReturnType<typeof eventOf> & Partial<Pick<ReturnType<typeof triggerOf>, "payload">>;
 
 /** Triggers, acknowledges and resolves in PagerDuty; the incident's id is the dedup_key. */
 export function createPagerdutyReceiver(
@@ -113,47 +98,53 @@ export function pagerdutyEvents(notification: Notification): PagerdutyEvent[] {
   if (notices.every(({ event }) => event === "acknowledged")) return [eventOf("acknowledge", key)];
   // All of them: this receiver may have been sent nothing between two that ended.
   const before = Array.from({ length: outlived }, (_, ended) => eventOf("resolve", keyOf(id, ended)));
-  return [...before, status === "resolved" ? eventOf("resolve", key) : trigger(notification, notices, key)];
+  if (status === "resolved") return [...before, eventOf("resolve", key)];
+  const isWithinSize = (event: PagerdutyEvent): boolean =>
+    Buffer.byteLength(JSON.stringify(event)) <= limits.eventBytes;
+  const render = (message: FittedMessage) => triggerOf(message, { notification, notice, key });
+  return [...before, fitMessage(messageOf(notification), render, isWithinSize)];
 }
 
 function keyOf(id: string, outlived: number): string {
   return outlived === 0 ? id : `${id}.${outlived}`;
 }
 
-function trigger(notification: Notification, notices: readonly AlertNotice[], key: string): PagerdutyEvent {
-  const { fleet, incident, externalUrl, severity } = notification;
-  const [notice] = notices;
-  const clientUrl = httpLinks([{ label: "flatline", url: externalUrl }])[0]?.url;
-  const slugs = new Set(notices.map(({ slug }) => slug));
-  const isOne = slugs.size === 1 && fleet === null;
-  const { event, reason, startsAtMs = notification.generatedAtMs } = notice ?? {};
-  const render = ({ title, text, links, facts, lists }: FittedMessage): PagerdutyEvent => ({
-    event_action: "trigger",
-    dedup_key: cutText(key, limits.dedupKey),
+function eventOf(action: "trigger" | "acknowledge" | "resolve", key: string) {
+  return { event_action: action, dedup_key: cutText(key, limits.dedupKey) };
+}
+
+interface Triggered {
+  readonly notification: Notification;
+  /** The worst of its alerts. */
+  readonly notice: AlertNotice;
+  readonly key: string;
+}
+
+function triggerOf(
+  { title, text, links, facts, lists }: FittedMessage,
+  { notification: { fleet, incident, externalUrl, severity, alerts }, notice, key }: Triggered,
+) {
+  const [page] = httpLinks([{ label: "flatline", url: externalUrl }]);
+  const isOne = fleet === null && alerts.every(({ slug }) => slug === notice.slug);
+  return {
+    ...eventOf("trigger", key),
     client: "flatline",
-    ...(clientUrl === undefined ? {} : { client_url: clientUrl }),
+    client_url: page?.url,
     links: links.map(({ label, url }) => ({ href: url, text: label })),
     payload: {
       summary: cutText(title, limits.summary),
-      source: (isOne ? cutText(plainText(notice?.slug ?? ""), limits.dedupKey) : "") || "flatline",
-      severity: notices.some(isTest) ? "info" : severities[severity],
-      timestamp: iso(incident?.startedAtMs ?? startsAtMs),
-      component: notice?.check ?? "dead-asset-spike",
+      source: (isOne && cutText(plainText(notice.slug), limits.dedupKey)) || "flatline",
+      severity: isTest(notice) ? "info" : severities[severity],
+      timestamp: iso(incident?.startedAtMs ?? notice.startsAtMs),
+      component: notice.check,
       class: fleet === null ? (incident?.family ?? "test") : "fleet",
       custom_details: {
         description: text,
         ...Object.fromEntries(facts.map((fact) => [fact.label, fact.text])),
         ...Object.fromEntries(lists.map(({ heading = "Organizations", items }) => [heading, items])),
         incident: incident?.number ?? null,
-        ...(isOne ? { event, reason } : {}),
+        ...(isOne ? { event: notice.event, reason: notice.reason } : {}),
       },
     },
-  });
-  const isWithinSize = (event: PagerdutyEvent): boolean =>
-    Buffer.byteLength(JSON.stringify(event)) <= limits.eventBytes;
-  return fitMessage(messageOf(notification), render, isWithinSize);
-}
-
-function eventOf(action: "acknowledge" | "resolve", key: string): PagerdutyEvent {
-  return { event_action: action, dedup_key: cutText(key, limits.dedupKey) };
+  };
 }
