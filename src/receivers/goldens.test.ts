@@ -9,10 +9,10 @@ import { createLogReceiver } from "./log/log.ts";
 import { teamsBody } from "./msteams/msteams.ts";
 import { pagerdutyEvents } from "./pagerduty/pagerduty.ts";
 import { notificationPayload } from "./payload.ts";
-import { sampleNotifications } from "./sample-notifications.ts";
+import { notifications } from "../../test/support/notifications.ts";
 import { slackBody } from "./slack/slack.ts";
 
-const samples = sampleNotifications();
+const samples: Readonly<Record<string, Notification>> = notifications();
 const sentAtMs = Date.UTC(2026, 0, 15, 12, 0, 5);
 const resendMs = 60_000;
 

@@ -7,7 +7,7 @@ import { discordBody } from "./discord/discord.ts";
 import { mailOf } from "./email/email.ts";
 import { teamsBody } from "./msteams/msteams.ts";
 import { pagerdutyEvents } from "./pagerduty/pagerduty.ts";
-import { sampleNotifications } from "./sample-notifications.ts";
+import { notifications } from "../../test/support/notifications.ts";
 import { slackBody } from "./slack/slack.ts";
 
 const hostile = [
@@ -20,7 +20,7 @@ const hostile = [
   "𝒳".repeat(400),
 ].join(" ");
 
-const { firing, fleet } = sampleNotifications();
+const { firing, fleet } = notifications();
 if (firing?.alerts[0] === undefined || fleet === undefined) throw new Error("no samples");
 const notice: AlertNotice = firing.alerts[0];
 const sampled: Notification = firing;

@@ -89,17 +89,6 @@ const firing: AlertNotice = {
   error: null,
   incident: { id: incidentId, number: 41 },
 };
-const warning: AlertNotice = {
-  ...firing,
-  id: alertId(2),
-  slug: "globex",
-  severity: "warn",
-  peak: { severity: "warn", currentCount: 31, atMs: nowMs },
-  labels: {},
-  url: "https://app.example.com/o/globex",
-  result: { ...spike, severity: "warn", scope: { slug: "globex" }, findings: [], appUrl: null },
-  counts: countsOf(31),
-};
 const resolved: AlertNotice = {
   ...firing,
   event: "resolved",
@@ -122,18 +111,6 @@ const unknown: AlertNotice = {
   counts: null,
   error: { reason: "server_error", message: "GET https://evil.example/login: the service answered 503" },
 };
-const recovered: AlertNotice = {
-  ...unknown,
-  event: "recovered",
-  status: "resolved",
-  previousSeverity: "unknown",
-  reason: "result_returned",
-  endsAtMs: nowMs,
-  result: resolved.result,
-  counts: resolved.counts,
-  error: null,
-};
-
 /** An incident of several organizations, from one cause. */
 const incident: IncidentNotice = {
   id: incidentId,
@@ -197,88 +174,19 @@ const incident: IncidentNotice = {
   },
 };
 
-const platform: NonNullable<IncidentNotice["headline"]["platform"]> = {
-  host: "security.example.com",
-  status: 503,
-  isSilent: false,
-  unwatched: 12,
-  onHold: 0,
-  checks: ["dead-asset-spike"],
+const act = { by: "kim", comment: "the captcha page of https://evil.example/login", atMs: nowMs };
+const judged: AlertNotice = {
+  ...firing,
+  event: "judged",
+  reason: "judged_checker",
+  previousSeverity: "fail",
+  result: null,
+  counts: null,
+  assetsUrl: `https://flatline.example.com/api/v1/alerts/${firing.id}/assets`,
+  restoreUrl: "https://flatline.example.com/api/v1/incidents/41/assets?toRestore=true",
+  act,
+  judgement: { ...act, verdict: "checker", note: null },
 };
-
-/** The incident with so many organizations, of which so many fire, and other facts of its headline. */
-function incidentOf(
-  organizations: number,
-  count: number,
-  facts: Partial<IncidentNotice["headline"]> = {},
-): IncidentNotice {
-  const { family = "deaths", isOneCause = organizations > 3 } = facts;
-  const endedAtMs = count === 0 ? nowMs : null;
-  const counts = { organizations, firing: count };
-  const isDeaths = family === "deaths";
-  const held = isDeaths ? Math.min(organizations, 8) : 0;
-  const secondOpinion = isDeaths && isOneCause ? incident.secondOpinion : null;
-  const { check, slug } = firing;
-  const one = { slug, check, windowHours: 24, deaths: { currentCount: 5_119, expectedCount } };
-  return {
-    ...incident,
-    ...counts,
-    ...(isDeaths ? {} : { deaths: null, onsetAtMs: null, carriers: [], worst: [] }),
-    family,
-    endedAtMs,
-    secondOpinion,
-    held,
-    own: {
-      ...counts,
-      toAcknowledge: count,
-      lastError: family === "unreachable" && count > 0 ? "the service answered 503" : null,
-    },
-    headline: {
-      ...incident.headline,
-      endedAtMs,
-      secondOpinion,
-      isOneCause,
-      whole: { ...counts, watched: 21 },
-      alone: organizations === 1 ? one : null,
-      judgeable: organizations,
-      held,
-      ...(isDeaths ? {} : { excess: null, carrier: null, platform: family === "unreachable" ? platform : null }),
-      ...facts,
-    },
-  };
-}
-
-/** The alert of another check that counts no deaths. */
-function checkNotice(check: string, given: Partial<HealthcheckResult>): AlertNotice {
-  const { onset: _onset, ...notice } = firing;
-  const result = { ...spike, id: check, threshold: {}, ...given };
-  return { ...notice, check, result, counts: null, peak: { severity: "fail", currentCount: null, atMs: nowMs } };
-}
-
-const sentinel = checkNotice("sentinel", {
-  observed: { sentinels: 3, dead: 1, unseen: 0 },
-  findings: [
-    finding("sentinel", "acme", "1 of 3 assets that are known to be alive is called dead"),
-    finding("sentinel.asset", "login.acme.example", "login.acme.example is known to be alive and was called dead"),
-  ],
-});
-const stuck = checkNotice("takedowns-stuck", {
-  observed: { stuck: 14, oldestHours: 61, registrar: "example" },
-  findings: [
-    finding("stuck", null, "14 takedowns wait for a registrar, see https://evil.example/a?b=c.d"),
-    finding("stuck.one", "takedown 7", "waits for 61 h"),
-  ],
-  suggestedAction: "See https://app.example.com/o/acme, not ftp://files.evil.example/x.",
-});
-
-/** What kim judged of an alert. */
-function judgedNotice(notice: AlertNotice, verdict: "checker" | "real"): AlertNotice {
-  const act = { by: "kim", comment: "the captcha page of https://evil.example/login", atMs: nowMs };
-  const judgement = { ...act, verdict, note: null };
-  const assetsUrl = `https://flatline.example.com/api/v1/alerts/${notice.id}/assets`;
-  const told = { event: "judged", reason: `judged_${verdict}`, previousSeverity: "fail" } as const;
-  return { ...notice, ...told, result: null, counts: null, assetsUrl, act, judgement };
-}
 
 const fleet: FleetNotice = {
   id: incidentId,
@@ -296,42 +204,26 @@ const fleet: FleetNotice = {
   sample,
 };
 
-/** One notification of each shape, with made-up numbers: templates are tried on them, and goldens made. */
-export function sampleNotifications(): Readonly<Record<string, Notification>> {
-  const of = (alerts: readonly AlertNotice[], incident: IncidentNotice | null, fleet: FleetNotice | null = null) => {
-    const status = alerts.some((alert) => alert.status === "firing") ? "firing" : "resolved";
-    const severity = alerts[0]?.severity ?? "ok";
+/** Notifications with made-up numbers, of each shape that a template may meet. */
+export function sampleNotifications() {
+  const of = (alert: AlertNotice, given: Partial<Notification> = {}): Notification => {
+    const { status, severity } = alert;
+    const alerts = [alert];
+    const told = { incident, fleet: null, ...given };
+    const summary = summarize(alerts, { ...told, nowMs });
     const id = "0196f0a2-0000-7000-8000-00000000a000";
     const externalUrl = "https://flatline.example.com";
-    const summary = summarize(alerts, { fleet, incident, nowMs });
-    const facts = { id, receiver: "sample", status, severity, summary, generatedAtMs: nowMs, externalUrl } as const;
-    return { ...facts, fleet, incident, alerts };
+    return { id, receiver: "sample", status, severity, summary, generatedAtMs: nowMs, externalUrl, alerts, ...told };
   };
-  const [one, oneOver, manyOver] = [incidentOf(1, 1), incidentOf(1, 0), incidentOf(12, 0)];
-  const { evidence: _evidence, sample: _sample, ...fleetOver } = { ...fleet, spiking: 0, assetTypes: [] };
-  const restoreUrl = "https://flatline.example.com/api/v1/incidents/41/assets?toRestore=true";
-  const deaths = { currentCount: null, expectedCount: null };
-  const real = judgedNotice(resolved, "real");
-  const opened: AlertNotice = { ...real, event: "released", reason: "released_by_judgement" };
   const nothing = { startsAtMs: nowMs, peak: null, labels: {}, url: null, result: null, counts: null } as const;
   const { incident: _incident, onset: _onset, ...known } = firing;
   const test = { ...known, ...nothing, id: "test-1", slug: "test", severity: "warn", reason: "test" } as const;
   return {
-    firing: of([{ ...firing, sample }], one),
-    escalated: of([{ ...firing, event: "escalated", previousSeverity: "warn", reason: "severity_rose" }], one),
-    resolved: of([resolved], oneOver),
-    group: of([firing, warning, { ...resolved, id: alertId(4), slug: "initech" }], incidentOf(3, 2)),
-    fleet: of([firing, warning], incidentOf(12, 12), fleet),
-    "fleet-resolved": of([resolved, { ...resolved, id: warning.id, slug: "globex", severity: "warn" }], manyOver, {
-      ...fleetOver,
-      peakSpiking: 14,
-    }),
-    unknown: of([unknown], incidentOf(1, 1, { family: "unreachable", platform: { ...platform, unwatched: 1 } })),
-    recovered: of([recovered], incidentOf(1, 0, { family: "unreachable" })),
-    sentinel: of([sentinel], incidentOf(1, 1, { alone: { slug: "acme", check: "sentinel", windowHours: 24, deaths } })),
-    healthcheck: of([stuck], incidentOf(1, 1, { family: "takedowns-stuck" })),
-    judged: of([{ ...judgedNotice(firing, "checker"), restoreUrl }], one),
-    "judged-released": of([real, opened], oneOver),
-    test: of([{ ...test, event: "test" }], null),
+    firing: of({ ...firing, sample }),
+    resolved: of(resolved),
+    fleet: of(firing, { fleet }),
+    unknown: of(unknown),
+    judged: of(judged),
+    test: of({ ...test, event: "test" }, { incident: null }),
   };
 }

@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 
 import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
 import { testIncident } from "../alerting/notify/test-notification.ts";
-import { sampleNotifications } from "../receivers/sample-notifications.ts";
+import { notifications } from "../../test/support/notifications.ts";
 import { latestNotices, messageOf } from "./message.ts";
 
-const samples = sampleNotifications();
+const samples: Readonly<Record<string, Notification>> = notifications();
 const page = "https://flatline.example.com";
 
 function sample(kind: string): Notification {

@@ -7,9 +7,9 @@ import { startHttpSink, type HttpSink } from "../../../test/support/far-side/htt
 import { maxBodyBytes } from "../delivery.ts";
 import { labelledAlerts } from "./alerts.ts";
 import { createAlertmanagerReceiver } from "./alertmanager.ts";
-import { sampleNotifications } from "../sample-notifications.ts";
+import { notifications } from "../../../test/support/notifications.ts";
 
-const samples = sampleNotifications();
+const samples: Readonly<Record<string, Notification>> = notifications();
 const nowMs = Date.UTC(2026, 0, 15, 12, 0, 5);
 const signal = new AbortController().signal;
 

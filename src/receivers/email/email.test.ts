@@ -5,9 +5,9 @@ import { Secret } from "../../base/secret.ts";
 import { eventLoopTurn } from "../../base/time.ts";
 import { startSmtpSink, type SmtpSink } from "../../../test/support/far-side/smtp-sink.ts";
 import { createEmailReceiver, mailOf } from "./email.ts";
-import { sampleNotifications } from "../sample-notifications.ts";
+import { notifications } from "../../../test/support/notifications.ts";
 
-const samples = sampleNotifications();
+const samples: Readonly<Record<string, Notification>> = notifications();
 let sink: SmtpSink | null = null;
 
 afterEach(async () => {

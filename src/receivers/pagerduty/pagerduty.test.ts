@@ -6,9 +6,9 @@ import type { Receiver } from "../../alerting/deliver/receiver.ts";
 import { Secret } from "../../base/secret.ts";
 import { startHttpSink, type HttpSink } from "../../../test/support/far-side/http-sink.ts";
 import { createPagerdutyReceiver, pagerdutyEvents } from "./pagerduty.ts";
-import { sampleNotifications } from "../sample-notifications.ts";
+import { notifications } from "../../../test/support/notifications.ts";
 
-const samples = sampleNotifications();
+const samples: Readonly<Record<string, Notification>> = notifications();
 const signal = new AbortController().signal;
 let dispatcher: Agent;
 let sink: HttpSink;

@@ -5,10 +5,10 @@ import type { DeliveryOutcome, IncidentMessages } from "../../alerting/deliver/r
 import type { Notification } from "../../alerting/notify/notification.ts";
 import { Secret } from "../../base/secret.ts";
 import { startHttpSink, type HttpSink } from "../../../test/support/far-side/http-sink.ts";
-import { sampleNotifications } from "../sample-notifications.ts";
+import { notifications } from "../../../test/support/notifications.ts";
 import { createSlackBot } from "./bot.ts";
 
-const samples = sampleNotifications();
+const samples: Readonly<Record<string, Notification>> = notifications();
 const token = "xoxb-1234567890-secret";
 
 /** Slack's answer to a method; `headers` beside it. */

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 
 import type { Notification } from "../../alerting/notify/notification.ts";
-import { sampleNotifications } from "../sample-notifications.ts";
+import { notifications } from "../../../test/support/notifications.ts";
 import { checkTemplate, compileTemplate } from "./template.ts";
 
 const json = "application/json";
 
 function sample(slug = "acme"): Notification {
-  const { firing } = sampleNotifications();
+  const { firing } = notifications();
   if (firing === undefined) throw new Error("no sample");
   return { ...firing, alerts: firing.alerts.map((alert) => ({ ...alert, slug })) };
 }
@@ -120,7 +120,7 @@ describe("checkTemplate", () => {
 });
 
 describe("what a template sees of dead assets", () => {
-  const kinds = sampleNotifications();
+  const kinds: Readonly<Record<string, Notification>> = notifications();
   const renderOf = (kind: string, text: string): string => {
     const notification = kinds[kind];
     if (notification === undefined) throw new Error("no sample");

@@ -6,13 +6,13 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { Secret } from "../../base/secret.ts";
 import { startHttpSink, type HttpSink } from "../../../test/support/far-side/http-sink.ts";
-import { sampleNotifications } from "../sample-notifications.ts";
+import { notifications } from "../../../test/support/notifications.ts";
 import { createWebhookSigner } from "./signature.ts";
 import { createWebhookReceiver, type WebhookOptions } from "./webhook.ts";
 
 const plain = "correct horse battery stäple";
 const encoded = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
-const { firing } = sampleNotifications();
+const { firing } = notifications();
 const signal = new AbortController().signal;
 const nowMs = Date.now();
 let dispatcher: Agent;
@@ -65,7 +65,7 @@ describe("createWebhookReceiver", () => {
 
   it("knows the size of its body beforehand", async () => {
     const receiver = createWebhookReceiver(options(), { dispatcher });
-    for (const notification of Object.values(sampleNotifications())) {
+    for (const notification of Object.values(notifications())) {
       await receiver.deliver(notification, { signal, nowMs });
 
       expect(receiver.budget?.bytesOf(notification)).toBe(Buffer.byteLength(sink.requests.at(-1)?.body ?? ""));

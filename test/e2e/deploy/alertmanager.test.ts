@@ -9,7 +9,7 @@ import { Secret } from "../../../src/base/secret.ts";
 import { createSystemClock, secondMs } from "../../../src/base/time.ts";
 import { checkKind } from "../../../src/checks/checks.ts";
 import { createAlertmanagerReceiver } from "../../../src/receivers/alertmanager/alertmanager.ts";
-import { sampleNotifications } from "../../../src/receivers/sample-notifications.ts";
+import { notifications } from "../../support/notifications.ts";
 import { compileTemplate } from "../../../src/receivers/webhook/template.ts";
 import { alertmanagerTool, startAlertmanager, webhookConfig, type Alertmanager } from "../../support/alertmanager.ts";
 import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
@@ -17,7 +17,7 @@ import { eventually } from "../../support/program/program.ts";
 
 const clock = createSystemClock();
 const signal = new AbortController().signal;
-const samples = sampleNotifications();
+const samples: Readonly<Record<string, Notification>> = notifications();
 
 interface Gotten {
   readonly status: string;

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import type { Notification } from "../../../src/alerting/notify/notification.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { fileURLToPath } from "node:url";
 
@@ -7,12 +8,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { createSilentLogger } from "../../../src/base/logger.ts";
 import { createReceiver } from "../../../src/receivers/receivers.ts";
-import { sampleNotifications } from "../../../src/receivers/sample-notifications.ts";
+import { notifications } from "../../support/notifications.ts";
 import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
 import { makeProgramFolder } from "../../support/program/program-folder.ts";
 
 const folder = fileURLToPath(new URL("../../../examples/receivers/", import.meta.url));
-const samples = sampleNotifications();
+const samples: Readonly<Record<string, Notification>> = notifications();
 // Begin and end, of one and of many, what gives no result, an act, and a test: the others differ in words only.
 const kinds = ["firing", "resolved", "fleet", "unknown", "judged", "test"];
 const recipes = readdirSync(folder).filter((name) => name.endsWith(".yaml"));

@@ -1,0 +1,172 @@
+import type { AlertNotice, FleetNotice, IncidentNotice, Notification } from "../../src/alerting/notify/notification.ts";
+import type { Finding, HealthcheckResult } from "../../src/contract/healthcheck.ts";
+import { sampleNotifications } from "../../src/receivers/sample-notifications.ts";
+import { summarize } from "../../src/words/alert.ts";
+
+const samples = sampleNotifications();
+const { generatedAtMs: nowMs } = samples.firing;
+const incident = part(samples.firing.incident);
+const fleet = part(samples.fleet.fleet);
+const firing = part(samples.fleet.alerts[0]);
+const resolved = part(samples.resolved.alerts[0]);
+const unknown = part(samples.unknown.alerts[0]);
+const judged = part(samples.judged.alerts[0]);
+const spike = part(firing.result);
+
+function part<Part>(given: Part | null | undefined): Part {
+  if (given === null || given === undefined) throw new Error("a sample has not all of its parts");
+  return given;
+}
+
+const finding = (kind: string, ref: string | null, message: string): Finding => ({
+  kind,
+  ref,
+  severity: "fail",
+  message,
+});
+
+const warning: AlertNotice = {
+  ...firing,
+  id: `${firing.id}2`,
+  slug: "globex",
+  severity: "warn",
+  peak: { severity: "warn", currentCount: 31, atMs: nowMs },
+  labels: {},
+  url: "https://app.example.com/o/globex",
+  result: { ...spike, severity: "warn", scope: { slug: "globex" }, findings: [], appUrl: null },
+  counts: { currentCount: 31, baselineCount: 70, expectedCount: 10, ratio: 3.1 },
+};
+const recovered: AlertNotice = {
+  ...unknown,
+  event: "recovered",
+  status: "resolved",
+  previousSeverity: "unknown",
+  reason: "result_returned",
+  endsAtMs: nowMs,
+  result: resolved.result,
+  counts: resolved.counts,
+  error: null,
+};
+
+const platform: NonNullable<IncidentNotice["headline"]["platform"]> = {
+  host: "security.example.com",
+  status: 503,
+  isSilent: false,
+  unwatched: 12,
+  onHold: 0,
+  checks: ["dead-asset-spike"],
+};
+
+/** The incident with so many organizations, of which so many fire, and other facts of its headline. */
+function incidentOf(
+  organizations: number,
+  count: number,
+  facts: Partial<IncidentNotice["headline"]> = {},
+): IncidentNotice {
+  const { family = "deaths", isOneCause = organizations > 3 } = facts;
+  const endedAtMs = count === 0 ? nowMs : null;
+  const counts = { organizations, firing: count };
+  const isDeaths = family === "deaths";
+  const held = isDeaths ? Math.min(organizations, 8) : 0;
+  const secondOpinion = isDeaths && isOneCause ? incident.secondOpinion : null;
+  const { check, slug } = firing;
+  const one = { slug, check, windowHours: 24, deaths: { currentCount: 5_119, expectedCount: 78 / 7 } };
+  return {
+    ...incident,
+    ...counts,
+    ...(isDeaths ? {} : { deaths: null, onsetAtMs: null, carriers: [], worst: [] }),
+    family,
+    endedAtMs,
+    secondOpinion,
+    held,
+    own: {
+      ...counts,
+      toAcknowledge: count,
+      lastError: family === "unreachable" && count > 0 ? "the service answered 503" : null,
+    },
+    headline: {
+      ...incident.headline,
+      endedAtMs,
+      secondOpinion,
+      isOneCause,
+      whole: { ...counts, watched: 21 },
+      alone: organizations === 1 ? one : null,
+      judgeable: organizations,
+      held,
+      ...(isDeaths ? {} : { excess: null, carrier: null, platform: family === "unreachable" ? platform : null }),
+      ...facts,
+    },
+  };
+}
+
+/** The alert of another check that counts no deaths. */
+function checkNotice(check: string, given: Partial<HealthcheckResult>): AlertNotice {
+  const { onset: _onset, ...notice } = firing;
+  const result = { ...spike, id: check, threshold: {}, ...given };
+  return { ...notice, check, result, counts: null, peak: { severity: "fail", currentCount: null, atMs: nowMs } };
+}
+
+const sentinel = checkNotice("sentinel", {
+  observed: { sentinels: 3, dead: 1, unseen: 0 },
+  findings: [
+    finding("sentinel", "acme", "1 of 3 assets that are known to be alive is called dead"),
+    finding("sentinel.asset", "login.acme.example", "login.acme.example is known to be alive and was called dead"),
+  ],
+});
+const stuck = checkNotice("takedowns-stuck", {
+  observed: { stuck: 14, oldestHours: 61, registrar: "example" },
+  findings: [
+    finding("stuck", null, "14 takedowns wait for a registrar, see https://evil.example/a?b=c.d"),
+    finding("stuck.one", "takedown 7", "waits for 61 h"),
+  ],
+  suggestedAction: "See https://app.example.com/o/acme, not ftp://files.evil.example/x.",
+});
+
+/** Notifications of the samples as incidents of one, few and many organizations have them, and of other checks. */
+export function notifications() {
+  const of = (
+    alerts: readonly AlertNotice[],
+    incident: IncidentNotice,
+    fleet: FleetNotice | null = null,
+  ): Notification => {
+    const status = alerts.some((alert) => alert.status === "firing") ? "firing" : "resolved";
+    const severity = part(alerts[0]).severity;
+    const summary = summarize(alerts, { fleet, incident, nowMs });
+    return { ...samples.firing, status, severity, summary, fleet, incident, alerts };
+  };
+  const [one, oneOver, manyOver] = [incidentOf(1, 1), incidentOf(1, 0), incidentOf(12, 0)];
+  const {
+    evidence: _evidence,
+    sample: _sample,
+    ...fleetOver
+  } = { ...fleet, spiking: 0, assetTypes: [], peakSpiking: 14 };
+  const deaths = { currentCount: null, expectedCount: null };
+  const real: AlertNotice = {
+    ...resolved,
+    ...judged,
+    status: "resolved",
+    endsAtMs: nowMs,
+    reason: "judged_real",
+    judgement: { ...part(judged.judgement), verdict: "real" },
+  };
+  const opened: AlertNotice = { ...real, event: "released", reason: "released_by_judgement" };
+  return {
+    firing: of(samples.firing.alerts, one),
+    escalated: of([{ ...firing, event: "escalated", previousSeverity: "warn", reason: "severity_rose" }], one),
+    resolved: of([resolved], oneOver),
+    group: of([firing, warning, { ...resolved, id: `${firing.id}4`, slug: "initech" }], incidentOf(3, 2)),
+    fleet: of([firing, warning], incidentOf(12, 12), fleet),
+    "fleet-resolved": of(
+      [resolved, { ...resolved, id: warning.id, slug: "globex", severity: "warn" }],
+      manyOver,
+      fleetOver,
+    ),
+    unknown: of([unknown], incidentOf(1, 1, { family: "unreachable", platform: { ...platform, unwatched: 1 } })),
+    recovered: of([recovered], incidentOf(1, 0, { family: "unreachable" })),
+    sentinel: of([sentinel], incidentOf(1, 1, { alone: { slug: "acme", check: "sentinel", windowHours: 24, deaths } })),
+    healthcheck: of([stuck], incidentOf(1, 1, { family: "takedowns-stuck" })),
+    judged: of([judged], one),
+    "judged-released": of([real, opened], oneOver),
+    test: samples.test,
+  };
+}
