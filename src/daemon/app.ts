@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { recordGatesOpenedByReload, type SettingsBefore } from "../alerting/acts/reload.ts";
 import { createNotifier } from "../alerting/notify/notifier.ts";
 import { createOutbox } from "../alerting/deliver/outbox.ts";
 import { Board } from "../store/runs/board.ts";
@@ -183,11 +182,9 @@ export async function startApp(
     metrics.show({ checks: checkNames, receivers: config.receivers.map(({ name }) => name) });
   }
 
-  async function apply(before: SettingsBefore): Promise<void> {
+  async function apply(): Promise<void> {
     const { receivers } = runtime.current();
     await checking.apply();
-    // This comes before the end of alerts whose organization has gone, each of which records what it opens.
-    await recordGatesOpenedByReload({ store, settings: settings(), nowMs: clock.nowMs() }, before);
     await recorder.endUnconfigured();
     await outbox.setReceivers(receivers);
     await web.endStaleSessions();

@@ -113,16 +113,7 @@ function actWords({ event, reason, judgement, act }: AlertNotice): string {
   if (event === "judged") return `${judged}${by}`;
   if (event === "commented") return `comment${by}`;
   if (event !== "released") return `${event}${by}`;
-  switch (reason) {
-    case "released_by_judgement":
-      return `takedowns allowed, ${judged}${by}`;
-    case "released_by_end":
-      return "takedowns allowed, the alert is over";
-    case "released_by_configuration":
-      return "takedowns allowed, by a change of the configuration";
-    default:
-      return `takedowns allowed, released by hand${by}`;
-  }
+  return `takedowns allowed, ${reason === "released_by_judgement" ? judged : "released by hand"}${by}`;
 }
 
 /** Returns what an act means for who reads of it, and why it was done; empty: its title says it all. */

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { recordGatesOpenedByReload } from "../../src/alerting/acts/reload.ts";
 import type { GatePolicy } from "../../src/alerting/decide/gate.ts";
 import { hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
 import { createAlertingWorld, type AlertingWorld, type WorldOptions } from "../support/alerting-world.ts";
@@ -140,39 +139,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(events()).toEqual(["firing", ...(verdict === null ? [] : ["judged"]), "resolved"]);
       const [end] = world.notifications("platform").slice(-1);
       expect(end).toMatchObject({ incident: { opened: 1 }, alerts: [{ status: "resolved", gateOpened: true }] });
-    });
-
-    it("gets the gate that a change of releaseOn opens, once, however many processes apply it", async () => {
-      await open(releaseOn());
-      await fire();
-      await world.judge("acme", "real");
-      await world.reload(releaseOn("judged"));
-      const { store, clock } = world;
-      const settings = {
-        gateOf: gateBy("judged"),
-        receivers: [{ ...platform, minSeverity: "warn", sendResolved: true, sendUnknown: true, match: null } as const],
-      };
-      const before = { settings: { gateOf: gateBy() }, sinceMs: clock.nowMs() - hourMs };
-      await recordGatesOpenedByReload({ store, settings, nowMs: clock.nowMs() }, before);
-      await world.settle();
-      await world.advance(hourMs);
-      await world.reload(releaseOn());
-      await world.reload(releaseOn("judged", "resolved"));
-      await world.settle();
-
-      expect(acts()).toEqual([
-        ["judged judged_real"],
-        ["released released_by_configuration"],
-        ["released released_by_configuration"],
-      ]);
-      const [opened] = world.notifications("platform").slice(-1);
-      expect(opened?.summary).toBe("acme: takedowns allowed, by a change of the configuration");
-      expect(opened?.alerts[0]).toMatchObject({ status: "firing", act: { by: null, comment: null } });
-      const releases = await world.store.log.releases("acme", 9);
-      expect(releases.map(({ how, by }) => [how, by])).toEqual([
-        ["judged", null],
-        ["judged", null],
-      ]);
     });
 
     it("gets the gate of an organization that is taken away and follows a weaker default, once", async () => {

@@ -1,7 +1,6 @@
 import { actOnAlert, releaseGate } from "../../src/alerting/acts/alert-acts.ts";
 import { actOnIncident, readActFacts } from "../../src/alerting/acts/incident-acts.ts";
 import { planAct, type IncidentAct, type IncidentActResult } from "../../src/alerting/acts/plan-act.ts";
-import { recordGatesOpenedByReload } from "../../src/alerting/acts/reload.ts";
 import type { OutboxReceiver } from "../../src/alerting/deliver/attempt.ts";
 import type { AlertNotice, Notification } from "../../src/alerting/notify/notification.ts";
 import { createNotifier, type Notifier } from "../../src/alerting/notify/notifier.ts";
@@ -279,7 +278,6 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       }),
     );
 
-  let appliedAtMs = startMs;
   let board: Board;
   let recorder: Recorder;
   let notifier: Notifier;
@@ -423,18 +421,11 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       await settleNow();
     },
     reload: async (changes) => {
-      const replaced = settings();
       const old = options;
       const held = { receivers: routes(), targetOf: (_check: CheckName, slug: string) => targetIn(old, slug) };
       before = { settings: held, untilMs: clock.nowMs() };
       options = { ...options, ...changes };
       board.keepOnly(({ slug }) => slugs().includes(slug));
-      const nowMs = clock.nowMs();
-      await recordGatesOpenedByReload(
-        { store, settings: settings(), nowMs },
-        { settings: replaced, sinceMs: appliedAtMs },
-      );
-      appliedAtMs = nowMs;
       await surviving(() => recorder.endUnconfigured());
       await outbox.setReceivers(outboxReceivers());
     },

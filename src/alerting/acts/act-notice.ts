@@ -1,5 +1,4 @@
 import type { AlertState } from "../../store/alerts/alerts.ts";
-import type { GateRelease } from "../../store/alerts/log.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import type { EndedHold } from "../decide/gate.ts";
 import type { Reason } from "../decide/reasons.ts";
@@ -16,12 +15,6 @@ export interface ActEntry {
   readonly by: string | null;
   readonly comment: string | null;
 }
-
-const releaseReasons = {
-  released: "released_by_hand",
-  judged: "released_by_judgement",
-  resolved: "released_by_end",
-} as const satisfies Record<GateRelease, Reason>;
 
 /** Returns whether a receiver wants to be notified of such an act. */
 export function wantsAct({ sendActs, sendComments }: ReceiverRoute, { event }: Pick<ActEntry, "event">): boolean {
@@ -45,7 +38,7 @@ export function releasedEntries(
 ): ActEntry[] {
   return opened.map(({ alert, end, how }) => ({
     event: "released",
-    reason: releaseReasons[how],
+    reason: how === "judged" ? "released_by_judgement" : "released_by_hand",
     alert,
     endsAtMs: end === null ? null : end.atMs,
     by,

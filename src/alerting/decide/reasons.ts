@@ -33,8 +33,6 @@ export const reasonMeanings = {
   judgement_withdrawn: "its judgement was withdrawn",
   released_by_hand: "the gate that it held is open: it was released by hand",
   released_by_judgement: "the gate that it held is open: it was judged",
-  released_by_end: "the gate that it held is open: it is over",
-  released_by_configuration: "the gate that it held is open: the configuration was changed",
   repeat_interval: "it still fires, and `repeatInterval` has elapsed since the last notification",
   not_delivered: "it still fires, and the message that told of it was given up",
   silence_ended: "a silence held it back, and it fires still, or with another severity",

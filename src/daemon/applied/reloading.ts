@@ -1,4 +1,3 @@
-import type { SettingsBefore } from "../../alerting/acts/reload.ts";
 import { FlatlineError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { retrying } from "../../base/retry.ts";
@@ -35,7 +34,7 @@ export interface ReloadingOptions {
   readonly audit: Pick<AuditStore, "append">;
   readonly readConfig: () => Promise<Config>;
   /** Gives every part what the runtime holds now, in place of what held before. */
-  readonly apply: (before: SettingsBefore) => Promise<void>;
+  readonly apply: () => Promise<void>;
 }
 
 // Every step can be repeated; one whose answer was lost may have been done, and must not be taken back then.
@@ -53,7 +52,6 @@ const patience = {
 export function createReloading(options: ReloadingOptions): Reloading {
   const { runtime, discovery, clock, logger, metrics, audit } = options;
   let reloads: Reloads = { appliedAtMs: clock.nowMs(), lastReload: null };
-  let replacedAtMs = clock.nowMs();
   let last: Promise<unknown> = Promise.resolve();
 
   function inOrder<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -66,16 +64,12 @@ export function createReloading(options: ReloadingOptions): Reloading {
     const before = runtime.current();
     try {
       runtime.replace(next);
-      const nowMs = clock.nowMs();
-      const changed = { settings: before.settings, sinceMs: replacedAtMs };
-      await retrying(() => options.apply(changed), { ...patience, clock });
-      replacedAtMs = nowMs;
+      await retrying(options.apply, { ...patience, clock });
     } catch (error) {
-      const { settings } = runtime.current();
       runtime.restore(before);
       // Some parts have taken the next configuration already: they return to the current one, as far as the store lets them.
       await options
-        .apply({ settings, sinceMs: replacedAtMs })
+        .apply()
         .catch((again: unknown) => logger.warn({ err: again }, "not every part has the running configuration again"));
       throw error;
     }

@@ -138,11 +138,6 @@ export function createAlertLog(db: Db<LogTables>) {
       const counted = rows("comment").select(({ fn }) => fn.countAll().as("rows"));
       return Number((await counted.where("incidentNumber", "=", incident).executeTakeFirstOrThrow()).rows);
     },
-    /** The alerts whose holds were released at or after that instant. */
-    releasedSince: async (atMs: number): Promise<ReadonlySet<string | null>> =>
-      new Set(
-        (await rows("release").select("alertId").where("atMs", ">=", atMs).execute()).map(({ alertId }) => alertId),
-      ),
     /** The latest releases of an organization's gate, newest first. */
     releases: async (slug: string, limit: number): Promise<readonly GateReleaseEntry[]> =>
       (await rows("release")

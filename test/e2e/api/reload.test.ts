@@ -77,32 +77,6 @@ describe("SIGHUP", () => {
     expect(startedCount(daemon)).toBe(1);
   });
 
-  it("notifies of a gate that it opens, which the gate then shows", async () => {
-    const acts = (releaseOn: string): string =>
-      configText("[acme]")
-        .replace("type: log", "type: log, sendActs: true")
-        .replace("defaults: {", `defaults: { gate: { releaseOn: [${releaseOn}] },`);
-    await folder.write("flatline.yaml", acts(""));
-    await using daemon = await startDaemon([], { cwd: folder.path });
-    await daemon.untilLogged("alert firing", { slug: "acme" });
-    const { alerts } = JSON.parse(await readText(`${daemon.url}/api/v1/alerts`)) as { alerts: { id: string }[] };
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const judge = `${daemon.url}/api/v1/alerts/${alerts[0]?.id}/judgement`;
-    expect((await fetch(judge, { method: "POST", headers, body: '{"verdict":"real"}' })).status).toBe(200);
-    const gate = `${daemon.url}/api/v1/gate/acme`;
-    expect(JSON.parse(await readText(gate))).toMatchObject({ decision: "hold" });
-
-    await folder.write("flatline.yaml", acts("judged"));
-    daemon.signal("SIGHUP");
-
-    await daemon.untilLogged("gate open", { slug: "acme", reason: "released_by_configuration" });
-    expect(JSON.parse(await readText(gate))).toMatchObject({
-      decision: "allow",
-      reason: "released",
-      releases: [{ how: "judged" }],
-    });
-  });
-
   it("refuses a bad file: says where it is wrong, shows it, and everything else goes on", async () => {
     await using daemon = await startDaemon([], { cwd: folder.path });
     await untilShown(daemon, "acme", "initech");

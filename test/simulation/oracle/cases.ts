@@ -86,9 +86,8 @@ const cases: readonly Case[] = [
         alerts,
         ({ event, slug, reason }) =>
           event === "released" &&
-          (reason === "released_by_end" ||
-            (reason === "released_by_judgement" &&
-              !alerts.some((other) => other.event === "judged" && other.slug === slug))),
+          reason !== "released_by_hand" &&
+          !alerts.some((other) => other.event === "judged" && other.slug === slug),
       ),
   },
   {
