@@ -76,7 +76,8 @@ it("counts alerts, incidents and queues", async () => {
   const view = (slug: string, incident: number, given: Partial<AlertState> & { isSilenced?: boolean }): AlertView => {
     const { isSilenced = false, ...state } = given;
     const alert = firingAlert(`${slug} ${incident}`, startMs, { slug, ...state });
-    return { alert: { ...alert, incident: { number: incident } } as AlertState, isSilenced, target: null };
+    const of = { ...alert, incident: { number: incident } } as AlertState;
+    return { alert: of, end: null, isSilenced, holdsGate: false, target: null };
   };
   const acknowledgement = { by: "kim" } as unknown as AlertState["acknowledgement"];
   const snapshot = {

@@ -20,7 +20,7 @@ import type { StoredSession } from "../../src/store/acts/sessions.ts";
 import type { StoredSilence } from "../../src/store/alerts/silences.ts";
 import type { AccessSettings, TokenAccess } from "../../src/web/access/settings.ts";
 import { createFleetSnapshots } from "../../src/web/read/fleet.ts";
-import type { AlertDetail, AlertsSnapshot } from "../../src/web/read/alerts.ts";
+import type { AlertDetail, AlertSnapshot } from "../../src/web/read/alerts.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { CheckSnapshot } from "../../src/web/read/checks.ts";
 import type { DeadAssets } from "../../src/web/read/asset-list.ts";
@@ -62,7 +62,7 @@ export interface WebWorld {
   probed: { check: string; slug: string; timeoutMs: number }[];
   probe: (check: string, slug: string) => Promise<CheckReport | null>;
   run: (check: string, slug: string) => Promise<CheckReport>;
-  live: AlertsSnapshot;
+  live: readonly AlertSnapshot[];
   acts: { id: string; act: IncidentAct; author: Actor }[];
   /** Alerts that can be asked for one by one. */
   details: AlertDetail[];
@@ -214,7 +214,7 @@ export async function startWeb(
       if (check === "dead-asset-spike" && slug === "acme") return resultReport();
       throw new FlatlineError("not_found", `no check ${check} is configured for "${slug}"`);
     },
-    live: { alerts: [], fleet: null },
+    live: [],
     acts: [],
     details: [],
     windows: [],
@@ -310,27 +310,14 @@ export async function startWeb(
     },
     alerts: {
       list: async () => world.live,
-      snapshots: async () => world.live.alerts,
+      snapshots: async () => world.live,
       // What acts do is tested over a real store (scenario/incidents).
       act: async (id, act, author) => {
-        const alert = world.live.alerts.find(({ state }) => state.id === id);
-        if (alert === undefined) throw new FlatlineError("not_found", "no live alert has this id");
-        const { acknowledgement: before, severity, state } = alert.state;
-        if (state === "pending") throw new FlatlineError("conflict", "the alert is pending");
-        if (act.kind === "unacknowledge" && before === null)
-          throw new FlatlineError("conflict", "it is not acknowledged");
         world.acts.push({ id, act, author });
-        const comment = act.kind === "acknowledge" ? act.comment : null;
-        const given = { atMs: harnessNowMs, by: author.name, note: author.note, comment, severity };
-        const acted = { ...alert.state, acknowledgement: act.kind === "acknowledge" ? given : null };
-        world.live = {
-          ...world.live,
-          alerts: world.live.alerts.map((one) => (one === alert ? { ...alert, state: acted } : one)),
-        };
         return null;
       },
       find: async (id) => {
-        const alert = world.live.alerts.find(({ state }) => state.id === id);
+        const alert = world.live.find(({ state }) => state.id === id);
         const live = { endsAtMs: null, judgements: [], comments: [], worstResult: null };
         const known = world.details.find(({ state }) => state.id === id);
         return known ?? (alert === undefined ? null : { ...alert, ...live });

@@ -6,7 +6,7 @@ import type { StoreParts } from "../../store/store-parts.ts";
 import { watchedBy } from "../decide/routing.ts";
 import { isGateUsed } from "../gate-use.ts";
 import { headlineFacts } from "../headline-facts.ts";
-import { memberViewer } from "../incident-members.ts";
+import { alertViewer } from "../view.ts";
 import { slugsOf, summarizeIncident, worstMembers, type IncidentMember } from "../incident-summary.ts";
 import { reportOf, type NoticeSource } from "./notice.ts";
 import type { FleetNotice, IncidentNotice, Notification } from "./notification.ts";
@@ -41,7 +41,7 @@ export async function readIncidents(
   const asked = [...new Set(numbers)];
   const incidents = await parts.incidents.byNumbers(asked);
   const kept = await parts.incidents.members(asked);
-  const view = await memberViewer(parts, settings, nowMs);
+  const view = await alertViewer(parts, settings, nowMs);
   const isUsed = await isGateUsed(parts, settings, nowMs);
   const wholes = new Map(
     incidents.map((incident) => {

@@ -119,22 +119,6 @@ export const alertDetailSchema = alertSchema.extend({
 });
 export type AlertDetailAnswer = z.infer<typeof alertDetailSchema>;
 
-/** The fleet verdict while it lasts: totals without names. */
-const fleetSchema = z.object({
-  id: z.string(),
-  check: z.string(),
-  state: z.string(),
-  startsAt: instantSchema,
-  beganAt: instantSchema.nullable(),
-  detectedAt: instantSchema,
-  spiking: z.number(),
-  peakSpiking: z.number(),
-  organizations: z.number(),
-  markers: z.array(onsetMarkerSchema),
-  undone: z.object({ share: z.number(), organizations: z.number() }).nullable(),
-});
-export type FleetAnswer = z.infer<typeof fleetSchema>;
-
-/** Everything that lives, and the fleet verdict while it lasts. */
-export const alertListSchema = z.object({ alerts: z.array(alertSchema), fleet: fleetSchema.nullable() });
+/** Everything that lives. */
+export const alertListSchema = z.object({ alerts: z.array(alertSchema) });
 export type LiveAlerts = z.infer<typeof alertListSchema>;

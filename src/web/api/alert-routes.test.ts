@@ -12,7 +12,7 @@ let web: RunningWeb;
 
 beforeEach(async () => {
   web = await startWeb();
-  web.world.live = { alerts: [firing, pending], fleet: null };
+  web.world.live = [firing, pending];
 });
 afterEach(() => web.close(0));
 
@@ -97,7 +97,6 @@ describe("GET /api/v1/alerts", () => {
         shown,
         expect.objectContaining({ id: "a2", check: "review-queue", state: "pending", firingAt: null, url: null }),
       ],
-      fleet: null,
     });
   });
 
@@ -127,58 +126,16 @@ describe("GET /api/v1/alerts", () => {
       counts: { ...report.counts, ...counts },
       result: { ...report.result, observed },
     };
-    web.world.live = { alerts: [{ ...firing, lastResult }], fleet: null };
+    web.world.live = [{ ...firing, lastResult }];
 
-    expect(await list()).toEqual({ alerts: [{ ...shown, ...expected }], fleet: null });
-  });
-
-  it("shows the fleet verdict as totals", async () => {
-    web.world.live = {
-      alerts: [firing, { ...firing, state: { ...firing.state, id: "a3", kind: "unknown" } }, pending],
-      fleet: {
-        id: "f1",
-        number: 1,
-        check: "dead-asset-spike",
-        together: 3,
-        usual: 0.1,
-        probability: 1e-9,
-        startsAtMs: harnessNowMs,
-        endsAtMs: null,
-        peakSpiking: 4,
-        organizations: 5,
-        isSent: false,
-        spiking: 1,
-        evidence: {
-          beganAtMs: harnessNowMs - 60_000,
-          first: { slug: "acme", atMs: harnessNowMs - 120_000 },
-          markers: [{ text: "captcha rollout", atMs: harnessNowMs - 180_000 }],
-          undone: { share: 0.41, organizations: 1 },
-        },
-      },
-    };
-
-    expect(await list()).toMatchObject({
-      fleet: {
-        id: "f1",
-        check: "dead-asset-spike",
-        state: "forming",
-        startsAt: "2026-01-01T00:00:00.000Z",
-        beganAt: "2025-12-31T23:59:00.000Z",
-        detectedAt: "2026-01-01T00:00:00.000Z",
-        spiking: 1,
-        peakSpiking: 4,
-        organizations: 5,
-        markers: [{ text: "captcha rollout", at: "2025-12-31T23:57:00.000Z" }],
-        undone: { share: 0.41, organizations: 1 },
-      },
-    });
+    expect(await list()).toEqual({ alerts: [{ ...shown, ...expected }] });
   });
 
   it("says who acknowledged to the operator only", async () => {
     const acknowledgement = { atMs: harnessNowMs, by: "kim", note: null, comment: "on it", severity: "fail" } as const;
-    web.world.live = { alerts: [{ ...firing, state: { ...firing.state, acknowledgement } }], fleet: null };
+    web.world.live = [{ ...firing, state: { ...firing.state, acknowledgement } }];
 
-    expect(await list()).toEqual({ alerts: [{ ...shown, acknowledged: true }], fleet: null });
+    expect(await list()).toEqual({ alerts: [{ ...shown, acknowledged: true }] });
     expect(await list(bearer)).toMatchObject({
       alerts: [
         {
@@ -232,44 +189,22 @@ describe("GET /api/v1/alerts/{id}", () => {
   });
 });
 
-describe("DELETE /api/v1/alerts/{id}/ack", () => {
-  it.each([
-    ["an acknowledged alert is 200 with the alert", "a3", 200, { id: "a3", acknowledged: false }],
-    ["an id that no live alert has is 404", "a9", 404, { code: "NOT_FOUND" }],
-    ["a pending one is 409", "a2", 409, { code: "CONFLICT" }],
-    ["one that is not acknowledged is 409", "a1", 409, { code: "CONFLICT" }],
-  ])("of %s", async (_name, id, status, body) => {
-    const acknowledgement = { atMs: harnessNowMs, by: "kim", note: null, comment: null, severity: "fail" } as const;
-    const acknowledged = { ...firing, state: { ...firing.state, id: "a3", acknowledgement } };
-    web.world.live = { alerts: [firing, pending, acknowledged], fleet: null };
-
-    const answer = await fetch(`${web.url}/api/v1/alerts/${id}/ack`, { method: "DELETE", headers: bearer });
-
-    expect([answer.status, await answer.json()]).toMatchObject([status, body]);
-  });
-});
-
 describe("POST /api/v1/alerts/{id}/ack", () => {
   it.each<[string, string | undefined, { note: string | null; comment: string | null }]>([
     ["who and why", '{"by":"kim","comment":"on it"}', { note: "kim", comment: "on it" }],
     ["neither", "{}", { note: null, comment: null }],
     ["no body", undefined, { note: null, comment: null }],
     ["blanks, which are nothing", '{"by":" ","comment":""}', { note: null, comment: null }],
-  ])("takes %s, and answers the alert", async (_name, body, expected) => {
+  ])("takes %s", async (_name, body, expected) => {
     const answer = await acknowledge("a1", body);
 
-    expect([answer.status, await answer.json()]).toMatchObject([
-      200,
-      { id: "a1", acknowledged: true, acknowledgement: { by: "token", ...expected } },
-    ]);
+    expect(answer.status).toBe(200);
     const { note, comment } = expected;
     const act = { kind: "acknowledge", comment };
     expect(web.world.acts).toEqual([{ id: "a1", act, author: { ...actor("token", "token"), note } }]);
   });
 
   it.each<[string, string, string | undefined, Record<string, string>, number, string]>([
-    ["an id that no live alert has", "a9", "{}", {}, 404, "NOT_FOUND"],
-    ["one that does not fire yet", "a2", "{}", {}, 409, "CONFLICT"],
     ["an unknown key", "a1", '{"comments":"x"}', {}, 400, "BAD_REQUEST"],
     ["another type", "a1", '{"by":7}', {}, 400, "BAD_REQUEST"],
     ["a list", "a1", "[]", {}, 400, "BAD_REQUEST"],

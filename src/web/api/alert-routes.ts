@@ -5,20 +5,13 @@ import type { IncidentAct } from "../../alerting/acts/plan-act.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Clock } from "../../base/time.ts";
 import { stoppedAtMsOf } from "../../contract/spike-evidence.ts";
-import type {
-  AlertCommentAnswer,
-  AlertDetailAnswer,
-  FleetAnswer,
-  LiveAlert,
-  LiveAlerts,
-} from "../../contract/v1/alerts.ts";
+import type { AlertCommentAnswer, AlertDetailAnswer, LiveAlert, LiveAlerts } from "../../contract/v1/alerts.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { AlertComment, JudgementEntry } from "../../store/alerts/log.ts";
 import { authorOf, seesDetails } from "../access/identity.ts";
 import { viewJudgement, viewOnsetMarker, viewResult } from "./check-view.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { AlertAssets } from "../read/alert-assets.ts";
-import type { LiveFleet } from "../../alerting/view.ts";
 import type { AlertDetail, AlertReading, AlertSnapshot } from "../read/alerts.ts";
 import { askedActs, rightOf } from "../acts.ts";
 import { addResource, takeJsonBodies, type Method } from "../resource.ts";
@@ -65,11 +58,7 @@ export function addAlertRoutes(
       about: { says: "What is pending and what fires", answer: alertListSchema },
       handle: async (request): Promise<LiveAlerts> => {
         const live = await alerts.list();
-        const withPeople = seesDetails(request);
-        return {
-          alerts: live.alerts.map((alert) => viewAlert(alert, withPeople)),
-          fleet: live.fleet === null ? null : viewFleet(live.fleet),
-        };
+        return { alerts: live.map((alert) => viewAlert(alert, seesDetails(request))) };
       },
     },
   });
@@ -197,24 +186,5 @@ function viewCounts(
     ratio,
     revivedCount: typeof revivedCount === "number" ? revivedCount : null,
     revivedShare: typeof revivedShare === "number" ? revivedShare : null,
-  };
-}
-
-/** Totals without names. */
-function viewFleet(fleet: LiveFleet): FleetAnswer {
-  const { id, check, isSent, startsAtMs, spiking, peakSpiking, organizations, evidence } = fleet;
-  const { beganAtMs, markers, undone } = evidence;
-  return {
-    id,
-    check,
-    state: isSent ? "sent" : "forming",
-    startsAt: iso(startsAtMs),
-    beganAt: iso(beganAtMs),
-    detectedAt: iso(startsAtMs),
-    spiking,
-    peakSpiking,
-    organizations,
-    markers: markers.map(({ text, atMs }) => ({ text, at: iso(atMs) })),
-    undone,
   };
 }

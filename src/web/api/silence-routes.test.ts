@@ -148,14 +148,6 @@ describe("silences", () => {
     expect([answer.status, await answer.json()]).toMatchObject([status, answered]);
   });
 
-  it("are ended by a client that says of no body that it is JSON", async () => {
-    const { url } = await start();
-    await post(url, good);
-    const headers = { ...bearer, "content-type": "application/json" };
-
-    expect((await fetch(`${url}/api/v1/silences/s1`, { method: "DELETE", headers })).status).toBe(204);
-  });
-
   it.each([
     { name: "nothing", body: {}, fields: ["slug", "endsAt", "comment"] },
     { name: "no object", body: [], fields: [""] },
@@ -164,8 +156,6 @@ describe("silences", () => {
     { name: "an empty slug", body: { ...good, slug: "" }, fields: ["slug"] },
     { name: "a blank comment", body: { ...good, comment: " " }, fields: ["comment"] },
     { name: "a time without an offset", body: { ...good, endsAt: "2026-01-02T00:00:00" }, fields: ["endsAt"] },
-    { name: "a day that does not exist", body: { ...good, endsAt: "2026-02-30T00:00:00Z" }, fields: ["endsAt"] },
-    { name: "a time as a number", body: { ...good, endsAt: 1_800_000_000_000 }, fields: ["endsAt"] },
     {
       name: "an end that has passed",
       body: { ...good, startsAt: "2025-01-01T00:00:00Z", endsAt: "2025-01-02T00:00:00Z" },
@@ -209,22 +199,8 @@ describe("silences", () => {
       code: "UNSUPPORTED_MEDIA_TYPE",
     },
     {
-      name: "plain text",
-      body: "{}",
-      headers: { "content-type": "text/plain" },
-      status: 415,
-      code: "UNSUPPORTED_MEDIA_TYPE",
-    },
-    {
       name: "more than 1 MiB",
       body: JSON.stringify({ ...good, comment: "x".repeat(2 ** 20) }),
-      headers: {},
-      status: 413,
-      code: "PAYLOAD_TOO_LARGE",
-    },
-    {
-      name: "far more than 1 MiB",
-      body: "x".repeat(20 * 2 ** 20),
       headers: {},
       status: 413,
       code: "PAYLOAD_TOO_LARGE",

@@ -1,6 +1,6 @@
 import { actOnAlert } from "../../alerting/acts/alert-acts.ts";
 import type { IncidentAct } from "../../alerting/acts/plan-act.ts";
-import { alertViewer, viewFleet, type AlertView, type LiveFleet } from "../../alerting/view.ts";
+import { alertViewer, type AlertView } from "../../alerting/view.ts";
 import type { Actor } from "../../contract/actor.ts";
 import type { ResultReport } from "../../contract/report.ts";
 import type { AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
@@ -33,12 +33,6 @@ export interface AlertDetail extends AlertSnapshot {
   readonly worstResult: (Pick<ResultReport, "result"> & { readonly atMs: number }) | null;
 }
 
-/** Everything that lives, and the fleet verdict while it lasts. */
-export interface AlertsSnapshot {
-  readonly alerts: readonly AlertSnapshot[];
-  readonly fleet: LiveFleet | null;
-}
-
 /** Alerts as the API shows them, and what people do with one. */
 export type AlertReading = ReturnType<typeof createAlertReading>;
 
@@ -58,11 +52,7 @@ export function createAlertReading(running: Running) {
   async function snapshots(kept: readonly KeptAlert[]): Promise<readonly AlertSnapshot[]> {
     const view = await alertViewer(store, settings(), clock.nowMs());
     const notified = await store.deliveries.firstAccepted(kept.map(({ alert }) => alert.id));
-    return kept.map(({ alert, end }) => {
-      const seen = view(alert);
-      if (end === null) return snapshotOf(seen, notified, lastResultOf(alert));
-      return snapshotOf({ ...seen, isSilenced: false }, notified, null);
-    });
+    return kept.map((one) => snapshotOf(view(one), notified, one.end === null ? lastResultOf(one.alert) : null));
   }
 
   async function find(alertId: string): Promise<AlertDetail | null> {
@@ -80,13 +70,10 @@ export function createAlertReading(running: Running) {
 
   return {
     /** Firing before pending, then the oldest first. */
-    list: async (): Promise<AlertsSnapshot> => {
-      const view = await running.fleet();
-      const notified = await store.deliveries.firstAccepted(view.alerts.map(({ alert }) => alert.id));
-      return {
-        alerts: view.alerts.map((one) => snapshotOf(one, notified, lastResultOf(one.alert))),
-        fleet: viewFleet(view, (slug) => checks.of("dead-asset-spike", slug)?.lastResultReport ?? null),
-      };
+    list: async (): Promise<readonly AlertSnapshot[]> => {
+      const { alerts } = await running.fleet();
+      const notified = await store.deliveries.firstAccepted(alerts.map(({ alert }) => alert.id));
+      return alerts.map((one) => snapshotOf(one, notified, lastResultOf(one.alert)));
     },
     /** Returns alerts that are live, or have ended and are kept, in their order. */
     snapshots,

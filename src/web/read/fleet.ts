@@ -1,6 +1,6 @@
 import { heldGates, isGateAlert, releaseOf } from "../../alerting/decide/gate.ts";
 import { isGateUsed } from "../../alerting/gate-use.ts";
-import { readAlertingView, type AlertingView } from "../../alerting/view.ts";
+import { alertViewer, type AlertView } from "../../alerting/view.ts";
 import { dayMs, secondMs } from "../../base/time.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
@@ -9,8 +9,10 @@ import type { OutboxTotals } from "../../store/alerts/outbox.ts";
 import type { Running } from "./running.ts";
 
 /** What lives, at one moment: page, frame, lists, status, metrics and API all say what it says. */
-export interface FleetSnapshot extends AlertingView {
+export interface FleetSnapshot {
   readonly nowMs: number;
+  /** Firing before pending, then the oldest first. */
+  readonly alerts: readonly AlertView[];
   /** The alerts as the store has them. */
   readonly live: readonly AlertState[];
   readonly open: readonly Incident[];
@@ -52,14 +54,14 @@ export function createFleetSnapshots(parts: Parts): () => Promise<FleetSnapshot>
 async function readFleet({ store, clock, settings }: Parts): Promise<FleetSnapshot> {
   const nowMs = clock.nowMs();
   const rules = settings();
-  const view = await readAlertingView(store, rules, nowMs);
-  const live = view.alerts.map(({ alert }) => alert);
+  const view = await alertViewer(store, rules, nowMs);
+  const live = (await store.alerts.allLive()).toSorted(byUrgency);
   const failures = await store.gate.unreleased(live);
   const open = await store.incidents.open();
   const isUsed = await isGateUsed(store, rules, nowMs);
   return {
-    ...view,
     nowMs,
+    alerts: live.map((alert) => view({ alert, end: null })),
     live,
     open,
     failures,
@@ -67,6 +69,11 @@ async function readFleet({ store, clock, settings }: Parts): Promise<FleetSnapsh
     unfinished: unfinishedOf(isUsed ? failures : [], { rules, open, nowMs }),
     outbox: await store.outbox.totals(),
   };
+}
+
+function byUrgency(left: AlertState, right: AlertState): number {
+  if (left.state !== right.state) return left.state === "firing" ? -1 : 1;
+  return left.startsAtMs - right.startsAtMs || (left.slug < right.slug ? -1 : 1);
 }
 
 // A failure that was not judged within a week is no longer asked about.

@@ -7,8 +7,8 @@ import {
 } from "../../alerting/acts/plan-act.ts";
 import { isGateUsed } from "../../alerting/gate-use.ts";
 import { headlineFacts, type HeadlineFacts } from "../../alerting/headline-facts.ts";
-import { memberViewer } from "../../alerting/incident-members.ts";
 import { summarizeIncident, type IncidentMember, type IncidentSummary } from "../../alerting/incident-summary.ts";
+import { alertViewer } from "../../alerting/view.ts";
 import { dayMs } from "../../base/time.ts";
 import type { Actor } from "../../contract/actor.ts";
 import { showsDeath, showsLife } from "../../contract/second-opinion.ts";
@@ -88,7 +88,7 @@ export function createIncidentReading(running: Running) {
     const kept = await store.incidents.members(numbers, live);
     const nowMs = clock.nowMs();
     const { externalUrl } = settings();
-    const view = await memberViewer(store, settings(), nowMs);
+    const view = await alertViewer(store, settings(), nowMs);
     const isUsed = await isGateUsed(store, settings(), nowMs);
     const found: ReadIncident[] = [];
     for (const one of incidents) {
