@@ -33,14 +33,6 @@ export interface FleetKnowledge {
   weeksLookedAt(): number;
 }
 
-/** The incidents in the transaction in which alerts fire and end: what fires gets its incident, what is over ends. */
-export interface IncidentBook {
-  /** Returns the step with the incident of each alert that fires with it; its alerts are to be stored as they are then. */
-  take(reported: ReportedStep): Promise<Transition>;
-  /** Stores what the steps changed of the incidents; returns what is worth a line of the log. */
-  close(): Promise<readonly IncidentEvent[]>;
-}
-
 /** Something that happened to an incident. */
 export interface IncidentEvent {
   readonly what: "incident opened" | "incident ended" | "fleet verdict holds";
@@ -57,7 +49,7 @@ export async function openIncidentBook(
   parts: StoreParts,
   steps: readonly ReportedStep[],
   context: IncidentContext,
-): Promise<IncidentBook> {
+): Promise<Pick<OpenBook, "take" | "close">> {
   const changes = steps.flatMap(({ step, report }) => step.changes.map((change) => ({ ...change, report })));
   if (changes.length === 0) return { take: async ({ step }) => Promise.resolve(step), close: async () => [] };
   const open = await parts.incidents.open();
@@ -66,7 +58,8 @@ export async function openIncidentBook(
   return new OpenBook(parts, context, open, firing);
 }
 
-class OpenBook implements IncidentBook {
+/** The incidents in the transaction in which alerts fire and end: what fires gets its incident, what is over ends. */
+class OpenBook {
   readonly #parts: StoreParts;
   readonly #context: IncidentContext;
   /** Newest first. */
@@ -96,6 +89,7 @@ class OpenBook implements IncidentBook {
     this.#firing = new Map(firing);
   }
 
+  /** Returns the step with the incident of each alert that fires with it; its alerts are to be stored as they are then. */
   async take({ step, report }: ReportedStep): Promise<Transition> {
     const joined = new Map<string, Incident>();
     for (const { event, alert, endsAtMs } of step.changes) {
@@ -112,6 +106,7 @@ class OpenBook implements IncidentBook {
     };
   }
 
+  /** Stores what the steps changed of the incidents; returns what is worth a line of the log. */
   async close(): Promise<readonly IncidentEvent[]> {
     for (const incident of this.#open) {
       if (!this.#changed.has(incident.number)) continue;

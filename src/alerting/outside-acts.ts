@@ -24,17 +24,9 @@ export interface OutsideIncident {
 /** What became of an act from outside; only `applied` changed something. */
 export type OutsideOutcome = "applied" | "repeated" | "late" | "no_alert" | "unchanged";
 
-/** Acts that come from where people read their messages (CONTRACT 13). */
-export interface OutsideActs {
-  /**
-   * Applies what was done to an incident at this receiver, to the alerts that it was notified of; resolved acknowledges, because the
-   * service does not know whether they ended.
-   */
-  applyIncident(incident: OutsideIncident): Promise<OutsideOutcome>;
-  /** Does what the link is for, once; `name` is what who follows it says to be called, null: nothing. */
-  follow(link: ActLink, name: string | null): Promise<OutsideOutcome>;
-  /** What following the link would do now, and to which alerts; changes nothing. */
-  foresee(link: ActLink): Promise<{ readonly outcome: OutsideOutcome; readonly alerts: readonly AlertState[] }>;
+interface Foreseen {
+  readonly outcome: OutsideOutcome;
+  readonly alerts: readonly AlertState[];
 }
 
 export interface OutsideActsOptions {
@@ -48,8 +40,8 @@ export interface OutsideActsOptions {
   readonly onChange: () => void;
 }
 
-/** Acts over the store: each is carried out once, in the transaction that notes its id. */
-export function createOutsideActs({ store, clock, settings, newId, onChange }: OutsideActsOptions): OutsideActs {
+/** Acts that come from where people read their messages (CONTRACT 13): each is carried out once, in the transaction that notes its id. */
+export function createOutsideActs({ store, clock, settings, newId, onChange }: OutsideActsOptions) {
   /** Carries an act out on the members that its receiver was notified of, unless it was before, or comes too late. */
   async function carryOut(noted: OutsideAct, request: IncidentActRequest): Promise<OutsideOutcome> {
     const context = { settings: settings(), nowMs: noted.atMs, newId };
@@ -67,14 +59,20 @@ export function createOutsideActs({ store, clock, settings, newId, onChange }: O
   }
 
   return {
-    foresee: async ({ id, incident, receiver }) => {
+    /** What following the link would do now, and to which alerts; changes nothing. */
+    foresee: async ({ id, incident, receiver }: ActLink): Promise<Foreseen> => {
       if (await store.outsideActs.isNoted("link", id)) return { outcome: "repeated", alerts: [] };
       const author = actor(receiver, "link");
       const context = { settings: settings(), nowMs: clock.nowMs() };
       const request = { incident, act: acknowledge, author, slugs: null, receiver };
       return outcomeOf(async () => planAct(request, await readActFacts(store, context, request)));
     },
-    applyIncident: async ({ id, receiver, incidentKey, kind, person, ...incident }) => {
+    /**
+     * Applies what was done to an incident at this receiver, to the alerts that it was notified of; resolved acknowledges, because
+     * the service does not know whether they ended.
+     */
+    applyIncident: async (outside: OutsideIncident): Promise<OutsideOutcome> => {
+      const { id, receiver, incidentKey, kind, person, ...incident } = outside;
       const nowMs = clock.nowMs();
       // A clock that is ahead there must not make everything that follows late.
       const occurredAtMs = Math.min(incident.occurredAtMs, nowMs);
@@ -87,7 +85,8 @@ export function createOutsideActs({ store, clock, settings, newId, onChange }: O
       const noted: OutsideAct = { id, via: "pagerduty", subject: incidentId, occurredAtMs, atMs: nowMs };
       return carryOut(noted, { incident: found.number, act, author, slugs: null, receiver });
     },
-    follow: ({ id, incident, receiver }, name) => {
+    /** Does what the link is for, once; `name` is what who follows it says to be called, null: nothing. */
+    follow: ({ id, incident, receiver }: ActLink, name: string | null): Promise<OutsideOutcome> => {
       const nowMs = clock.nowMs();
       const author = { ...actor(receiver, "link"), note: name };
       const noted: OutsideAct = { id, via: "link", subject: String(incident), occurredAtMs: nowMs, atMs: nowMs };
@@ -99,9 +98,7 @@ export function createOutsideActs({ store, clock, settings, newId, onChange }: O
 const acknowledge = { kind: "acknowledge", comment: null } as const;
 
 /** An incident that is gone or has ended is none: nothing of it can be changed, and no secret gives a right over other members. */
-async function outcomeOf(
-  act: () => Promise<ActPlan>,
-): Promise<{ readonly outcome: OutsideOutcome; readonly alerts: readonly AlertState[] }> {
+async function outcomeOf(act: () => Promise<ActPlan>): Promise<Foreseen> {
   try {
     const { changed, skipped } = await act();
     const isAlready = skipped.some(({ reason }) => reason === "already");

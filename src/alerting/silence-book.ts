@@ -9,19 +9,7 @@ import type { AlertingSettings } from "./settings.ts";
 import { nextChangeAtMs, ruleOf, windowAt } from "./decide/silences.ts";
 
 /** Silences made at run time, beside those of the configuration (CONTRACT 7). */
-export interface SilenceBook {
-  /** Stores it, from now on or from its start; what it holds back is decided again at once. @throws invalid_data */
-  add(silence: NewSilence, author: Actor): Promise<ListedSilence>;
-  /**
-   * Gives it another end, another comment or both. @throws FlatlineError not_found, conflict (it has ended), invalid_data (it
-   * would end before its start, or has no comment)
-   */
-  change(id: string, change: SilenceChange, author: Actor): Promise<ListedSilence>;
-  /** Ends it now. False: there is none with this id that has not ended. */
-  expire(id: string, author: Actor): Promise<boolean>;
-  /** The silences of the configuration, then those made at run time that have not ended. */
-  list(): Promise<readonly ListedSilence[]>;
-}
+export type SilenceBook = ReturnType<typeof createSilenceBook>;
 
 export interface SilenceBookOptions {
   readonly store: Pick<Store, "silences" | "transaction">;
@@ -34,16 +22,10 @@ export interface SilenceBookOptions {
 }
 
 /** Creates the silences over the store. */
-export function createSilenceBook({
-  store,
-  clock,
-  logger,
-  newId,
-  settings,
-  onChange,
-}: SilenceBookOptions): SilenceBook {
+export function createSilenceBook({ store, clock, logger, newId, settings, onChange }: SilenceBookOptions) {
   return {
-    add: async (wanted, author) => {
+    /** Stores it, from now on or from its start; what it holds back is decided again at once. @throws FlatlineError invalid_data */
+    add: async (wanted: NewSilence, author: Actor): Promise<ListedSilence> => {
       const nowMs = clock.nowMs();
       const { slug, check, comment } = wanted;
       const { name: createdBy, note } = author;
@@ -62,7 +44,11 @@ export function createSilenceBook({
       onChange();
       return listedSilence(ruleOf(silence), silence, nowMs);
     },
-    change: async (id, change, author) => {
+    /**
+     * Gives it another end, another comment or both. @throws FlatlineError not_found, conflict (it has ended), invalid_data (it
+     * would end before its start, or has no comment)
+     */
+    change: async (id: string, change: SilenceChange, author: Actor): Promise<ListedSilence> => {
       const nowMs = clock.nowMs();
       const { before, after } = await store.transaction(async ({ silences, audit }) => {
         const stored = await silences.byId(id);
@@ -86,7 +72,8 @@ export function createSilenceBook({
       onChange();
       return listedSilence(ruleOf(after), after, nowMs);
     },
-    expire: async (id, author) => {
+    /** Ends it now. False: there is none with this id that has not ended. */
+    expire: async (id: string, author: Actor): Promise<boolean> => {
       const nowMs = clock.nowMs();
       const isExpired = await store.transaction(async ({ silences, audit }) => {
         const silence = await silences.byId(id);
@@ -100,7 +87,8 @@ export function createSilenceBook({
       }
       return isExpired;
     },
-    list: async () => {
+    /** The silences of the configuration, then those made at run time that have not ended. */
+    list: async (): Promise<readonly ListedSilence[]> => {
       const nowMs = clock.nowMs();
       const stored = await store.silences.endingAfter(nowMs);
       return [

@@ -196,7 +196,7 @@ async function findOpinion(
   { alerts, incidents }: Pick<StoreParts, "alerts" | "incidents">,
   slug: string,
 ): Promise<SpikeFacts["opinion"]> {
-  const live = await alerts.live("dead-asset-spike", slug);
+  const live = await alerts.liveOf([{ check: "dead-asset-spike", slug }]);
   const number = live.find(({ kind, state }) => kind === "verdict" && state === "firing")?.incident?.number;
   if (number === undefined) return null;
   return (await incidents.find(number))?.secondOpinion ?? null;

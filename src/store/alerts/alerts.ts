@@ -226,10 +226,6 @@ export function createAlertStore(db: Db<AlertTables & LogTables>, bodiesOf: Read
       .execute();
   };
   return {
-    live: async (check: CheckName, slug: string): Promise<readonly AlertState[]> =>
-      (await living().where("checkName", "=", check).where("slug", "=", slug).orderBy("kind").execute()).map((row) =>
-        alertOf(row),
-      ),
     /** The live alerts of all of these, in no order. */
     liveOf: async (
       checks: readonly { readonly check: CheckName; readonly slug: string }[],
@@ -244,10 +240,6 @@ export function createAlertStore(db: Db<AlertTables & LogTables>, bodiesOf: Read
       const found = await living().orderBy("checkName").orderBy("slug").orderBy("kind").execute();
       const bodies = bodiesOf(found.map(({ body }) => body));
       return found.map((row) => alertOf(row, bodies.get(row.body)));
-    },
-    byId: async (alertId: string): Promise<AlertState | null> => {
-      const row = await living().where("id", "=", alertId).executeTakeFirst();
-      return row === undefined ? null : alertOf(row);
     },
     save: (state: AlertState): Promise<void> => write(rowOf(state, null)),
     /** Deletes one that never fired. */

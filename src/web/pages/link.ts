@@ -1,7 +1,17 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+
+import type { ByteBudget } from "../../base/request-body.ts";
+import type { Clock } from "../../base/time.ts";
 import type { Severity } from "../../contract/severity.ts";
 import { timeText } from "../../words/numbers.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
+import type { AccessSettings } from "../access/settings.ts";
+import { sendText } from "../answer.ts";
+import { personNameOf, receiveForm } from "../form.ts";
+import { html, type Html } from "../parts/html.ts";
+import { addResource } from "../resource.ts";
 import { mark } from "./marks.ts";
+import { renderSheet } from "./sheet.ts";
+import { themeOf } from "./site.ts";
 
 /** The parts of a link of a message, as they came. */
 export interface LinkParts {
@@ -31,29 +41,64 @@ export interface Links {
   follow(link: LinkParts, name: string | null): Promise<LinkAnswer>;
 }
 
-/** A page that anybody may see who has the link. */
-export interface LinkPage {
-  readonly title: string;
-  readonly main: Html;
+/** `/act/acknowledge/…`: the links of messages. Looking changes nothing, however often it is done; only the form of the page acts. */
+export function addLinkRoutes(
+  scope: FastifyInstance,
+  settings: () => AccessSettings,
+  { links, clock, bodies }: { readonly links: Links; readonly clock: Clock; readonly bodies: ByteBudget },
+): void {
+  const send = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    answer: LinkAnswer,
+    wasFollowed: boolean,
+  ): Promise<FastifyReply> => {
+    if (answer.kind === "refused" && answer.reason === "altered") request.failedVia = "link";
+    void reply.code(statusOf(answer, wasFollowed)).header("cache-control", "no-store");
+    const { title, main: said } = renderAnswer(answer, wasFollowed, clock.nowMs());
+    const main = html`<div class="head"><h1>${title}</h1></div>
+      <div class="signin"><div>${said}</div></div>`;
+    const text = renderSheet({ title: `${title} · flatline`, main, theme: themeOf(request) });
+    // Its address is what lets act.
+    return sendText(request, reply, "text/html", text, "no-referrer");
+  };
+  addResource(scope, "/act/acknowledge/:incident", settings, {
+    GET: {
+      access: "open",
+      handle: async (request, reply) => send(request, reply, await links.look(partsOf(request)), false),
+    },
+    POST: {
+      access: "open",
+      handle: async (request, reply) => {
+        const form = await receiveForm(request, reply, { mostBytes: mostFormBytes, budget: bodies });
+        return send(request, reply, await links.follow(partsOf(request), personNameOf(form)), true);
+      },
+    },
+  });
 }
 
-/** Renders the page of a link of a message: what it would do, or did. It has nothing of the link itself. */
-export function renderLinkPage(answer: LinkAnswer, wasFollowed: boolean, nowMs: number): LinkPage {
-  const content =
-    answer.kind === "refused"
-      ? refusedContent(answer.reason)
-      : wasFollowed
-        ? doneContent(answer)
-        : askContent(answer, nowMs);
-  const link =
-    answer.kind === "known"
-      ? html`<p><a href="/incidents/${answer.incident}">Open incident ${answer.incident}</a></p>`
-      : nothing;
-  return {
-    title: `${content.title} · flatline`,
-    main: html`<div class="head"><h1>${content.title}</h1></div>
-      <div class="form">${content.main} ${link}</div>`,
-  };
+function partsOf(request: FastifyRequest): LinkParts {
+  const { incident } = request.params as { readonly incident: string };
+  const { searchParams } = new URL(request.url, "http://flatline.invalid");
+  const given = (name: string): string => searchParams.get(name) ?? "";
+  return { incident, receiver: given("receiver"), until: given("until"), signature: given("signature") };
+}
+
+// A name and its field.
+const mostFormBytes = 1_024;
+
+function statusOf(answer: LinkAnswer, wasFollowed: boolean): number {
+  if (answer.kind === "refused") return 403;
+  if (!wasFollowed) return 200;
+  return answer.outcome === "no_alert" ? 409 : 200;
+}
+
+/** What the link would do, or did; it has nothing of the link itself. */
+function renderAnswer(answer: LinkAnswer, wasFollowed: boolean, nowMs: number): Content {
+  if (answer.kind === "refused") return refusedContent(answer.reason);
+  const { title, main } = wasFollowed ? doneContent(answer) : askContent(answer, nowMs);
+  const link = html`<p><a href="/incidents/${answer.incident}">Open incident ${answer.incident}</a></p>`;
+  return { title, main: html`${main} ${link}` };
 }
 
 interface Content {

@@ -76,7 +76,7 @@ async function expectWhole(path: string): Promise<void> {
     for (const slug of slugs) {
       const state = board.state(check, slug);
       const points = await pointsOf(store.runs, { ...whole, slug });
-      const live = await store.alerts.live(check, slug);
+      const live = await store.alerts.liveOf([{ check, slug }]);
 
       expect(points.at(-1)?.atMs ?? null, `${slug}: last point of the history`).toBe(
         state?.lastReport?.finishedAtMs ?? null,
