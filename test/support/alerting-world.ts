@@ -98,7 +98,6 @@ export interface AlertingWorld {
   reload(options: WorldOptions): Promise<void>;
   silence(slug: string, forMs: number): Promise<string>;
   acknowledge(slug: string): Promise<boolean>;
-  unacknowledge(slug: string): Promise<void>;
   /** Says of the organization's alert, or of the one with this id, what it was; null takes it back. */
   judge(subject: string, verdict: JudgementVerdict | null, comment?: string | null): Promise<void>;
   comment(alertId: string, text: string): Promise<void>;
@@ -467,10 +466,6 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       return surviving(() => crashable("act").transaction((parts) => actOnIncident(parts, actContext(), request)));
     },
     release: (slug, comment) => releaseGate(store, actContext(), { slug, author: kim, comment }),
-    unacknowledge: async (slug) => {
-      const alert = (await store.alerts.allLive()).find((one) => one.slug === slug && one.state === "firing");
-      if (alert !== undefined) await store.alerts.save({ ...alert, acknowledgement: null });
-    },
     comment: async (alertId, text) => {
       await actOnAlert(store, actContext(), { alertId, author: kim, act: { kind: "comment", comment: text } });
     },

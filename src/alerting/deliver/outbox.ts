@@ -4,7 +4,7 @@ import { createLoop } from "../../base/loop.ts";
 import { eventLoopTurn, type Clock, hourMs } from "../../base/time.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import type { NewDeliveryAttempt } from "../../store/alerts/deliveries.ts";
-import type { EndedDelivery, LeasedEntry, OutboxClaim, Waiting } from "../../store/alerts/outbox.ts";
+import type { EndedDelivery, LeasedEntry } from "../../store/alerts/outbox.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import type { Store } from "../../store/store.ts";
 import { worded } from "../notify/compose.ts";
@@ -59,17 +59,13 @@ export interface OutboxOptions {
 }
 
 /** An answer of a receiver, to be stored. */
-interface Answer {
+interface Answer extends Claimed {
   readonly end: EndedDelivery;
-  /** What it was about. */
-  readonly facts: NotificationFacts;
-  /** The receiver asked to be left alone until then; null: it did not. */
-  readonly pausedUntilMs: number | null;
-  readonly receiver: string;
+  /** How long the receiver asked to be left alone, and how long the delivery took. */
+  readonly pausedMs: number;
+  readonly tookMs: number;
   /** Kept for people who look back, and for whoever asks later what the receiver was told. null: none was made. */
   readonly attempt: NewDeliveryAttempt | null;
-  /** Called when it is stored; false: it was discarded meanwhile. */
-  readonly onStored: (isOurs: boolean) => void;
 }
 
 /**
@@ -120,12 +116,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
     if (hasStrays) await queueStrays();
     for (const lane of lanes.values()) if (lane.isResendDue()) void track(resend(lane));
     const asked = { atMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
-    const free = [...lanes.values()].filter((lane) => lane.free() > 0);
-    const waiting = free.length === 0 ? nothing : await store.outbox.waitingFor(free.map(nameOf), clock.nowMs());
     const hasAnswers = answers.length > 0;
-    const leased = await exchange(
-      free.filter((lane) => waiting.get(nameOf(lane))?.isDue === true && lane.free() > 0).map(claimOf),
-    );
+    const { leased, nextDueAtMs } = await exchange([...lanes.values()].filter((lane) => lane.free() > 0));
     const tookMs = Math.max(clock.nowMs() - asked.atMs, clock.monotonicMs() - asked.monotonicMs);
     if (loop.signal.aborted || tookMs >= beginWithinMs) {
       hasStrays = true;
@@ -135,8 +127,11 @@ export function createOutbox(options: OutboxOptions): Outbox {
       const lane = lanes.get(claimed.entry.receiver);
       return lane === undefined ? [] : [track(deliver(claimed, lane))];
     });
+    // What is due and was not claimed waits for a delivery, which wakes the loop when it ends.
+    const dueMs = (nextDueAtMs ?? Infinity) - clock.nowMs();
+    const waitMs = Math.min(pollMs, Math.max(0, dueMs), ...[...lanes.values()].map((lane) => lane.waitMs()));
     // An answer that was stored has changed what waits.
-    return { begun, waitMs: hasAnswers ? 0 : waitFor(waiting) };
+    return { begun, waitMs: hasAnswers ? 0 : waitMs };
   }
 
   async function queueStrays(): Promise<void> {
@@ -144,34 +139,27 @@ export function createOutbox(options: OutboxOptions): Outbox {
     hasStrays = false;
   }
 
-  /** What is due and was not claimed waits for a delivery, which wakes the loop when it ends, or for the next that is due. */
-  function waitFor(waiting: ReadonlyMap<string, Waiting>): number {
-    const dueMs = [...waiting.values()].map(({ nextInMs }) => nextInMs);
-    return Math.min(pollMs, ...dueMs, ...[...lanes.values()].map((lane) => lane.waitMs()));
-  }
-
-  function claimOf(lane: Lane): OutboxClaim {
-    return { receiver: nameOf(lane), nowMs: clock.nowMs(), limit: lane.free() };
-  }
-
   /** Stores the received answers and claims entries. Answers that could not be stored are stored the next time. */
-  async function exchange(claims: readonly OutboxClaim[]): Promise<readonly Claimed[]> {
+  async function exchange(free: readonly Lane[]) {
     const stored = answers;
-    if (stored.length === 0 && claims.length === 0) return [];
     answers = [];
     try {
-      const { ours, leased } = await store.transaction(async ({ outbox, deliveries, queued }) => {
+      const { ours, ...claimed } = await store.transaction(async ({ outbox, deliveries, queued }) => {
+        const nowMs = clock.nowMs();
         const ours = await outbox.settle(stored.map(({ end }) => end));
         await deliveries.add(stored.flatMap((answer) => answer.attempt ?? []));
-        for (const { end, facts, receiver, pausedUntilMs } of stored) {
-          if (end.kind === "dead" && ours.has(end.id)) await queued.goBack(facts, clock.nowMs());
-          if (pausedUntilMs !== null) await outbox.pause({ receiver, untilMs: pausedUntilMs });
+        for (const { end, facts, pausedMs } of stored) {
+          const { receiver } = facts;
+          if (end.kind === "dead" && ours.has(end.id)) await queued.goBack(facts, nowMs);
+          if (pausedMs > 0) await outbox.pause({ receiver, untilMs: nowMs + pausedMs });
         }
-        return { ours, leased: claims.length === 0 ? [] : await withoutUntold(deliveries, await outbox.claim(claims)) };
+        const claims = free.map((lane) => ({ receiver: lane.settings.receiver.name, nowMs, limit: lane.free() }));
+        const leased = await withoutUntold(deliveries, await outbox.claim(claims));
+        return { ours, leased, nextDueAtMs: await outbox.nextDueAtMs(nowMs) };
       });
-      for (const { end, onStored } of stored) onStored(ours.has(end.id));
+      for (const answer of stored) noteEnd(answer, ours.has(answer.end.id));
       if (stored.length > 0) options.onAnswered?.();
-      return leased;
+      return claimed;
     } catch (error) {
       answers = [...stored, ...answers];
       hasStrays = true;
@@ -184,15 +172,14 @@ export function createOutbox(options: OutboxOptions): Outbox {
     return work.finally(() => underWay.delete(work));
   }
 
-  async function deliver({ entry, facts }: Claimed, lane: Lane): Promise<void> {
+  async function deliver(claimed: Claimed, lane: Lane): Promise<void> {
+    const { entry, facts } = claimed;
     const startedMs = clock.monotonicMs();
     const { settings } = lane;
     const { recipient } = entry;
     delivering.add(entry.id);
-    if (facts.alerts.length === 0) {
-      logger.info({ notification: entry.id, receiver: entry.receiver }, "end of what was never told is not sent");
-      return note({ end: { kind: "dropped", id: entry.id }, facts, attempt: null }, null, () => undefined);
-    }
+    if (facts.alerts.length === 0)
+      return note({ ...claimed, end: { kind: "dropped", id: entry.id }, pausedMs: 0, tookMs: 0, attempt: null });
     lane.begin();
     const notification = worded(facts);
     const outcome = await attemptDelivery(settings, { notification, recipient }, attempt);
@@ -200,12 +187,13 @@ export function createOutbox(options: OutboxOptions): Outbox {
     lane.end();
     // Aborted by our own stop, which queues it again.
     if (outcome.kind === "retry" && aborting.signal.aborted) return;
-    const end = endOf(entry, settings.maxAgeMs, outcome, { nowMs: clock.nowMs(), random: options.random });
-    const answered = answeredAttempt(notification, recipient, outcome, { atMs: clock.nowMs(), tookMs });
-    await note({ end, facts, attempt: answered }, outcome, (isOurs) => {
-      logEnd(entry, end, isOurs, pauseOf(outcome));
-      if (isOurs) metrics.notificationAttempt(entry.receiver, labels[end.kind], tookMs / 1_000);
-    });
+    const nowMs = clock.nowMs();
+    const end = endOf(entry, settings.maxAgeMs, outcome, { nowMs, random: options.random });
+    const pausedMs = pauseOf(outcome);
+    if (outcome.kind === "retry" && pausedMs > 0)
+      logger.warn({ receiver: entry.receiver, askedMs: outcome.retryAfterMs, pausedMs }, "receiver asked for a pause");
+    const answered = answeredAttempt(notification, recipient, outcome, { atMs: nowMs, tookMs });
+    await note({ ...claimed, end, pausedMs, tookMs, attempt: answered });
   }
 
   /** Sends again what still fires to a receiver that forgets, once each time: the next one says what fires then. */
@@ -234,18 +222,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
   }
 
   /** Keeps an answer for the next turn of the loop; stores it at once when there is none any more. */
-  async function note(
-    answer: Pick<Answer, "end" | "facts" | "attempt">,
-    outcome: DeliveryOutcome | null,
-    onStored: Answer["onStored"],
-  ): Promise<void> {
-    const { receiver } = answer.facts;
-    const pausedMs = outcome === null ? 0 : pauseOf(outcome);
-    if (outcome?.kind === "retry" && pausedMs > 0)
-      logger.warn({ receiver, askedMs: outcome.retryAfterMs, pausedMs }, "receiver asked for a pause");
-    const pausedUntilMs = pausedMs > 0 ? clock.nowMs() + pausedMs : null;
+  async function note(answer: Answer): Promise<void> {
     delivering.delete(answer.end.id);
-    answers = [...answers, { ...answer, receiver, pausedUntilMs, onStored }];
+    answers = [...answers, answer];
     if (loop.signal.aborted) await storeAnswers();
     else loop.wake();
   }
@@ -259,16 +238,17 @@ export function createOutbox(options: OutboxOptions): Outbox {
     }
   }
 
-  function logEnd(entry: LeasedEntry, end: EndedDelivery, isOurs: boolean, pausedMs: number): void {
+  function noteEnd({ entry, end, pausedMs, tookMs }: Answer, isOurs: boolean): void {
     const { id, receiver, recipient, attempts } = entry;
     const facts = { notification: id, receiver, ...(recipient === null ? {} : { recipient }), attempts };
-    if (!isOurs) logger.warn(facts, "notification was discarded while it was delivered");
-    else if (end.kind === "delivered") logger.info(facts, "notification delivered");
-    else if (end.kind === "dead") logger.error({ ...facts, error: end.lastError }, "notification dead-lettered");
+    if (!isOurs) return logger.warn(facts, "notification was discarded while it was delivered");
+    if (end.kind === "dropped") return logger.info(facts, "end of what was never told is not sent");
+    if (end.kind === "dead") logger.error({ ...facts, error: end.lastError }, "notification dead-lettered");
     else if (end.kind === "retry") {
       const retryInMs = Math.max(end.nextAttemptAtMs - clock.nowMs(), pausedMs);
       logger.warn({ ...facts, error: end.lastError, retryInMs }, "notification not accepted yet");
-    }
+    } else logger.info(facts, "notification delivered");
+    metrics.notificationAttempt(receiver, labels[end.kind], tookMs / 1_000);
   }
 
   function noteFailure(error: unknown): void {
@@ -318,8 +298,6 @@ export function createOutbox(options: OutboxOptions): Outbox {
   };
 }
 
-const nothing: ReadonlyMap<string, Waiting> = new Map();
-
 /** An entry that is to be delivered, and what it says. */
 interface Claimed {
   readonly entry: LeasedEntry;
@@ -342,11 +320,7 @@ async function withoutUntold(
   });
 }
 
-function nameOf({ settings }: Lane): string {
-  return settings.receiver.name;
-}
-
-const labels = { delivered: "delivered", dropped: "delivered", retry: "retried", dead: "dead_lettered" } as const;
+const labels = { delivered: "delivered", retry: "retried", dead: "dead_lettered" } as const;
 
 /** A Retry-After of years is a mistake, and an hour without a message is long enough for a limit that is meant (CONTRACT 7). */
 const longestPauseMs = hourMs;

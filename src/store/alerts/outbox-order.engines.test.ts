@@ -97,7 +97,7 @@ describe.each(storeEngines)("the order of the outbox on $engine", ({ openTempora
         else if (step.kind === "enqueue") {
           const id = `${world}-${queue.length}-${atMs}-${operations.indexOf(step)}`;
           const entry = { id, receiver: name(step.receiver), incident: step.incident };
-          await outbox.enqueue([{ ...entry, createdAtMs: atMs, notBeforeMs: atMs + step.inMs, payload: "{}" }]);
+          await outbox.enqueue([{ ...entry, createdAtMs: atMs + step.inMs, payload: "{}" }]);
           queue.push({ ...entry, state: "queued", dueAtMs: atMs + step.inMs });
         } else if (step.kind === "claim") {
           const receiver = name(step.receiver);

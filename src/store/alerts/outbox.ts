@@ -1,6 +1,7 @@
 import { sql, type Generated, type RawBuilder } from "kysely";
 
 import { dialectOf, inTransaction, rowStatement } from "../engine/dialect.ts";
+import type { PruneLimits } from "../tables.ts";
 import type { Db, RowId } from "../tables.ts";
 
 /** A notification that its receiver has not accepted yet (CONTRACT 7, Delivery). */
@@ -36,8 +37,6 @@ export interface NewOutboxEntry extends Pick<OutboxEntry, "id" | "receiver" | "c
   readonly recipient?: string | null;
   /** [none] */
   readonly incident?: number | null;
-  /** [createdAtMs] */
-  readonly notBeforeMs?: number;
   /** It only says again what is known: it takes the place of one of its incident that waits [it does not]. */
   readonly isReminder?: boolean;
   readonly payload: string;
@@ -53,31 +52,11 @@ export type EndedDelivery =
 export type OutboxRetry =
   { readonly kind: "queued"; readonly payload: string } | { readonly kind: "under_way" | "followed" | "unknown" };
 
-export interface OutboxTotals {
-  readonly receiver: string;
-  readonly pending: number;
-  readonly deadLetters: number;
-  readonly oldestCreatedAtMs: number | null;
-}
-
 /** A claim for entries of a receiver. */
 export interface OutboxClaim {
   readonly receiver: string;
   readonly nowMs: number;
   readonly limit: number;
-}
-
-/** What is queued for a receiver: whether some of it may be claimed now, and the time until the next may (Infinity: none). */
-export interface Waiting {
-  readonly isDue: boolean;
-  readonly nextInMs: number;
-}
-
-/** The dead letters that are deleted: old ones, and the oldest while all of them take more bytes than this. */
-export interface DeadLetterLimits {
-  readonly beforeMs: number;
-  readonly mostBytes: number;
-  readonly maxRows: number;
 }
 
 export interface OutboxTables {
@@ -96,6 +75,7 @@ export interface OutboxTables {
 }
 
 export type OutboxStore = ReturnType<typeof createOutboxStore>;
+export type OutboxTotals = Awaited<ReturnType<OutboxStore["totals"]>>[number];
 
 /** The queue of notifications over the table `outbox`, and the pauses that receivers asked for over `receiver_pauses`. */
 export function createOutboxStore(db: Db<OutboxTables>) {
@@ -119,35 +99,25 @@ export function createOutboxStore(db: Db<OutboxTables>) {
             .execute();
         await insertEntries(
           db,
-          entries.map(({ id, receiver, recipient, incident, createdAtMs, notBeforeMs, isReminder, payload }) => [
+          entries.map(({ id, receiver, recipient, incident, createdAtMs, isReminder, payload }) => [
             id,
             receiver,
             recipient ?? "",
             incident ?? 0,
             createdAtMs,
-            notBeforeMs ?? createdAtMs,
+            createdAtMs,
             Number(isReminder === true),
             payload,
           ]),
         );
       }),
-    /** Returns those of the receivers for which anything is queued: what is not due needs no transaction. */
-    waitingFor: async (receivers: readonly string[], nowMs: number): Promise<ReadonlyMap<string, Waiting>> => {
-      const { rows } = await sql<{ receiver: string; isDue: unknown; nextInMs: number | null }>`
-        select asked.value as receiver,
-        not exists (select 1 from receiver_pauses where receiver = asked.value and until_ms > ${nowMs}) and (
-          exists (select 1 from outbox
-            where receiver = asked.value and state = 'queued' and next_attempt_at_ms <= ${nowMs})) as is_due,
-        (select min(at_ms) from (
-          select min(next_attempt_at_ms) as at_ms from outbox
-            where receiver = asked.value and state = 'queued' and next_attempt_at_ms > ${nowMs}
-          union all select until_ms from receiver_pauses
-            where receiver = asked.value and until_ms > ${nowMs}) as later) - ${nowMs} as next_in_ms
-        from ${dialectOf(db).texts(receivers)} as asked where exists (
-          select 1 from outbox where receiver = asked.value and state = 'queued')`.execute(db);
-      return new Map(
-        rows.map((row) => [row.receiver, { isDue: Boolean(row.isDue), nextInMs: row.nextInMs ?? Infinity }]),
-      );
+    /** Returns when something will be due that is not now: an attempt, or the end of a pause; null: nothing will. */
+    nextDueAtMs: async (nowMs: number): Promise<number | null> => {
+      const { rows } = await sql<{ readonly atMs: number | null }>`
+        select min(at_ms) as at_ms from (
+          select min(next_attempt_at_ms) as at_ms from outbox where state = 'queued' and next_attempt_at_ms > ${nowMs}
+          union all select min(until_ms) from receiver_pauses where until_ms > ${nowMs}) as later`.execute(db);
+      return rows[0]?.atMs ?? null;
     },
     /** Leases up to `limit` due entries of each receiver, oldest first, and none behind an older one that waits (as `order`). */
     claim: (claims: readonly OutboxClaim[]): Promise<readonly LeasedEntry[]> =>
@@ -203,7 +173,7 @@ export function createOutboxStore(db: Db<OutboxTables>) {
       );
       return new Map(rows.flatMap((row) => (row.event === null ? [] : [[row.id, row.event]])));
     },
-    totals: (): Promise<readonly OutboxTotals[]> =>
+    totals: () =>
       db
         .selectFrom("outbox")
         .select([
@@ -246,7 +216,7 @@ export function createOutboxStore(db: Db<OutboxTables>) {
      * Deletes dead letters that were enqueued (or retried) at or before `beforeMs`, or that are beyond `mostBytes` in all; at
      * most `maxRows` at a time of each. `crowdedOut` is how many of the latter.
      */
-    pruneDeadLetters: async ({ beforeMs, mostBytes, maxRows }: DeadLetterLimits) => {
+    pruneDeadLetters: async ({ beforeMs, maxRows, mostBytes }: PruneLimits & { readonly mostBytes: number }) => {
       const isDead = sql`state = 'dead'`;
       // The size of a text is known without reading it.
       const crowded = sql`

@@ -55,8 +55,7 @@ async function enqueue(id: string): Promise<void> {
   const entry = {
     id,
     receiver: "console",
-    createdAtMs: 1,
-    notBeforeMs: 4_000_000_000_000,
+    createdAtMs: 4_000_000_000_000,
     payload: '{"alerts":[]}',
   };
   await folder.withStore((store) => store.transaction(({ outbox }) => outbox.enqueue([entry])));
