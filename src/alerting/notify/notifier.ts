@@ -137,11 +137,15 @@ export function createNotifier(options: NotifierOptions) {
       const shown = incidents?.shown(incident, receiver, ({ id }) => isOfPart.has(id)) ?? null;
       formed.push(...formFor(source, { receiver, isOfVerdict, alerts }, shown));
     }
-    await parts.queued.save(due.queued);
+    // A reminder comes repeatInterval after the last message, of whatever.
+    const isTold = new Set(acts.news.map(({ receiver, incident }) => `${incident} ${receiver}`));
+    const known = new Map(
+      [...holds.queued.incidents, ...due.queued.incidents].map((one) => [`${one.incident} ${one.receiver}`, one]),
+    );
+    const again = [...known].flatMap(([key, one]) => (isTold.has(key) ? [{ ...one, lastAtMs: nowMs }] : []));
+    await parts.queued.save({ ...due.queued, incidents: [...due.queued.incidents, ...again] });
     await parts.queued.forget(holds.lost);
     await parts.actNotices.forget(acts.taken);
-    // A reminder comes repeatInterval after the last message, of whatever.
-    await parts.queued.noteMessages(acts.news, nowMs);
     if (due.queued.alerts.some(({ isEnded }) => isEnded)) await parts.queued.tidy(nowMs);
     return formed;
 

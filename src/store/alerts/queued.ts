@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { z } from "zod";
 
 import { dayMs } from "../../base/time.ts";
 import type { Severity } from "../../contract/severity.ts";
@@ -22,24 +23,28 @@ export interface QueuedAlert {
   readonly notDeliveredAtMs: number | null;
 }
 
+const count = z.number();
+const bodySchema = z.object({
+  /** When the last notification was formed. */
+  lastAtMs: count,
+  /** When the last one was that named alerts that were new to the receiver. */
+  lastNewAtMs: count,
+  /** How many alerts its part had at the last one. */
+  members: count,
+  knowsVerdict: z.boolean(),
+  isEscalated: z.boolean(),
+  /** That the excess has stopped. */
+  knowsStop: z.boolean(),
+  /** The last second opinion; 0: none. */
+  knownLook: count,
+  /** How many acknowledgements of the incident had ended at the one that it knows; null: it knows of none. */
+  acknowledgedKey: count.nullable(),
+});
+
 /** What of an incident was put into the outbox for a receiver. */
-export interface QueuedIncident {
+export interface QueuedIncident extends Readonly<z.infer<typeof bodySchema>> {
   readonly receiver: string;
   readonly incident: number;
-  /** Of the last notification. */
-  readonly lastAtMs: number;
-  /** Of the last one that named alerts that were new to it. */
-  readonly lastNewAtMs: number;
-  /** How many alerts its part had at the last one. */
-  readonly members: number;
-  readonly knowsVerdict: boolean;
-  readonly isEscalated: boolean;
-  /** That the excess has stopped. */
-  readonly knowsStop: boolean;
-  /** The last second opinion; 0: none. */
-  readonly knownLook: number;
-  /** How many acknowledgements of the incident had ended at the one that it knows; null: it knows of none. */
-  readonly acknowledgedKey: number | null;
 }
 
 /** What was put into the outbox, of alerts and of incidents. */
@@ -63,17 +68,18 @@ export interface QueuedMessage {
 /** How long the state of a receiver outlives the receiver. */
 const keptMs = dayMs;
 
-type Flags = "knowsVerdict" | "isEscalated" | "knowsStop";
-
 export interface QueuedTables {
   readonly queued_alerts: Omit<QueuedAlert, "incident" | "isEnded"> & {
     readonly incidentNumber: number;
     readonly isEnded: number;
   };
-  readonly queued_incidents: Omit<QueuedIncident, "incident" | Flags> & {
+  readonly queued_incidents: {
+    readonly receiver: string;
     readonly incidentNumber: number;
     readonly goneAtMs: number | null;
-  } & Readonly<Record<Flags, number>>;
+    /** The rest of the QueuedIncident as JSON. */
+    readonly body: string;
+  };
 }
 
 /** What receivers know, if all that waits is delivered, over the tables `queued_alerts` and `queued_incidents`. */
@@ -88,13 +94,9 @@ export function createQueuedStore(db: Db<QueuedTables & IncidentTables>) {
           incident,
           isEnded: row.isEnded === 1,
         })),
-        incidents: incidents.map(({ incidentNumber: incident, goneAtMs: _gone, ...row }) => ({
-          ...row,
-          incident,
-          knowsVerdict: row.knowsVerdict === 1,
-          isEscalated: row.isEscalated === 1,
-          knowsStop: row.knowsStop === 1,
-        })),
+        incidents: incidents.map(({ receiver, incidentNumber: incident, body }) => {
+          return { receiver, incident, ...bodySchema.parse(JSON.parse(body)) };
+        }),
       };
     },
     /** Written in the transaction that fills the outbox. */
@@ -118,28 +120,13 @@ export function createQueuedStore(db: Db<QueuedTables & IncidentTables>) {
             })),
           )
           .execute();
-      for (const { incident, knowsVerdict, isEscalated, knowsStop, ...rest } of incidents) {
-        const flags = {
-          knowsVerdict: Number(knowsVerdict),
-          isEscalated: Number(isEscalated),
-          knowsStop: Number(knowsStop),
-        };
-        const row = { ...rest, ...flags, incidentNumber: incident, goneAtMs: null };
+      for (const { receiver, incident, ...body } of incidents) {
+        const row = { receiver, incidentNumber: incident, goneAtMs: null, body: JSON.stringify(body) };
         await db
           .insertInto("queued_incidents")
           .values(row)
           .onConflict((conflict) => conflict.columns(["receiver", "incidentNumber"]).doUpdateSet(row))
           .execute();
-      }
-    },
-    /** Notes messages to receivers about incidents that they know. */
-    noteMessages: async (
-      messages: readonly Pick<QueuedIncident, "receiver" | "incident">[],
-      lastAtMs: number,
-    ): Promise<void> => {
-      for (const { receiver, incident } of messages) {
-        const known = db.updateTable("queued_incidents").where("receiver", "=", receiver);
-        await known.where("incidentNumber", "=", incident).set({ lastAtMs }).execute();
       }
     },
     /** What was put into the outbox is given up: these alerts go back to what was queued before, unless more was queued since. */

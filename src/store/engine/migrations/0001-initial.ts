@@ -155,10 +155,8 @@ const alerts: readonly MigrationStatement[] = [
      is_ended INTEGER NOT NULL, queued_at_ms INTEGER NOT NULL, not_delivered_at_ms INTEGER,
      PRIMARY KEY (alert_id, receiver)) WITHOUT ROWID`,
   `CREATE TABLE queued_incidents (
-     receiver TEXT NOT NULL, incident_number INTEGER NOT NULL, last_at_ms INTEGER NOT NULL,
-     last_new_at_ms INTEGER NOT NULL, members INTEGER NOT NULL, knows_verdict INTEGER NOT NULL,
-     is_escalated INTEGER NOT NULL, knows_stop INTEGER NOT NULL, known_look INTEGER NOT NULL,
-     acknowledged_key INTEGER, gone_at_ms INTEGER, PRIMARY KEY (receiver, incident_number)) WITHOUT ROWID`,
+     receiver TEXT NOT NULL, incident_number INTEGER NOT NULL, gone_at_ms INTEGER, body TEXT NOT NULL,
+     PRIMARY KEY (receiver, incident_number)) WITHOUT ROWID`,
   // The one message of an incident that a receiver edits, for as long as the incident is kept.
   `CREATE TABLE receiver_messages (
      receiver TEXT NOT NULL, incident_number INTEGER NOT NULL, channel TEXT NOT NULL, message TEXT NOT NULL,
