@@ -8,7 +8,7 @@ import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
 import type { Board } from "../store/runs/board.ts";
-import { CheckState, type CheckKey } from "../store/runs/check-state.ts";
+import { stateAfter, type CheckKey, type CheckState } from "../store/runs/check-state.ts";
 import type { CommittedRun } from "../store/runs/checks.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import type { Store } from "../store/store.ts";
@@ -207,7 +207,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
   function committedRun({ run, report }: FinishedRun): CommittedRun {
     const checkId = board.idOf(run) ?? 0;
-    const state = CheckState.after(board.stateOf(checkId), report, run);
+    const state = stateAfter(board.stateOf(checkId), report, run);
     return { checkId, report, state };
   }
 

@@ -15,10 +15,7 @@ export class Places {
 
   /** Resolves when no place is taken. */
   async whenIdle(): Promise<void> {
-    if (this.#taken === 0) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#idlers.push(resolve);
-    await promise;
+    if (this.#taken > 0) await new Promise<void>((resolve) => this.#idlers.push(resolve));
   }
 
   resize(count: number): void {

@@ -10,11 +10,6 @@ import type { Schedule } from "../checks/target.ts";
 const staleIntervals = 3;
 const leastStaleMs = 2 * minuteMs;
 
-/** Schedule in one text: when it differs from the stored one, the next due time is computed again. */
-export function scheduleKey(schedule: Schedule): string {
-  return JSON.stringify([schedule.pattern, schedule.timezone, schedule.jitterMs]);
-}
-
 // Each run asks six times.
 const slugHash = memoized(20_000, (slug: string) => createHash("sha256").update(slug).digest().readUIntBE(0, 6));
 
@@ -41,21 +36,18 @@ export function findDueAtMs(schedule: Schedule, slug: string, afterMs: number): 
   return tickMs === null ? null : tickMs + offsetMs;
 }
 
-/** Returns how many ticks lie in (fromMs, toMs], counted up to `limit`. */
-export function ticksBetween(schedule: Schedule, slug: string, span: TickSpan): number {
+/** Returns how many ticks lie in (fromMs, toMs], counted up to `limit`: a pattern with seconds has 86,400 ticks a day. */
+export function ticksBetween(
+  schedule: Schedule,
+  slug: string,
+  span: { readonly fromMs: number; readonly toMs: number; readonly limit: number },
+): number {
   let count = 0;
   for (let atMs = span.fromMs; count < span.limit; count++) {
     atMs = nextDueAtMs(schedule, slug, atMs);
     if (atMs > span.toMs) break;
   }
   return count;
-}
-
-/** (fromMs, toMs], and how far to count: a pattern with seconds has 86,400 ticks a day. */
-export interface TickSpan {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly limit: number;
 }
 
 /**

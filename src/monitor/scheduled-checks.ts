@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from "node:util";
 import { minuteMs } from "../base/time.ts";
 import type { CheckTarget } from "../checks/checks.ts";
 import { checkKey } from "../contract/check-key.ts";
 import type { CheckReport } from "../contract/report.ts";
 import type { Board } from "../store/runs/board.ts";
 import type { CheckState, Run } from "../store/runs/check-state.ts";
-import { nextDueAtMs, scheduleKey, ticksBetween } from "./schedule.ts";
+import { nextDueAtMs, ticksBetween } from "./schedule.ts";
 
 /** A check that is configured. */
 export interface ScheduledCheck {
@@ -87,7 +88,7 @@ export class ScheduledChecks {
         this.#wait(one, this.#firstDueAtMs(one, nowMs));
         continue;
       }
-      const isChanged = scheduleKey(known.target.schedule) !== scheduleKey(target.schedule);
+      const isChanged = !isDeepStrictEqual(known.target.schedule, target.schedule);
       known.target = target;
       // What is overdue runs once, then the new schedule holds.
       if (isChanged && known.underWay === null && known.dueAtMs > nowMs)

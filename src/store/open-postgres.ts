@@ -7,10 +7,8 @@ import { currentVersion, migrate, readVersion } from "./engine/migrations/migrat
 import { Fence } from "./engine/fence.ts";
 import { createPostgresPool, databaseOver, patientTimeoutMs } from "./engine/postgres-pool.ts";
 import { takeWriterRow } from "./engine/postgres-writer.ts";
-import { createBodyReader } from "./alerts/alerts.ts";
-import { createEventStore } from "./events/events.ts";
-import type { PlainDb, PlainTables } from "./tables.ts";
-import { createParts } from "./store-parts.ts";
+import type { PlainTables } from "./tables.ts";
+import { createPartsFactory } from "./store-parts.ts";
 import type { Store } from "./store.ts";
 import type { Writer } from "./writer.ts";
 
@@ -42,15 +40,12 @@ export async function openPostgresStore(options: OpenPostgresOptions): Promise<S
     await db.destroy();
     throw error;
   }
-  const parts = {
-    createEvents: (events: PlainDb) => createEventStore(events),
-    readAlertBodies: createBodyReader(),
-  };
+  const createParts = createPartsFactory(null);
   return {
     isRemote: true,
     commitPauseMs,
-    ...createParts(db, parts),
-    transaction: (work) => inTransaction(db, (transaction) => work(createParts(transaction, parts))),
+    ...createParts(db),
+    transaction: (work) => inTransaction(db, (transaction) => work(createParts(transaction))),
     takeWriter: async (options = {}) => {
       writer = await takeWriterRow({ ...options, location, fence });
       // Under the writer of an older flatline they stay as they are.

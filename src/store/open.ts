@@ -5,17 +5,16 @@ import { Kysely, sql } from "kysely";
 
 import { FlatlineError, messageOf } from "../base/errors.ts";
 import { createSystemClock, type Clock } from "../base/time.ts";
+import { inTransaction } from "./engine/dialect.ts";
 import { requireOneName, takeFileLock } from "./engine/file-lock.ts";
 import { noStore, type StoreLocation } from "./engine/location.ts";
 import { migrate } from "./engine/migrations/migrations.ts";
 import { SqliteDialect } from "./engine/sqlite-driver.ts";
 import { checkForDamage, type connectSqlite } from "./engine/sqlite-file.ts";
 import { SqliteHealth } from "./engine/sqlite-health.ts";
-import { createBodyReader } from "./alerts/alerts.ts";
-import { createEventStore } from "./events/events.ts";
 import { CountCache, mostCells } from "./events/count-cache.ts";
-import type { PlainDb, PlainTables } from "./tables.ts";
-import { createParts } from "./store-parts.ts";
+import type { PlainTables } from "./tables.ts";
+import { createPartsFactory } from "./store-parts.ts";
 import type { Store } from "./store.ts";
 import { holderName, type Writer } from "./writer.ts";
 
@@ -115,10 +114,7 @@ interface OpenFile {
 }
 
 function createStore({ path, db, dialect, health, clock }: OpenFile, cache: CountCache | null): Store {
-  const options = {
-    createEvents: (events: PlainDb) => createEventStore(events, cache),
-    readAlertBodies: createBodyReader(),
-  };
+  const createParts = createPartsFactory(cache);
   let writer: Writer | null = null;
   // A row that stays the same is not written.
   const renew = async (): Promise<void> => {
@@ -127,8 +123,8 @@ function createStore({ path, db, dialect, health, clock }: OpenFile, cache: Coun
   return {
     isRemote: false,
     commitPauseMs: 0,
-    ...createParts(db, options),
-    transaction: (work) => db.transaction().execute((transaction) => work(createParts(transaction, options))),
+    ...createParts(db),
+    transaction: (work) => inTransaction(db, (transaction) => work(createParts(transaction))),
     // A file is held by the lock; its row says by whom.
     takeWriter: async (given = {}) => {
       const lock = await takeFileLock(path, { ...given, clock });

@@ -2,10 +2,11 @@ import { createAuditStore } from "./acts/audit.ts";
 import { createOutsideActStore } from "./acts/outside-acts.ts";
 import { createSessionStore } from "./acts/sessions.ts";
 import { createActNoticeStore } from "./alerts/act-notices.ts";
-import { createAlertStore, type createBodyReader } from "./alerts/alerts.ts";
+import { createAlertStore, createBodyReader } from "./alerts/alerts.ts";
 import { createDeliveryStore } from "./alerts/deliveries.ts";
 import { createEvidenceStore } from "./events/evidence.ts";
-import type { EventStore } from "./events/events.ts";
+import type { CountCache } from "./events/count-cache.ts";
+import { createEventStore } from "./events/events.ts";
 import { createImportStore } from "./events/imports.ts";
 import { createGateStore } from "./alerts/gate.ts";
 import { createIncidentStore } from "./alerts/incidents.ts";
@@ -24,21 +25,19 @@ import { createHistory } from "./runs/history.ts";
 import { namedAsInCode, type PlainDb } from "./tables.ts";
 import { createSilenceStore } from "./alerts/silences.ts";
 
-export interface PartsOptions {
-  /** Creates the store of events, by what their database can. */
-  readonly createEvents: (events: PlainDb) => EventStore;
-  /** Shared by all connections and transactions. */
-  readonly readAlertBodies: ReturnType<typeof createBodyReader>;
+/** The parts of the store; inside `transaction` all of them act on the same transaction. */
+export type StoreParts = ReturnType<ReturnType<typeof createPartsFactory>>;
+
+/** Returns what creates all parts over a connection or transaction; they share the cache of counts, and what was read of alerts. */
+export function createPartsFactory(cache: CountCache | null) {
+  const readAlertBodies = createBodyReader();
+  return (plain: PlainDb) => createParts(plain, cache, readAlertBodies);
 }
 
-/** The parts of the store; inside `transaction` all of them act on the same transaction. */
-export type StoreParts = ReturnType<typeof createParts>;
-
-/** Creates all parts over one connection or transaction, of either engine. */
-export function createParts(plain: PlainDb, { createEvents, readAlertBodies }: PartsOptions) {
+function createParts(plain: PlainDb, cache: CountCache | null, readAlertBodies: ReturnType<typeof createBodyReader>) {
   const named = namedAsInCode(plain);
   return {
-    events: createEvents(plain),
+    events: createEventStore(plain, cache),
     imports: createImportStore(plain),
     liveness: createLivenessStore(plain),
     evidence: createEvidenceStore(plain),

@@ -1,7 +1,6 @@
 import { sql } from "kysely";
-import { z } from "zod";
 
-import { type Action, type ActVia, type Actor, actions, actVias } from "../../contract/actor.ts";
+import type { Action, Actor, ActVia } from "../../contract/actor.ts";
 import { dialectOf } from "../engine/dialect.ts";
 import type { Db, PruneLimits, Pruned, RowId } from "../tables.ts";
 
@@ -45,16 +44,6 @@ export interface AuditTables {
   };
 }
 
-const storedEntry = z.object({
-  id: z.number(),
-  atMs: z.number(),
-  actor: z.string(),
-  via: z.enum(actVias),
-  action: z.enum(actions),
-  slug: z.string().nullable(),
-  subject: z.string().nullable(),
-  detail: z.string().transform((text) => z.record(z.string(), z.unknown()).parse(JSON.parse(text))),
-});
 const entryColumns = ["entryId as id", "atMs", "actor", "via", "action", "slug", "subject", "detail"] as const;
 
 interface AuditQuery {
@@ -98,7 +87,7 @@ export function createAuditStore(db: Db<AuditTables>) {
           where(where.refTuple("atMs", "entryId"), "<", where.tuple(after.atMs, after.id)),
         );
       const rows = await query.orderBy("atMs", "desc").orderBy("entryId", "desc").limit(limit).execute();
-      return rows.map((row) => storedEntry.parse(row));
+      return rows.map((row) => ({ ...row, detail: JSON.parse(row.detail) as AuditEntry["detail"] }));
     },
     /** Deletes those before `beforeMs`, at most `maxRows` at a time. */
     prune: async ({ beforeMs, maxRows }: PruneLimits): Promise<Pruned> => {

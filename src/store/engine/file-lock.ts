@@ -84,29 +84,24 @@ function tryLock(path: string): FileLock | null {
 
 /** Who has a file open holds a shared lock on the file itself, whatever its name: nobody gets an exclusive one meanwhile. */
 function isOpen(path: string): boolean {
-  const database = openDatabase(path, 0);
   try {
+    using database = openDatabase(path, 0);
     database.exec("pragma locking_mode = exclusive");
     database.prepare("select count(*) from sqlite_schema").get();
     return false;
   } catch (error) {
     if (isBusy(error)) return true;
     throw storeError(error, path);
-  } finally {
-    database.close();
   }
 }
 
 /** Returns who writes, as the file itself says: a log beside another name cannot be read. */
 function holderOf(path: string): string {
-  let database: DatabaseSync | null = null;
   try {
-    database = new DatabaseSync(databaseUri(path, "mode=ro&immutable=1"), { readOnly: true });
+    using database = new DatabaseSync(databaseUri(path, "mode=ro&immutable=1"), { readOnly: true });
     const holder = database.prepare("select holder from writer").get()?.["holder"];
     return typeof holder === "string" && holder !== "" ? holder : "another process";
   } catch {
     return "another process";
-  } finally {
-    if (database?.isOpen === true) database.close();
   }
 }

@@ -1,15 +1,14 @@
 import { sql, type Kysely } from "kysely";
 import { FlatlineError } from "../../base/errors.ts";
 import { createLoop } from "../../base/loop.ts";
+import { retrying } from "../../base/retry.ts";
 import { createSystemClock, secondMs } from "../../base/time.ts";
 import { heldError, holderName, takeWithinMs, type TakeWriterOptions, type Writer } from "../writer.ts";
+import type { PlainTables } from "../tables.ts";
 import type { Fence } from "./fence.ts";
 import type { PostgresLocation } from "./location.ts";
+import { isBusy } from "./postgres-error.ts";
 import { createPostgresPool, databaseOver } from "./postgres-pool.ts";
-
-interface WriterTables {
-  readonly writer: { readonly epoch: number; readonly holder: string; readonly expires_at_ms: number };
-}
 
 // A writer that renews, and loses nothing by two renewals that fail.
 const leaseMs = 8 * secondMs;
@@ -39,62 +38,47 @@ export async function takeWriterRow({ location, fence, ...options }: TakeRowOpti
   // The machine's: the row is of the real world, whatever the clock of a test says.
   const clock = createSystemClock();
   const pool = createPostgresPool({ ...location, poolSize: 1, timeoutMs: answerWithinMs });
-  const db = databaseOver<WriterTables>(pool);
-  const holder = holderName();
-  const deadlineMs = clock.monotonicMs() + withinMs;
+  const db = databaseOver<PlainTables>(pool);
   let sureUntilMs = -Infinity;
+  let isToldOf = false;
 
   /** Counted from before it is asked for: when the answer is late, so is the end for everybody else. */
-  async function leased<Row>(ask: () => Promise<readonly Row[]>): Promise<Row | undefined> {
+  async function leased(ask: () => Promise<Epochs>): Promise<number | undefined> {
     const askedAtMs = clock.monotonicMs();
-    const [row] = await ask();
+    const [row] = (await ask()).rows;
     if (row !== undefined) sureUntilMs = askedAtMs + leaseMs;
-    return row;
+    return row?.epoch;
   }
 
+  const isGivenUp = (): boolean => signal?.aborted === true;
   async function take(): Promise<number> {
-    let isToldOf = false;
-    let problem: unknown = null;
-    for (;;) {
-      try {
-        const taken = await leased(() => takeExpired(db, holder));
-        if (taken !== undefined) return taken.epoch;
-        problem = null;
-      } catch (error) {
-        // A transaction of the writer before is about to end, or the server restarts.
-        if (!(error instanceof FlatlineError && error.code === "store_busy")) throw error;
-        problem = error;
-      }
-      const other = problem === null ? await holderOf(db).catch(() => "another process") : "another process";
-      if (!isToldOf && problem === null) onWait?.(other);
-      isToldOf ||= problem === null;
-      if (clock.monotonicMs() >= deadlineMs) throw problem ?? heldError(pool.place, other);
-      await clock.sleep(lookEveryMs, signal);
-      if (signal?.aborted === true) throw new FlatlineError("unavailable", "stopped while another process writes");
-    }
+    const epoch = isGivenUp() ? undefined : await leased(() => takeExpired(db));
+    if (epoch !== undefined) return epoch;
+    const row = await db.selectFrom("writer").select("holder").executeTakeFirst();
+    const other = row?.holder ?? "another process";
+    if (!isToldOf) onWait?.(other);
+    isToldOf = true;
+    throw heldError(pool.place, other);
   }
 
   async function renew(): Promise<void> {
     if (lost.signal.aborted) throw lost.signal.reason;
-    const renewed = await leased(async () => {
-      const { rows } = await sql<{ epoch: number }>`
-        update writer set expires_at_ms = ${nowMs} + cast(${leaseMs} as bigint) where epoch = ${epoch} returning epoch`.execute(
-        db,
-      );
-      return rows;
-    });
+    const renewed = await leased(() =>
+      sql<{ epoch: number }>`
+        update writer set expires_at_ms = ${nowMs} + cast(${leaseMs} as bigint) where epoch = ${epoch}
+        returning epoch`.execute(db),
+    );
     if (renewed === undefined) fence.close();
     if (lost.signal.aborted) throw lost.signal.reason;
   }
 
   const lost = new AbortController();
-  let epoch: number;
-  try {
-    epoch = await take();
-  } catch (error) {
+  // A transaction of the writer before may be about to end, or the server restart.
+  const wait = { clock, withinMs, firstMs: lookEveryMs, longestMs: lookEveryMs, isPassing: isBusy, signal };
+  const epoch = await retrying(take, wait).catch(async (error: unknown) => {
     await pool.end();
-    throw error;
-  }
+    throw isGivenUp() ? new FlatlineError("unavailable", "stopped while another process writes") : error;
+  });
   fence.open(epoch, () => {
     sureUntilMs = -Infinity;
     lost.abort(fence.lostError());
@@ -126,18 +110,15 @@ export async function takeWriterRow({ location, fence, ...options }: TakeRowOpti
   };
 }
 
-async function takeExpired(db: Kysely<WriterTables>, holder: string): Promise<readonly { readonly epoch: number }[]> {
-  // An unexpired row is not waited for.
-  const { rows: expired } = await sql`
-    select 1 from writer where expires_at_ms + ${graceMs} <= ${nowMs}`.execute(db);
-  if (expired.length === 0) return [];
-  const { rows } = await sql<{ epoch: number }>`
-    update writer set epoch = epoch + 1, holder = ${holder}, expires_at_ms = ${nowMs} + cast(${leaseMs} as bigint)
-    where expires_at_ms + ${graceMs} <= ${nowMs} returning epoch`.execute(db);
-  return rows;
+interface Epochs {
+  readonly rows: readonly { readonly epoch: number }[];
 }
 
-async function holderOf(db: Kysely<WriterTables>): Promise<string> {
-  const row = await db.selectFrom("writer").select("holder").executeTakeFirst();
-  return row?.holder ?? "another process";
+async function takeExpired(db: Kysely<PlainTables>): Promise<Epochs> {
+  // An unexpired row is not waited for.
+  const expired = await sql`select 1 from writer where expires_at_ms + ${graceMs} <= ${nowMs}`.execute(db);
+  if (expired.rows.length === 0) return { rows: [] };
+  return sql<{ epoch: number }>`
+    update writer set epoch = epoch + 1, holder = ${holderName()}, expires_at_ms = ${nowMs} + cast(${leaseMs} as bigint)
+    where expires_at_ms + ${graceMs} <= ${nowMs} returning epoch`.execute(db);
 }

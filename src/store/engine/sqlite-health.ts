@@ -97,9 +97,8 @@ export class SqliteHealth {
 
   /** SQLite knows the log's pages by the memory that its connections share. One of its own can be asked amid a transaction. */
   #isLogCut(): boolean {
-    let database: DatabaseSync | null = null;
     try {
-      database = new DatabaseSync(databaseUri(this.#path, "mode=ro"), { readOnly: true });
+      using database = new DatabaseSync(databaseUri(this.#path, "mode=ro"), { readOnly: true });
       const pages = Number(database.prepare("pragma wal_checkpoint(noop)").get()?.["log"]);
       const pageBytes = Number(database.prepare("pragma page_size").get()?.["page_size"]);
       const bytes = statSync(this.#log, { throwIfNoEntry: false })?.size ?? 0;
@@ -107,8 +106,6 @@ export class SqliteHealth {
     } catch (error) {
       // A lack of descriptors or memory proves nothing.
       return [ioErrorCode, ...damageCodes].includes(resultCodeOf(error));
-    } finally {
-      database?.close();
     }
   }
 

@@ -1,6 +1,5 @@
 import { hourMs } from "../../base/time.ts";
 import type { CheckName, CheckReport, ShownCounts } from "../../contract/report.ts";
-import type { Severity } from "../../contract/severity.ts";
 
 /** A check of an organization. */
 export interface CheckKey {
@@ -26,74 +25,48 @@ interface Past {
   readonly isKept: boolean;
 }
 
+export type CheckState = ReturnType<typeof checkState>;
+
 /**
- * The last state of a check. Reports are texts, which are parsed when somebody asks: as objects, those of a fleet are most of
- * what the garbage collector moves.
+ * The last state of a check; `text` is its last report as JSON. Reports are texts, which are parsed when somebody asks: as objects,
+ * those of a fleet are most of what the garbage collector moves.
  */
-export class CheckState implements Run, Past {
-  readonly check: CheckName;
-  readonly slug: string;
-  readonly dueAtMs: number;
-  readonly isAsked: boolean;
-  readonly severity: Severity;
-  readonly severitySinceMs: number;
-  readonly lastRunAtMs: number;
-  readonly lastSuccessAtMs: number | null;
-  /** What the last report counts; null if it is an error. */
-  readonly lastCounts: ShownCounts | null;
-  /** The last report as JSON. */
-  readonly text: string;
-  readonly resultText: string | null;
-  readonly isKept: boolean;
-  /** What an operator takes for a change when it differs. */
-  readonly #kind: string;
+export function checkState(report: CheckReport, text: string, run: Pick<Run, "dueAtMs" | "isAsked">, past: Past) {
+  return {
+    ...past,
+    check: report.check,
+    slug: report.slug,
+    dueAtMs: run.dueAtMs,
+    isAsked: run.isAsked,
+    severity: report.severity,
+    lastRunAtMs: report.finishedAtMs,
+    /** What the last report counts; null if it is an error. */
+    lastCounts: shownCounts(report),
+    text,
+    /** What an operator takes for a change when it differs. */
+    kind: kindOf(report),
+    get lastReport(): CheckReport {
+      return JSON.parse(text) as CheckReport;
+    },
+    /** The report of the last run with a result. */
+    get lastResultReport(): CheckReport | null {
+      return past.resultText === null ? null : (JSON.parse(past.resultText) as CheckReport);
+    },
+  } as const;
+}
 
-  /** `text` is the report as JSON. */
-  constructor(report: CheckReport, text: string, run: Pick<Run, "dueAtMs" | "isAsked">, past: Past) {
-    this.check = report.check;
-    this.slug = report.slug;
-    this.dueAtMs = run.dueAtMs;
-    this.isAsked = run.isAsked;
-    this.severity = report.severity;
-    this.severitySinceMs = past.severitySinceMs;
-    this.lastRunAtMs = report.finishedAtMs;
-    this.lastSuccessAtMs = past.lastSuccessAtMs;
-    this.lastCounts = shownCounts(report);
-    this.text = text;
-    this.resultText = past.resultText;
-    this.isKept = past.isKept;
-    this.#kind = kindOf(report);
-  }
-
-  /** Returns the state after a run. */
-  static after(before: CheckState | null, report: CheckReport, run: Pick<Run, "dueAtMs" | "isAsked">): CheckState {
-    const { severity, finishedAtMs: atMs } = report;
-    const text = JSON.stringify(report);
-    const isResult = report.kind === "result";
-    return new CheckState(report, text, run, {
-      severitySinceMs: before?.severity === severity ? before.severitySinceMs : atMs,
-      resultText: isResult ? text : (before?.resultText ?? null),
-      lastSuccessAtMs: isResult ? atMs : (before?.lastSuccessAtMs ?? null),
-      isKept:
-        before === null ||
-        before.#kind !== kindOf(report) ||
-        (isResult && severity !== "ok" && isNewHour(before, atMs)),
-    });
-  }
-
-  get lastReport(): CheckReport {
-    return JSON.parse(this.text) as CheckReport;
-  }
-
-  /** Returns the report of the last run with a result. */
-  get lastResultReport(): CheckReport | null {
-    return this.resultText === null ? null : (JSON.parse(this.resultText) as CheckReport);
-  }
-
-  /** Returns the current count of the last run; null if its report has none. */
-  get currentCount(): number | null {
-    return this.lastCounts?.currentCount ?? null;
-  }
+/** Returns the state after a run. */
+export function stateAfter(before: CheckState | null, report: CheckReport, run: Run): CheckState {
+  const { severity, finishedAtMs: atMs } = report;
+  const text = JSON.stringify(report);
+  const isResult = report.kind === "result";
+  return checkState(report, text, run, {
+    severitySinceMs: before?.severity === severity ? before.severitySinceMs : atMs,
+    resultText: isResult ? text : (before?.resultText ?? null),
+    lastSuccessAtMs: isResult ? atMs : (before?.lastSuccessAtMs ?? null),
+    isKept:
+      before === null || before.kind !== kindOf(report) || (isResult && severity !== "ok" && isNewHour(before, atMs)),
+  });
 }
 
 function isNewHour({ lastRunAtMs }: CheckState, atMs: number): boolean {

@@ -5,7 +5,7 @@ import { severities } from "../../contract/severity.ts";
 import { chunksOf } from "../engine/chunks.ts";
 import { dialectOf, inTransaction, rowStatement, type CellValue, type ValueType } from "../engine/dialect.ts";
 import type { PlainDb } from "../tables.ts";
-import { CheckState, type CheckKey } from "./check-state.ts";
+import { checkState, type CheckKey, type CheckState } from "./check-state.ts";
 
 /** A check with its number in the tables of runs, and its last state; null: it has not run. */
 export interface StoredCheck extends CheckKey {
@@ -114,8 +114,8 @@ function readState(row: CheckRow): CheckState | null {
   const report = JSON.parse(row.report) as CheckReport;
   const isResult = report.kind === "result";
   const result = row.last_result === null ? null : (JSON.parse(row.last_result) as CheckReport);
-  const origin = { dueAtMs: row.due_at_ms, isAsked: row.is_asked !== 0 };
-  return new CheckState(report, row.report, origin, {
+  const run = { dueAtMs: row.due_at_ms, isAsked: row.is_asked !== 0 };
+  return checkState(report, row.report, run, {
     severitySinceMs: row.severity_since_ms,
     resultText: isResult ? row.report : row.last_result,
     lastSuccessAtMs: (isResult ? report : result)?.finishedAtMs ?? null,

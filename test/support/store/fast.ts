@@ -7,10 +7,8 @@ import { Kysely, sql } from "kysely";
 import { createSystemClock } from "../../../src/base/time.ts";
 import { migrate } from "../../../src/store/engine/migrations/migrations.ts";
 import { SqliteDialect } from "../../../src/store/engine/sqlite-driver.ts";
-import { createBodyReader } from "../../../src/store/alerts/alerts.ts";
-import { createEventStore } from "../../../src/store/events/events.ts";
-import type { PlainDb, PlainTables } from "../../../src/store/tables.ts";
-import { createParts } from "../../../src/store/store-parts.ts";
+import type { PlainTables } from "../../../src/store/tables.ts";
+import { createPartsFactory } from "../../../src/store/store-parts.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { Writer } from "../../../src/store/writer.ts";
 
@@ -44,15 +42,12 @@ export async function createFastStore(): Promise<FastStore> {
       connections.push(db);
       await sql`pragma synchronous = off`.execute(db);
       await migrate(db as unknown as Kysely<unknown>, path);
-      const options = {
-        createEvents: (events: PlainDb) => createEventStore(events, null),
-        readAlertBodies: createBodyReader(),
-      } as const;
+      const createParts = createPartsFactory(null);
       return {
         isRemote: false,
         commitPauseMs: 0,
-        ...createParts(db, options),
-        transaction: (work) => db.transaction().execute((transaction) => work(createParts(transaction, options))),
+        ...createParts(db),
+        transaction: (work) => db.transaction().execute((transaction) => work(createParts(transaction))),
         takeWriter: async () => soleWriter,
         nowMs: async () => clock.nowMs(),
         bytes: async () => 0,

@@ -1,7 +1,7 @@
 import { sql, type Kysely } from "kysely";
 import { z } from "zod";
 import { FlatlineError } from "../../../base/errors.ts";
-import { dialectOf, type StoreDialect } from "../dialect.ts";
+import { dialectOf } from "../dialect.ts";
 import * as initial from "./0001-initial.ts";
 
 /** One step of the schema. */
@@ -51,54 +51,36 @@ async function takeMigrationLock(transaction: Kysely<unknown>): Promise<void> {
 const createVersionTable = sql`create table if not exists schema_version (version integer primary key, name text not null)`;
 
 /**
- * Returns the schema version of the database, 0 if it is empty. The file of another program was rejected when it was opened.
+ * Returns the schema version of the database, 0 if it is empty.
  * @throws FlatlineError store_newer, store_unusable, store_busy
  */
 export async function readVersion(db: Kysely<unknown>, place: string): Promise<number> {
-  const { engine } = dialectOf(db);
-  if (!(await hasVersions(db, engine))) return 0;
-  const version = engine === "sqlite" ? await newestVersion(db) : await ownVersion(db, place);
-  if (version > currentVersion) {
+  if (!(await hasVersions(db))) return 0;
+  // Another program's table of this name has other columns, or not the names of our steps.
+  const { rows } = await sql`select * from schema_version`.execute(db);
+  const steps = z.array(stepSchema).min(1).safeParse(rows);
+  if (!steps.success || steps.data.some(({ version, name }) => (migrations[version - 1]?.name ?? name) !== name))
     throw new FlatlineError(
-      "store_newer",
-      `the store ${place} has schema version ${version}, this flatline supports up to ${currentVersion}: ` +
-        "run the newer flatline that wrote it, or restore a backup from before the upgrade",
+      "store_unusable",
+      `the store ${place} cannot be used: its table schema_version belongs to another program: give flatline a schema or a database of its own`,
     );
-  }
-  return version;
-}
-
-async function newestVersion(db: Kysely<unknown>): Promise<number> {
-  const { rows } = await sql<{ version: number | null }>`select max(version) as version from schema_version`.execute(
-    db,
-  );
-  return rows[0]?.version ?? 0;
-}
-
-/** Reads our schema version. Other programs have a table of this name too; ours contains the names of our migrations. */
-async function ownVersion(db: Kysely<unknown>, place: string): Promise<number> {
-  // As JSON, because another program's table has other columns.
-  const { rows } = await sql<{ step: unknown }>`select to_jsonb(step) as step from schema_version as step`.execute(db);
-  const steps = z.array(stepSchema).safeParse(rows.map(({ step }) => step));
-  const isOurs =
-    steps.success &&
-    steps.data.length > 0 &&
-    steps.data.every(({ version, name }) => (migrations[version - 1]?.name ?? name) === name);
-  if (isOurs) return Math.max(0, ...steps.data.map(({ version }) => version));
+  const version = Math.max(...steps.data.map((step) => step.version));
+  if (version <= currentVersion) return version;
   throw new FlatlineError(
-    "store_unusable",
-    `the store ${place} cannot be used: its table schema_version belongs to another program: give flatline a schema or a database of its own`,
+    "store_newer",
+    `the store ${place} has schema version ${version}, this flatline supports up to ${currentVersion}: ` +
+      "run the newer flatline that wrote it, or restore a backup from before the upgrade",
   );
 }
 
-const stepSchema = z.object({ version: z.number().int().positive(), name: z.string() });
+const stepSchema = z.object({ version: z.int().positive(), name: z.string() });
 
-async function hasVersions(db: Kysely<unknown>, engine: StoreDialect["engine"]): Promise<boolean> {
-  if (engine === "sqlite") return (await db.introspection.getTables()).some(({ name }) => name === "schema_version");
+async function hasVersions(db: Kysely<unknown>): Promise<boolean> {
   // Resolves the table by the search_path, as all statements do. to_regclass would return the state before the wait for the
   // lock.
-  const { rows } = await sql<{ is_there: boolean }>`
-    select exists (select from pg_tables
-      where tablename = 'schema_version' and schemaname = any (current_schemas(false))) as is_there`.execute(db);
-  return rows[0]?.is_there === true;
+  const found =
+    dialectOf(db).engine === "sqlite"
+      ? sql`select 1 from sqlite_schema where name = 'schema_version'`
+      : sql`select 1 from pg_tables where tablename = 'schema_version' and schemaname = any (current_schemas(false))`;
+  return (await found.execute(db)).rows.length > 0;
 }
