@@ -198,19 +198,6 @@ describe("a round", () => {
     expect(some).toMatchObject([{ error: { reason: "invalid_response" } }, { severity: "ok" }]);
     expect(none).toMatchObject([{ error: { reason: "store" } }, { error: { reason: "store" } }]);
   });
-
-  it("is unknown where no event was ever stored", async () => {
-    const firstEvents = async () => new Map([["seen", null]]);
-    const targets = ["unseen", "seen"].map((slug) => named(slug, { whenNoEvents: "unknown" }));
-
-    const runs = await runRound(
-      targets,
-      deps(silent, { firstEvents, evaluate: async () => [counted(1), counted(1)] }),
-      never(),
-    );
-
-    expect(runs).toMatchObject([{ error: { reason: "no_events" } }, { severity: "ok", baselineCoverage: 0 }]);
-  });
 });
 
 describe("a run of the review queue check", () => {

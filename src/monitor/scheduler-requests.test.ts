@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { spikeTarget } from "../../test/support/scheduling.ts";
-import { times, useSchedulingWorlds } from "../../test/support/scheduling-worlds.ts";
+import { spikeTarget, times, useSchedulingWorlds } from "../../test/support/scheduling.ts";
 
 const minute = 60_000;
 // Two minutes after a tick of every five minutes.
@@ -15,7 +14,7 @@ function never(): AbortSignal {
 describe("a run that is asked for", () => {
   it("is run now, and keeps the tick that follows", async () => {
     const { clock, world } = await setUp();
-    const scheduler = world.process("a", [spikeTarget("acme")]);
+    const scheduler = world.process([spikeTarget("acme")]);
     await scheduler.start();
     await clock.advance(2 * minute + 50_000);
 
@@ -32,7 +31,7 @@ describe("a run that is asked for", () => {
   it("comes after one that is under way, which is not shared", async () => {
     const { clock, world } = await setUp();
     world.behave = () => ({ durationMs: 10_000 });
-    const scheduler = world.process("a", [spikeTarget("acme")]);
+    const scheduler = world.process([spikeTarget("acme")]);
     await scheduler.start();
     await clock.advance(4_000);
 
@@ -50,7 +49,7 @@ describe("a run that is asked for", () => {
     const { clock, world } = await setUp();
     world.behave = () => ({ durationMs: 1_000 });
     const targets = Array.from({ length: 10 }, (_, index) => spikeTarget(`organization-${index}`));
-    const scheduler = world.process("a", targets, { concurrency: 1 });
+    const scheduler = world.process(targets, { concurrency: 1 });
     await scheduler.start();
     await clock.advance(500);
 
@@ -66,7 +65,7 @@ describe("a run that is asked for", () => {
 
   it("is refused of an organization that is not configured", async () => {
     const { world } = await setUp();
-    const scheduler = world.process("a", [spikeTarget("acme")]);
+    const scheduler = world.process([spikeTarget("acme")]);
     await scheduler.start();
 
     await expect(scheduler.runNow("dead-asset-spike", "nobody", never())).rejects.toMatchObject({ code: "not_found" });
@@ -76,7 +75,7 @@ describe("a run that is asked for", () => {
   it("ends with the caller's signal while it waits, and is refused while stopping", async () => {
     const { clock, world } = await setUp();
     world.behave = () => ({ durationMs: 30_000 });
-    const scheduler = world.process("a", [spikeTarget("acme")]);
+    const scheduler = world.process([spikeTarget("acme")]);
     await scheduler.start();
     await clock.advance(1_000);
 
@@ -86,5 +85,63 @@ describe("a run that is asked for", () => {
     expect(await asked).toMatchObject({ code: "api_timeout" });
     await scheduler.stop(0);
     await expect(scheduler.runNow("dead-asset-spike", "acme", never())).rejects.toMatchObject({ code: "unavailable" });
+  });
+});
+
+describe("one process after another", () => {
+  it("runs what was due in between though the clock has been set back since the first one", async () => {
+    const { clock, world } = await setUp();
+    const runForAWhile = async (): Promise<void> => {
+      const scheduler = world.process([spikeTarget("acme")]);
+      await scheduler.start();
+      await clock.advance(4 * minute);
+      await scheduler.stop(0);
+    };
+
+    await runForAWhile();
+    clock.shiftWall(-60 * minute);
+    await runForAWhile();
+    await clock.advance(5 * minute);
+    await runForAWhile();
+
+    expect(times(world)).toEqual(["acme 12:02:00", "acme 12:05:00", "acme 11:10:00", "acme 11:15:00"]);
+  });
+});
+
+describe("a stop", () => {
+  it("lets runs under way end within the time to drain", async () => {
+    const { clock, world } = await setUp();
+    world.behave = () => ({ durationMs: 5_000 });
+    const scheduler = world.process([spikeTarget("acme")]);
+    await scheduler.start();
+    await clock.advance(1_000);
+
+    const stopped = scheduler.stop(8_000);
+    await clock.advance(8_000);
+    await stopped;
+
+    expect(world.recorded).toHaveLength(1);
+    expect(world.states).toMatchObject([{ slug: "acme", severity: "ok" }]);
+    clock.assertIdle();
+  });
+
+  it("aborts what hangs, and records nothing of it", async () => {
+    const { clock, world } = await setUp();
+    world.behave = () => ({ durationMs: 1e9 });
+    const targets = [spikeTarget("acme"), spikeTarget("globex")];
+    const scheduler = world.process(targets, { concurrency: 1 });
+    await scheduler.start();
+    await clock.advance(1_000);
+
+    const stopped = scheduler.stop(8_000);
+    await clock.advance(8_000);
+    await stopped;
+
+    expect(world.upstream.starts).toBe(1);
+    expect(world.recorded).toEqual([]);
+    expect(world.log.filter(({ level }) => level === "error")).toEqual([]);
+    expect(scheduler.running()).toBe(0);
+    expect(scheduler.isStalled(), "one that has stopped ticks no more").toBe(true);
+    clock.assertIdle();
   });
 });

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { resultReport } from "../../test/support/check-reports.ts";
-import { spikeTarget } from "../../test/support/scheduling.ts";
-import { times, useSchedulingWorlds } from "../../test/support/scheduling-worlds.ts";
+import { spikeTarget, times, useSchedulingWorlds } from "../../test/support/scheduling.ts";
 import type { VirtualClock } from "../../test/support/virtual-clock.ts";
 import type { CheckReport, ResultReport } from "../contract/report.ts";
 import type { CheckTarget } from "../checks/checks.ts";
@@ -33,7 +32,7 @@ describe("checks that are run together", () => {
     const { clock, world } = await setUp();
     const { asked, left, round } = roundOf(clock);
     const targets = ["acme", "globex", "initech"].map((slug) => spikeTarget(slug));
-    const scheduler = world.process("a", targets, { round });
+    const scheduler = world.process(targets, { round });
 
     await scheduler.start();
     await clock.advance(4 * minute);
@@ -65,7 +64,7 @@ describe("checks that are run together", () => {
       await slow.promise;
       return reports;
     };
-    const scheduler = world.process("a", targets.slice(0, 1), { round: { ...round, run } });
+    const scheduler = world.process(targets.slice(0, 1), { round: { ...round, run } });
 
     await scheduler.start();
     await clock.advance(minute);
@@ -81,7 +80,7 @@ describe("checks that are run together", () => {
     const { clock, world } = await setUp();
     const { asked, round } = roundOf(clock);
     const targets = Array.from({ length: 1_200 }, (_, index) => spikeTarget(`organization-${index}`));
-    const scheduler = world.process("a", targets, { round });
+    const scheduler = world.process(targets, { round });
 
     await scheduler.start();
     await clock.advance(100);
@@ -97,7 +96,7 @@ describe("checks that are run together", () => {
     const targets = Array.from({ length: 100 }, (_, index) =>
       spikeTarget(`organization-${index}`, { jitterMs: 10_000 }),
     );
-    const scheduler = world.process("a", targets, { round });
+    const scheduler = world.process(targets, { round });
     await scheduler.start();
     await clock.advance(minute);
     asked.length = 0;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { spikeTarget } from "../../test/support/scheduling.ts";
-import { times, useSchedulingWorlds } from "../../test/support/scheduling-worlds.ts";
+import { spikeTarget, times, useSchedulingWorlds } from "../../test/support/scheduling.ts";
 
 const minute = 60_000;
 // Two minutes after a tick of every five minutes.
@@ -11,7 +10,7 @@ const setUp = useSchedulingWorlds(startMs);
 describe("the scheduler", () => {
   it("runs what was never run at once, then at each tick", async () => {
     const { clock, world } = await setUp();
-    const scheduler = world.process("a", [spikeTarget("acme"), spikeTarget("globex", { pattern: "4 * * * *" })]);
+    const scheduler = world.process([spikeTarget("acme"), spikeTarget("globex", { pattern: "4 * * * *" })]);
 
     await scheduler.start();
     await clock.advance(8 * minute);
@@ -32,7 +31,7 @@ describe("the scheduler", () => {
     const { clock, world } = await setUp();
     world.behave = () => ({ durationMs: 1_000 });
     const targets = Array.from({ length: 20 }, (_, index) => spikeTarget(`organization-${index}`));
-    const scheduler = world.process("a", targets, { concurrency: 4 });
+    const scheduler = world.process(targets, { concurrency: 4 });
 
     await scheduler.start();
     await clock.advance(4_900);
@@ -49,7 +48,7 @@ describe("the scheduler", () => {
     const { clock, world } = await setUp();
     world.behave = () => ({ durationMs: 1_000 });
     const targets = Array.from({ length: 8 }, (_, index) => spikeTarget(`organization-${index}`));
-    const scheduler = world.process("a", targets, { concurrency: 4 });
+    const scheduler = world.process(targets, { concurrency: 4 });
     const begun: { atMs: number; runs: number }[] = [];
     const work = async (): Promise<void> => {
       begun.push({ atMs: clock.nowMs() - startMs, runs: world.upstream.now });
@@ -76,7 +75,7 @@ describe("the scheduler", () => {
 
   it("gives no place to work that nobody wants any more", async () => {
     const { clock, world } = await setUp();
-    const scheduler = world.process("a", [], { concurrency: 1 });
+    const scheduler = world.process([], { concurrency: 1 });
     const [first, second] = [new AbortController(), new AbortController()];
     const worked: string[] = [];
     const work = (name: string) => async () => {
@@ -101,7 +100,7 @@ describe("the scheduler", () => {
   it("skips and counts ticks that come while the last run is under way", async () => {
     const { clock, world } = await setUp();
     world.behave = () => ({ durationMs: 7 * minute });
-    const scheduler = world.process("a", [spikeTarget("acme")], { runTimeoutMs: 30 * minute });
+    const scheduler = world.process([spikeTarget("acme")], { runTimeoutMs: 30 * minute });
 
     await scheduler.start();
     await clock.advance(14 * minute);
@@ -116,7 +115,7 @@ describe("the scheduler", () => {
   it("skips what counts events that are being imported, and runs it again with the next tick after that", async () => {
     const { clock, world } = await setUp();
     let isImporting = true;
-    const scheduler = world.process("a", [spikeTarget("acme"), spikeTarget("globex")], {
+    const scheduler = world.process([spikeTarget("acme"), spikeTarget("globex")], {
       isImporting: ({ slug }) => isImporting && slug === "acme",
     });
 
@@ -135,7 +134,7 @@ describe("the scheduler", () => {
 
   it("runs once after a suspension and counts the ticks that it missed", async () => {
     const { clock, world } = await setUp();
-    const scheduler = world.process("a", [spikeTarget("acme")]);
+    const scheduler = world.process([spikeTarget("acme")]);
     await scheduler.start();
     await clock.advance(minute);
 
@@ -152,7 +151,7 @@ describe("the scheduler", () => {
   it("ends a run at its timeout and records it as unknown", async () => {
     const { clock, world } = await setUp();
     world.behave = () => ({ durationMs: 1e9 });
-    const scheduler = world.process("a", [spikeTarget("acme")], { runTimeoutMs: 30_000 });
+    const scheduler = world.process([spikeTarget("acme")], { runTimeoutMs: 30_000 });
 
     await scheduler.start();
     await clock.advance(30_000);
@@ -168,7 +167,7 @@ describe("the scheduler", () => {
     world.beforeRecord = ({ run }) => {
       if (run.slug === "acme" && failures-- > 0) throw new Error("disk is full");
     };
-    const scheduler = world.process("a", [spikeTarget("acme"), spikeTarget("globex")]);
+    const scheduler = world.process([spikeTarget("acme"), spikeTarget("globex")]);
 
     await scheduler.start();
     await clock.advance(minute);
@@ -185,7 +184,7 @@ describe("the scheduler", () => {
 
   it("computes due times anew when somebody sets the clock back", async () => {
     const { clock, world } = await setUp();
-    const scheduler = world.process("a", [spikeTarget("acme")]);
+    const scheduler = world.process([spikeTarget("acme")]);
     await scheduler.start();
     await clock.advance(4 * minute);
 
@@ -203,7 +202,7 @@ describe("the scheduler", () => {
   it("runs a tick once though the clock is stepped back a little meanwhile", async () => {
     const { clock, world } = await setUp();
     world.behave = () => ({ durationMs: 100 });
-    const scheduler = world.process("a", [spikeTarget("acme")]);
+    const scheduler = world.process([spikeTarget("acme")]);
     await scheduler.start();
     await clock.advance(3 * minute + 50);
 
@@ -219,7 +218,7 @@ describe("the scheduler", () => {
 describe("a change of the configuration", () => {
   it("runs what is new at once, forgets what is gone, and keeps the rest", async () => {
     const { clock, world } = await setUp();
-    const scheduler = world.process("a", [spikeTarget("acme"), spikeTarget("globex")]);
+    const scheduler = world.process([spikeTarget("acme"), spikeTarget("globex")]);
     await scheduler.start();
     await clock.advance(minute);
 
@@ -233,7 +232,7 @@ describe("a change of the configuration", () => {
   it("takes a new schedule from now on, also for a run that is under way", async () => {
     const { clock, world } = await setUp();
     world.behave = (slug) => ({ durationMs: slug === "acme" ? 30_000 : 0 });
-    const scheduler = world.process("a", [spikeTarget("acme"), spikeTarget("globex")]);
+    const scheduler = world.process([spikeTarget("acme"), spikeTarget("globex")]);
     await scheduler.start();
     await clock.advance(10_000);
 

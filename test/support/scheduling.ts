@@ -1,27 +1,20 @@
+import { afterEach, beforeEach } from "vitest";
+
 import type { FinishedRun } from "../../src/alerting/finished-run.ts";
 import { createRecorder, recordRun, type Recorded } from "../../src/alerting/record.ts";
 import type { Logger } from "../../src/base/logger.ts";
 import type { CheckReport } from "../../src/contract/report.ts";
 import type { ResultSeverity } from "../../src/contract/severity.ts";
-import { firstDueAtMs } from "../../src/monitor/scheduled-checks.ts";
 import { createLastStates } from "../../src/monitor/last-states.ts";
-import { createScheduler, type Scheduler, type SchedulerOptions } from "../../src/monitor/scheduler.ts";
+import { createScheduler, type SchedulerOptions } from "../../src/monitor/scheduler.ts";
 import type { CheckTarget } from "../../src/checks/checks.ts";
 import { Board } from "../../src/store/runs/board.ts";
 import type { CheckState } from "../../src/store/runs/check-state.ts";
 import type { Store } from "../../src/store/store.ts";
 import { spikeResult } from "./far-side/scripted-source.ts";
-import type { VirtualClock } from "./virtual-clock.ts";
+import { createFastStore, type FastStore } from "./store/fast.ts";
+import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts";
 import { quietSettings } from "./quiet-settings.ts";
-
-/** A run that was recorded. */
-export interface RecordedRun {
-  readonly owner: string;
-  readonly slug: string;
-  readonly dueAtMs: number;
-  readonly startedAtMs: number;
-  readonly finishedAtMs: number;
-}
 
 export interface LogLine {
   readonly level: "debug" | "info" | "warn" | "error";
@@ -29,78 +22,39 @@ export interface LogLine {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** What schedulers of one store did, whoever they were. */
-export interface SchedulingWorld {
-  readonly recorded: RecordedRun[];
-  /** When processes began, or read the last states again. */
-  readonly startsAtMs: number[];
-  readonly states: CheckState[];
-  readonly skipped: Record<string, number>;
-  readonly lagSeconds: number[];
-  readonly log: LogLine[];
-  /** Checks under way now, and the most there ever were. */
-  readonly upstream: { now: number; most: number; starts: number };
-  /** How long the next runs of a slug take, and what they give. */
-  behave: (slug: string) => { readonly durationMs: number; readonly severity?: ResultSeverity };
-  /** Throws to make recording fail. */
-  beforeRecord: (request: FinishedRun) => void;
-  /** A process on the store that is not started yet. */
-  process(owner: string, targets: readonly CheckTarget[], over?: ProcessOptions): SchedulingProcess;
-  /** When the check is due, as a process that begins now finds it. */
-  nextDueAtMs(target: CheckTarget): Promise<number>;
-}
-
-export type ProcessOptions = Partial<SchedulerOptions> & {
-  /** Its own connection [the world's]. */
-  readonly store?: Store;
-  /** Proves that the store takes writes [it does]. */
-  readonly renew?: () => Promise<void>;
-};
-
-/** A scheduler with the last states that it goes by. */
-export type SchedulingProcess = Omit<Scheduler, "start"> & { start(): Promise<void> };
+export type SchedulingWorld = ReturnType<typeof createSchedulingWorld>;
 
 /** Upstream, recorder, metrics and log for schedulers in tests. */
-export function createSchedulingWorld(store: Store, clock: VirtualClock): SchedulingWorld {
-  const world: SchedulingWorld = {
-    recorded: [],
-    startsAtMs: [],
-    states: [],
-    skipped: { late: 0, overlap: 0 },
-    lagSeconds: [],
-    log: [],
+export function createSchedulingWorld(store: Store, clock: VirtualClock) {
+  const world = {
+    recorded: [] as { readonly slug: string; readonly startedAtMs: number }[],
+    states: [] as CheckState[],
+    skipped: { late: 0, overlap: 0 } as Record<string, number>,
+    lagSeconds: [] as number[],
+    log: [] as LogLine[],
+    /** Checks under way now, and the most there ever were. */
     upstream: { now: 0, most: 0, starts: 0 },
-    behave: () => ({ durationMs: 0 }),
-    beforeRecord: () => {},
+    /** How long the next runs of a slug take, and what they give. */
+    behave: (_slug: string): { readonly durationMs: number; readonly severity?: ResultSeverity } => ({ durationMs: 0 }),
+    /** Throws to make recording fail. */
+    beforeRecord: (_run: FinishedRun): void => undefined,
     process: createProcess,
-    nextDueAtMs: async (target) => {
-      const board = new Board();
-      board.learn(await store.runs.load());
-      return firstDueAtMs(target, board.state(target.check, target.slug), clock.nowMs());
-    },
   };
 
-  function createProcess(
-    owner: string,
-    targets: readonly CheckTarget[],
-    options: ProcessOptions = {},
-  ): SchedulingProcess {
-    const { store: own = store, renew = () => Promise.resolve(), ...over } = options;
+  /** A scheduler with the last states that it goes by, not started yet. */
+  function createProcess(targets: readonly CheckTarget[], over: Partial<SchedulerOptions> = {}) {
     const board = new Board();
     const logger = createRecordingLogger(world.log);
     const lastStates = createLastStates({
-      store: own,
-      writer: { isSure: () => true, renew },
+      store,
+      writer: { isSure: () => true, renew: async () => undefined },
       board,
       clock,
       logger,
-      onRead: () => {
-        world.startsAtMs.push(clock.nowMs());
-        scheduler.restart();
-      },
+      onRead: () => scheduler.restart(),
     });
     const recorder = createRecorder({
-      store: own,
+      store,
       board,
       onDoubt: () => lastStates.doubt(),
       clock,
@@ -132,22 +86,19 @@ export function createSchedulingWorld(store: Store, clock: VirtualClock): Schedu
       world.beforeRecord(request);
       const recorded = await recordRun(recorder, request, signal);
       const { state } = recorded;
-      const { report, run } = request;
-      const { startedAtMs, finishedAtMs } = report;
-      world.recorded.push({ owner, slug: run.slug, dueAtMs: run.dueAtMs, startedAtMs, finishedAtMs });
+      world.recorded.push(request.report);
       world.states.push(state);
       return recorded;
     }
 
     return {
       ...scheduler,
-      start: async () => {
-        world.startsAtMs.push(clock.nowMs());
-        board.learn(await own.runs.load());
+      start: async (): Promise<void> => {
+        board.learn(await store.runs.load());
         lastStates.start();
         scheduler.start();
       },
-      stop: async (drainMs) => {
+      stop: async (drainMs: number): Promise<void> => {
         await scheduler.stop(drainMs);
         await lastStates.stop().catch(() => undefined);
       },
@@ -201,4 +152,25 @@ export function spikeTarget(slug: string, over: Partial<CheckTarget["schedule"]>
     schedule: { pattern: "*/5 * * * *", timezone: "UTC", jitterMs: 0, ...over },
     thresholds: { windowHours: 24, baselineDays: 7, warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 10 },
   };
+}
+
+/** Answers what makes a world on a clock that begins at `startMs`; each test of the file has a store of its own. */
+export function useSchedulingWorlds(
+  startMs: number,
+): () => Promise<{ clock: VirtualClock; store: Store; world: SchedulingWorld }> {
+  let backend: FastStore;
+  beforeEach(async () => {
+    backend = await createFastStore();
+  });
+  afterEach(() => backend.remove());
+  return async () => {
+    const clock = createVirtualClock({ startMs });
+    const store = await backend.connect();
+    return { clock, store, world: createSchedulingWorld(store, clock) };
+  };
+}
+
+/** Which organizations were run when, as "SLUG HH:MM:SS". */
+export function times(world: SchedulingWorld): string[] {
+  return world.recorded.map(({ slug, startedAtMs }) => `${slug} ${new Date(startedAtMs).toISOString().slice(11, 19)}`);
 }

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parse } from "yaml";
 
 import { secondMs } from "../../../src/base/time.ts";
 import { parseExposition } from "../../support/exposition-parser.ts";
@@ -21,7 +20,6 @@ import {
 } from "../../support/program/program.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-const example = await readFile(join(root, "config.example.yaml"), "utf8");
 
 const readers = { authorization: "Bearer example-token" };
 
@@ -170,29 +168,6 @@ describe.each(["the first start", "a second start"])("%s", () => {
     expect(told.map(({ slug }) => slug)).toContain("ads-hosts");
   });
 
-  it("names the assets of its alert: as many lines of CSV as different assets are known", async () => {
-    const headers = { authorization: "Bearer example-token" };
-    const answer = await fetch(`${url}/api/v1/incidents/1/assets?slug=ads-hosts&limit=1`, { headers });
-    const { count, knownCount } = (await answer.json()) as { count: number; knownCount: number };
-    const assets = (...args: string[]) => runProgram(["incidents", "assets", ...args, ...config], { cwd: folder });
-
-    const csv = await assets("1", "--slug", "ads-hosts", "--csv");
-    const json = await assets("1", "--slug", "ads-hosts", "--json");
-    const shown = await assets("1", "--slug", "ads-hosts");
-    const unknown = await assets("nobody");
-    const stranger = await assets("1", "--slug", "ads-hosts", "--slug", "x");
-
-    const [header, ...rows] = csv.stdout.trimEnd().split("\n");
-    expect(header).toBe("slug,deadAt,assetType,asset,revivedAt,answer,attr.reason");
-    expect(count).toBe(2_006);
-    expect(rows).toHaveLength(knownCount);
-    expect(json.stdout.trimEnd().split("\n")).toHaveLength(knownCount);
-    expect(shown.stdout).toContain(`2,006 deaths, ${knownCount.toLocaleString("en")} different assets known`);
-    expect(unknown).toMatchObject({ exitCode: 64, stdout: "" });
-    expect(unknown.stderr).toContain("no incident has this number or id");
-    expect([stranger.exitCode, stranger.stderr]).toEqual([64, expect.stringContaining('"x" is no member')]);
-  });
-
   it.skipIf(promtool.skipReason !== null)(`leaves promtool nothing to say`, async () => {
     expect(promtool.complaints(await readText(`${url}/metrics`))).toBe("");
   });
@@ -203,20 +178,5 @@ describe.each(["the first start", "a second start"])("%s", () => {
 
     expect(said).toEqual([]);
     expect(end).toMatchObject({ exitCode: 0, stdout: "" });
-  });
-});
-
-describe("config.example.yaml", () => {
-  it("listens on this machine only, reaches nobody and has no secret but one for trying", () => {
-    const { server, source, receivers } = parse(example) as {
-      server: unknown;
-      source: { type: string };
-      receivers: { type: string }[];
-    };
-
-    expect(server).toEqual({ listen: "127.0.0.1:9640", token: "example-token" });
-    expect(source.type).toBe("embedded");
-    expect(receivers.map(({ type }) => type)).toEqual(["log"]);
-    expect(example).not.toContain("${");
   });
 });

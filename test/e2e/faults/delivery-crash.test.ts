@@ -24,14 +24,13 @@ let sink: HttpSink;
 let answer: Answer;
 let daemon: Daemon;
 
-/** `limit` as in the receiver's YAML: at a rate, what a killed process left behind would wait for its turn. */
-async function begin(limit: string): Promise<void> {
+async function begin(): Promise<void> {
   await folder.configure(`
 source: { type: embedded }
 defaults: { schedule: "@yearly", alert: { repeatInterval: 0s } }
 organizations: [acme, globex]
 alerting: { groupWait: 0s, groupInterval: 0s, fleet: false }
-receivers: [{ name: ops, type: webhook, url: "${sink.url}", timeout: 1s${limit} }]
+receivers: [{ name: ops, type: webhook, url: "${sink.url}", timeout: 1s }]
 server: { listen: "127.0.0.1:0", token: token-of-the-tests }
 storage: { path: flatline.db }
 `);
@@ -98,46 +97,8 @@ function outboxIsEmpty(): Promise<boolean> {
 }
 
 describe("kill -9", () => {
-  it("between the commit and the delivery: it is delivered once, by the next process", async () => {
-    await begin(", rateLimit: 4/m");
-    // The receiver's rate lets four through; the fifth is committed and waits.
-    for (const isBroken of [true, false, true, false]) {
-      const before = sink.requests.length;
-      await look("acme", isBroken);
-      await eventually(() => sink.requests.length > before);
-    }
-    await look("globex", true);
-    await eventually(() => daemon.log().filter(({ msg }) => msg === "notification formed").length === 5);
-    await daemon.kill();
-    expect(sink.requests).toHaveLength(4);
-
-    await restart();
-    await eventually(async () => (await outboxIsEmpty()) && sink.requests.length > 4);
-
-    expect(told()).toEqual(["firing acme", "resolved acme", "firing acme", "resolved acme", "firing globex"]);
-    expect(sink.requests).toHaveLength(5);
-  });
-
-  it("during the delivery: it is delivered again under its id", async () => {
-    await begin("");
-    answer = () => undefined;
-    await look("acme", true);
-    await eventually(() => sink.requests.length === 1);
-    await daemon.kill();
-    answer = accept;
-
-    await restart();
-    await eventually(async () => (await outboxIsEmpty()) && sink.requests.length > 1);
-    await look("acme", false);
-    await eventually(async () => told().includes("resolved acme") && (await outboxIsEmpty()));
-
-    const [first, second] = payloads();
-    expect(second).toEqual(first);
-    expect(told()).toEqual(["firing acme", "resolved acme"]);
-  });
-
   it("after the receiver's 200 and before the acknowledgement: again under its id, so that it can be dropped", async () => {
-    await begin("");
+    await begin();
     answer = (response) => {
       // Stopped first: the 200 is on its way, and nobody will ever read it.
       daemon.signal("SIGSTOP");
