@@ -3,11 +3,10 @@ import { secondMs, type Clock } from "../base/time.ts";
 import type { CheckReport } from "../contract/report.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { checkKey } from "../contract/check-key.ts";
-import type { CheckState } from "../store/runs/check-state.ts";
-import type { RunningChecks } from "../web/read/running.ts";
-import type { CheckKey } from "../store/runs/check-state.ts";
+import type { Severity } from "../contract/severity.ts";
+import type { CheckState as ShownState, RunningChecks } from "../web/read/running.ts";
+import type { CheckKey, CheckState } from "../store/runs/check-state.ts";
 import type { Store } from "../store/store.ts";
-import { createFirstRound } from "./first-round.ts";
 import type { Changes } from "./changes.ts";
 import { createStoreWatch } from "./store-watch.ts";
 
@@ -149,4 +148,43 @@ interface Loop {
 /** Returns which of the loops has stalled, in words; empty: all is well. */
 function stalledLoops(loops: Readonly<Record<string, Loop>>): string[] {
   return Object.entries(loops).flatMap(([name, loop]) => (loop.isStalled() ? [`the ${name} has stalled`] : []));
+}
+
+/** Says once, when every check that was due at the start has run, how all of them are. */
+function createFirstRound({ logger, clock }: Pick<FleetViewOptions, "logger" | "clock">) {
+  const beganMs = clock.monotonicMs();
+  let severities: Map<string, Severity | null> | null = new Map();
+  let waiting: Set<string> | null = null;
+
+  function sayWhenOver(): void {
+    if (severities === null || waiting === null || waiting.size > 0) return;
+    const counts = { ok: 0, warn: 0, fail: 0, unknown: 0 };
+    for (const severity of severities.values()) counts[severity ?? "unknown"]++;
+    const tookMs = Math.round(clock.monotonicMs() - beganMs);
+    const hasRun = severities.size > 0;
+    severities = null;
+    // It is logged in the next turn, after the runs of the same commit.
+    if (hasRun) void clock.sleep(0).then(() => logger.info({ ...counts, tookMs }, "every check has run"));
+  }
+
+  return {
+    /** The checks as they are stored at the start; later calls say nothing new. */
+    begin: (states: readonly ShownState[]): void => {
+      if (severities === null || waiting !== null) return;
+      const nowMs = clock.nowMs();
+      // A run that ended while they were read is noted already, and newer.
+      const isDue = (state: ShownState): boolean => state.lastRunAtMs === null || state.nextDueAtMs <= nowMs;
+      const due = states.filter((state) => isDue(state) && severities?.has(checkKey(state)) !== true);
+      for (const state of states) if (!severities.has(checkKey(state))) severities.set(checkKey(state), state.severity);
+      waiting = new Set(due.map(checkKey));
+      sayWhenOver();
+    },
+    /** A check ran. */
+    note: (state: Pick<ShownState, "check" | "slug" | "severity">): void => {
+      severities?.set(checkKey(state), state.severity);
+      waiting?.delete(checkKey(state));
+      sayWhenOver();
+    },
+    isOver: (): boolean => severities === null,
+  };
 }

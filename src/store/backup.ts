@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { FlatlineError, messageOf } from "../base/errors.ts";
 import { systemCodeOf } from "../base/file-error.ts";
-import { noStore } from "./engine/location.ts";
+import { noStore } from "./store.ts";
 import { applicationId, openDatabase, storeError } from "./engine/sqlite-file.ts";
 
 export interface BackupOptions {

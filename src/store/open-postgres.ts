@@ -2,14 +2,13 @@ import { sql, type Kysely } from "kysely";
 import { postgresPlace } from "../base/postgres-url.ts";
 import { secondMs } from "../base/time.ts";
 import { inTransaction } from "./engine/dialect.ts";
-import { noStore, type PostgresLocation } from "./engine/location.ts";
+import { noStore, type PostgresLocation, type Store } from "./store.ts";
 import { currentVersion, migrate, readVersion } from "./engine/migrations/migrations.ts";
 import { Fence } from "./engine/fence.ts";
 import { createPostgresPool, databaseOver, patientTimeoutMs } from "./engine/postgres-pool.ts";
 import { takeWriterRow } from "./engine/postgres-writer.ts";
 import type { PlainTables } from "./tables.ts";
 import { createPartsFactory } from "./store-parts.ts";
-import type { Store } from "./store.ts";
 import type { Writer } from "./writer.ts";
 
 export interface OpenPostgresOptions extends PostgresLocation {

@@ -7,7 +7,7 @@ import { FlatlineError, messageOf } from "../base/errors.ts";
 import { createSystemClock, type Clock } from "../base/time.ts";
 import { inTransaction } from "./engine/dialect.ts";
 import { requireOneName, takeFileLock } from "./engine/file-lock.ts";
-import { noStore, type StoreLocation } from "./engine/location.ts";
+import { noStore, type Store, type StoreLocation } from "./store.ts";
 import { migrate } from "./engine/migrations/migrations.ts";
 import { SqliteDialect } from "./engine/sqlite-driver.ts";
 import { checkForDamage, type connectSqlite } from "./engine/sqlite-file.ts";
@@ -15,7 +15,6 @@ import { SqliteHealth } from "./engine/sqlite-health.ts";
 import { CountCache, mostCells } from "./events/count-cache.ts";
 import type { PlainTables } from "./tables.ts";
 import { createPartsFactory } from "./store-parts.ts";
-import type { Store } from "./store.ts";
 import { holderName, type Writer } from "./writer.ts";
 
 export type OpenStoreOptions = StoreLocation & {

@@ -7,7 +7,7 @@ import { redact } from "../../base/secret.ts";
 import { createSystemClock, minuteMs, secondMs } from "../../base/time.ts";
 import { TurnsPostgresAdapter } from "./dialect.ts";
 import { isChange, type Fence } from "./fence.ts";
-import type { PostgresLocation } from "./location.ts";
+import type { PostgresLocation } from "../store.ts";
 import { connectionError, isBusy, isLost, statementError } from "./postgres-error.ts";
 
 export interface PostgresPoolOptions extends PostgresLocation {

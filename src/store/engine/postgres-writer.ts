@@ -6,7 +6,7 @@ import { createSystemClock, secondMs } from "../../base/time.ts";
 import { heldError, holderName, takeWithinMs, type TakeWriterOptions, type Writer } from "../writer.ts";
 import type { PlainTables } from "../tables.ts";
 import type { Fence } from "./fence.ts";
-import type { PostgresLocation } from "./location.ts";
+import type { PostgresLocation } from "../store.ts";
 import { isBusy } from "./postgres-error.ts";
 import { createPostgresPool, databaseOver } from "./postgres-pool.ts";
 

@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import type { Clock } from "../../../src/base/time.ts";
-import type { StoreLocation } from "../../../src/store/engine/location.ts";
+import type { Store, StoreLocation } from "../../../src/store/store.ts";
 import { openStore } from "../../../src/store/open.ts";
-import type { Store } from "../../../src/store/store.ts";
 import { createDatabase } from "../postgres/postgres.ts";
 import { isTested } from "../tier.ts";
 

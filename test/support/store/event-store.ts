@@ -9,8 +9,7 @@ import type { EventFile } from "../../../src/store/events/read.ts";
 import type { AssetTypeCounts } from "../../../src/spike/asset-types.ts";
 import type { LivenessEvent } from "../../../src/store/events/rules.ts";
 import { openStore } from "../../../src/store/open.ts";
-import type { StoreLocation } from "../../../src/store/engine/location.ts";
-import type { Store } from "../../../src/store/store.ts";
+import type { Store, StoreLocation } from "../../../src/store/store.ts";
 import type { StoreEngineCase } from "./engines.ts";
 
 /** A folder of its own with an open store in it, for tests of events. */
