@@ -18,8 +18,8 @@ export function isAwaited({ run, report }: FinishedRun, board: Pick<Board, "stat
   return run.isAsked || board.stateOf(board.idOf(run) ?? 0)?.severity !== report.severity;
 }
 
-/** Runs that ended together, to be stored in one commit. */
-export interface EndedRuns {
+/** Runs that have ended together, to be stored in one commit. */
+export interface FinishedRuns {
   readonly requests: readonly FinishedRun[];
   readonly signal: AbortSignal | undefined;
 }

@@ -9,10 +9,10 @@ import type { Severity } from "../contract/severity.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
 import type { Board } from "../store/runs/board.ts";
 import { stateAfter, type CheckKey, type CheckState } from "../store/runs/check-state.ts";
-import type { CommittedRun } from "../store/runs/checks.ts";
+import type { StoredRun } from "../store/runs/checks.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import type { Store } from "../store/store.ts";
-import { isAwaited, reportFacts, type EndedRuns, type FinishedRun } from "./finished-run.ts";
+import { isAwaited, reportFacts, type FinishedRuns, type FinishedRun } from "./finished-run.ts";
 import { runTimeMs } from "./decide/run-time.ts";
 import { openIncidentBook, watchedSinceKey, type IncidentContext, type IncidentEvent } from "./incidents.ts";
 import { removalReason, type AlertingSettings, type AlertTarget } from "./settings.ts";
@@ -111,7 +111,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
 
   /** The runs of one transaction; no notification is sent before it has ended. */
-  async function recordAll(given: readonly EndedRuns[]): Promise<(readonly Committed[])[]> {
+  async function recordAll(given: readonly FinishedRuns[]): Promise<(readonly Committed[])[]> {
     const committed = await commitRuns(
       given.flatMap(({ requests }) => requests),
       given[0]?.signal,
@@ -126,7 +126,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     signal: AbortSignal | undefined,
   ): Promise<readonly Committed[]> {
     await nameChecks(requests.map(({ run }) => run));
-    const runs = requests.map(committedRun);
+    const runs = requests.map(storedRun);
     const previous = runs.map(({ checkId }) => board.stateOf(checkId)?.severity ?? null);
     let followed: readonly Followed[];
     // What the attempt that was stored did to incidents.
@@ -205,7 +205,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     for (const { check, slug } of unnamed) board.name(ids.get(checkKey({ check, slug })) ?? 0, { check, slug });
   }
 
-  function committedRun({ run, report }: FinishedRun): CommittedRun {
+  function storedRun({ run, report }: FinishedRun): StoredRun {
     const checkId = board.idOf(run) ?? 0;
     const state = stateAfter(board.stateOf(checkId), report, run);
     return { checkId, report, state };
@@ -248,10 +248,10 @@ export function createRecorder(options: RecorderOptions): Recorder {
     });
   }
 
-  const isUrgent = ({ requests }: EndedRuns): boolean => requests.some((request) => isAwaited(request, board));
+  const isUrgent = ({ requests }: FinishedRuns): boolean => requests.some((request) => isAwaited(request, board));
   const commit = createBatch({
     run: recordAll,
-    keysOf: ({ requests }: EndedRuns) => requests.map(({ run }) => checkKey(run)),
+    keysOf: ({ requests }: FinishedRuns) => requests.map(({ run }) => checkKey(run)),
     ...(options.gather === undefined ? {} : { gather: options.gather }),
     ...(store.commitPauseMs > 0 ? { pacing: { clock, everyMs: store.commitPauseMs, isUrgent, ending } } : {}),
   });
@@ -322,7 +322,7 @@ const isUnknown = (severity: Severity | null): boolean => severity === null || s
 
 /** Runs to be stored together, with the requests that they are of. */
 interface Commit {
-  readonly runs: readonly CommittedRun[];
+  readonly runs: readonly StoredRun[];
   readonly requests: readonly FinishedRun[];
   /** An attempt before may have stored them. */
   readonly isRepeated: boolean;

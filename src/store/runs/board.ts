@@ -1,7 +1,7 @@
 import { checkKey } from "../../contract/check-key.ts";
 import type { CheckName } from "../../contract/report.ts";
 import type { CheckKey, CheckState } from "./check-state.ts";
-import type { CommittedRun, StoredCheck } from "./checks.ts";
+import type { StoredRun, StoredCheck } from "./checks.ts";
 
 /** The last state of every check, in memory: what the table `checks` holds, and nothing else. */
 export class Board {
@@ -17,7 +17,7 @@ export class Board {
   }
 
   /** Takes over a commit. */
-  apply(runs: readonly CommittedRun[]): void {
+  apply(runs: readonly StoredRun[]): void {
     for (const { checkId, state } of runs) this.#states.set(checkId, state);
   }
 

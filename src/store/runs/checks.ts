@@ -14,7 +14,7 @@ export interface StoredCheck extends CheckKey {
 }
 
 /** A run of a commit, and the state that it leaves. */
-export interface CommittedRun {
+export interface StoredRun {
   readonly checkId: number;
   readonly report: CheckReport;
   readonly state: CheckState;
@@ -54,13 +54,13 @@ export function createCheckTable(db: PlainDb) {
     /** Returns all checks. */
     load: (): Promise<readonly StoredCheck[]> => readChecks(db),
     /** Stores runs, at most one of each check, and the states that they leave. */
-    commit: (runs: readonly CommittedRun[]): Promise<void> =>
+    commit: (runs: readonly StoredRun[]): Promise<void> =>
       inTransaction(db, async (db) => {
         await saveStates(db, runs.map(stateCells));
         await addRuns(db, runs.map(runCells));
       }),
     /** Returns whether a commit of these runs was stored, of which only the answer was lost. */
-    isStored: async ([run]: readonly CommittedRun[]): Promise<boolean> => {
+    isStored: async ([run]: readonly StoredRun[]): Promise<boolean> => {
       if (run === undefined) return true;
       // A commit whose connection was lost may not have ended yet.
       const { rows } = await sql<Pick<CheckRow, "due_at_ms" | "report">>`
@@ -123,13 +123,13 @@ function readState(row: CheckRow): CheckState | null {
   });
 }
 
-function stateCells({ checkId, state }: CommittedRun): CellValue[] {
+function stateCells({ checkId, state }: StoredRun): CellValue[] {
   const { check, slug, dueAtMs, isAsked, severitySinceMs, text, resultText } = state;
   const cells = [checkId, check, slug, dueAtMs, Number(isAsked), severitySinceMs];
   return [...cells, text, resultText === text ? null : resultText];
 }
 
-function runCells({ checkId, report }: CommittedRun): CellValue[] {
+function runCells({ checkId, report }: StoredRun): CellValue[] {
   const { currentCount, expectedCount } = report.kind === "result" ? report.counts : noCounts;
   return [checkId, report.finishedAtMs, severities.indexOf(report.severity), currentCount, expectedCount];
 }
