@@ -314,19 +314,14 @@ export function createScheduler(options: SchedulerOptions) {
         if (loop.signal.aborted) throw new FlatlineError("unavailable", "flatline is stopping");
         if (signal.aborted) throw startTimeout();
         if (isImporting(one.target))
-          throw new FlatlineError(
-            "conflict",
-            `events of ${slug} are being imported: what is counted of them is a part`,
-          );
+          throw new FlatlineError("conflict", `events of ${slug} are being imported: only a part is counted`);
         if (one.underWay !== null) {
           await endsWithin(clock, one.underWay.then(ignore, ignore), runTimeoutMs, signal);
           continue;
         }
         if (!canBegin()) throw new FlatlineError("unavailable", "the store cannot be reached");
-        return begin(one, { check, slug, dueAtMs: one.dueAtMs, isAsked: true }, aloneOf(one), {
-          isFirst: true,
-          signal,
-        });
+        const run = { check, slug, dueAtMs: one.dueAtMs, isAsked: true };
+        return begin(one, run, aloneOf(one), { isFirst: true, signal });
       }
     },
     /**

@@ -118,14 +118,10 @@ describe("opening a store in PostgreSQL", () => {
     expect(await ask(url, "select tablename from pg_tables where schemaname = 'public'")).toEqual(["alerts"]);
   });
 
-  it.each([
-    { rule: "other columns", table: "(version text, installed_on date)", row: "('1.9', now())" },
-    { rule: "other steps", table: "(version int, name text)", row: `(${currentVersion}, 'init')` },
-    { rule: "nothing in it", table: "(version int, name text)", row: null },
-  ])("refuses the schema_version of another program: $rule", async ({ table, row }) => {
+  it("refuses the schema_version of another program", async () => {
     const url = await database("empty");
-    await ask(url, `create table schema_version ${table}`);
-    if (row !== null) await ask(url, `insert into schema_version values ${row}`);
+    await ask(url, "create table schema_version (version text, installed_on date)");
+    await ask(url, "insert into schema_version values ('1.9', now())");
 
     await expect(open(url)).rejects.toMatchObject({
       code: "store_unusable",
