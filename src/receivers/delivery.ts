@@ -95,20 +95,16 @@ export function failureOutcome(error: unknown, secrets: readonly Secret[]): Deli
  */
 export function combineOutcomes(outcomes: readonly DeliveryOutcome[]): DeliveryOutcome {
   const retries = outcomes.filter((outcome) => outcome.kind === "retry");
-  const [retry] = retries;
-  if (retry !== undefined) {
-    const waits = retries.flatMap(({ retryAfterMs }) => retryAfterMs ?? []);
-    const retryAfterMs = waits.length === 0 ? null : Math.max(...waits);
-    return { kind: "retry", error: countedError(retry.error, retries.length, outcomes.length), retryAfterMs };
-  }
   const rejections = outcomes.filter((outcome) => outcome.kind === "rejected");
-  const [rejection] = rejections;
-  if (rejection !== undefined) {
-    const error = countedError(rejection.error, rejections.length, outcomes.length);
-    const isTooLarge = rejections.some((outcome) => outcome.isTooLarge === true);
-    return { kind: "rejected", error, ...(isTooLarge ? { isTooLarge } : {}) };
-  }
-  return outcomes[0] ?? { kind: "accepted", detail: "nothing to send" };
+  const failures = retries.length > 0 ? retries : rejections;
+  const [failure] = failures;
+  if (failure === undefined) return outcomes[0] ?? { kind: "accepted", detail: "nothing to send" };
+  const counted = `${failures.length} of ${outcomes.length} requests failed, the first with ${failure.error}`;
+  const error = outcomes.length === 1 ? failure.error : counted;
+  const waits = retries.flatMap(({ retryAfterMs }) => retryAfterMs ?? []);
+  if (retries.length > 0) return { kind: "retry", error, retryAfterMs: waits.length === 0 ? null : Math.max(...waits) };
+  const isTooLarge = rejections.some((outcome) => outcome.isTooLarge === true);
+  return { kind: "rejected", error, ...(isTooLarge ? { isTooLarge } : {}) };
 }
 
 const knownAddresses = new WeakMap<Secret, readonly Secret[]>();
@@ -155,8 +151,4 @@ export function listBytes(items: readonly unknown[]): number {
 export function shown(text: string, secrets: readonly Secret[]): string {
   // The text is redacted before it is cut: half a secret would not be recognized.
   return cutText(breakAddresses(plainText(redact(text, secrets))), maxShownCharacters);
-}
-
-function countedError(error: string, count: number, total: number): string {
-  return total === 1 ? error : `${count} of ${total} requests failed, the first with ${error}`;
 }

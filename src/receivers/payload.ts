@@ -3,6 +3,7 @@ import type {
   FleetNotice,
   IncidentNotice,
   Notification,
+  NotifiedAct,
   SampledAsset,
 } from "../alerting/notify/notification.ts";
 import { breakAddress, breakAddresses } from "../base/broken-address.ts";
@@ -47,18 +48,15 @@ function fleetPayload({ evidence, sample = [], withinMs, ...fleet }: FleetNotice
 function incidentPayload({ worst: _worst, outlived: _outlived, own: _own, ...incident }: IncidentNotice) {
   const { headline: _headline, ...summary } = incident;
   const { startedAtMs, endedAtMs, onsetAtMs, excessStoppedAtMs, secondOpinion, ...rest } = summary;
+  const { asked, alive, gone, verdict } = secondOpinion ?? {};
   return {
     ...rest,
     startedAt: iso(startedAtMs),
     endedAt: iso(endedAtMs),
     onsetAt: iso(onsetAtMs),
     excessStoppedAt: iso(excessStoppedAtMs),
-    secondOpinion: secondOpinion === null ? null : opinionPayload(secondOpinion),
+    secondOpinion: secondOpinion && { asked, alive, gone, verdict },
   };
-}
-
-function opinionPayload({ asked, alive, gone, verdict }: NonNullable<IncidentNotice["secondOpinion"]>) {
-  return { asked, alive, gone, verdict };
 }
 
 function alertPayload(notice: AlertNotice) {
@@ -91,18 +89,18 @@ function alertPayload(notice: AlertNotice) {
     isDrill: notice.isTest === true,
     /** On an end: the gate of its organization opened with it. */
     gateOpened: notice.gateOpened === true,
-    judgement: judgement === undefined ? null : judgementPayload(judgement),
+    judgement: judgement === undefined ? null : { verdict: judgement.verdict, ...saidPayload(judgement) },
     assetsUrl: notice.assetsUrl ?? null,
     restoreUrl: notice.restoreUrl ?? null,
     /** The person who judged or released it, and the reason; null for other events. */
-    act: act === undefined ? null : { by: act.by, comment: act.comment, at: iso(act.atMs) },
+    act: act === undefined ? null : saidPayload(act),
     /** Some of the assets that died, the newest ones. */
     sample: (notice.sample ?? []).map(samplePayload),
   };
 }
 
-function judgementPayload({ verdict, comment, by, atMs }: NonNullable<AlertNotice["judgement"]>) {
-  return { verdict, comment, by, at: iso(atMs) };
+function saidPayload({ comment, by, atMs }: NotifiedAct) {
+  return { comment, by, at: iso(atMs) };
 }
 
 function samplePayload({ asset, assetType, deadAtMs, attributes }: SampledAsset) {

@@ -210,7 +210,7 @@ export function sampleNotifications() {
     const { status, severity } = alert;
     const alerts = [alert];
     const told = { incident, fleet: null, ...given };
-    const summary = summarize(alerts, { ...told, nowMs });
+    const summary = summarize(alerts, { incident: told.incident, nowMs });
     const id = "0196f0a2-0000-7000-8000-00000000a000";
     const externalUrl = "https://flatline.example.com";
     return { id, receiver: "sample", status, severity, summary, generatedAtMs: nowMs, externalUrl, alerts, ...told };

@@ -37,7 +37,7 @@ const ended = {
   reason: "back_to_ok",
   endsAtMs: startsAtMs + 2 * hourMs + 5 * minuteMs,
 } as const;
-const alone = { fleet: null, incident: null, nowMs: startsAtMs };
+const alone = { incident: null, nowMs: startsAtMs };
 
 describe("summarize", () => {
   it.each<[string, AlertNotice[], string]>([
@@ -80,21 +80,6 @@ describe("summarize", () => {
       "what fired and ended before it could be sent says both",
       [notice(), notice(ended)],
       "fired meanwhile; acme: the rate is back under the threshold, lasted 2 h 5 min, peak fail with 5,119 deaths",
-    ],
-    [
-      "of several that fire, the worst are named first, else as they came",
-      [
-        notice({ slug: "a", severity: "warn" }),
-        notice({ slug: "b", severity: "unknown", kind: "unknown" }),
-        notice({ slug: "c" }),
-        notice({ slug: "d", severity: "warn" }),
-      ],
-      "4 firing: c (fail), b (unknown), a (warn), +1 more",
-    ],
-    [
-      "a group names three and counts the rest",
-      [...["a", "b", "c", "d", "e"].map((slug) => notice({ slug })), notice({ ...ended, slug: "f" })],
-      "5 firing: a (fail), b (fail), c (fail), +2 more; 1 resolved: f",
     ],
   ])("%s", (_rule, alerts, expected) => {
     expect(summarize(alerts, alone)).toBe(expected);

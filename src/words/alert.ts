@@ -1,13 +1,9 @@
 import type { AlertNotice, Notification, NoticeEvent } from "../alerting/notify/notification.ts";
 import { checkKind } from "../checks/checks.ts";
 import { countingOf, countText, deathWords } from "../contract/death-counts.ts";
-import { compareSeverity } from "../contract/severity.ts";
 import { headline, judgementSentence } from "./headline.ts";
 import { countOf, durationText, instantText } from "./numbers.ts";
 import { plainText } from "./text.ts";
-
-// A summary is a title: what fits a phone's lock screen. The alerts are all in the notification.
-const namedOrganizations = 3;
 
 const actEvents: ReadonlySet<NoticeEvent> = new Set([
   "judged",
@@ -30,25 +26,14 @@ export function isTest(notice: Pick<AlertNotice, "event" | "isTest">): boolean {
 /** Returns the one line that says what happened. Plain text: its reader escapes it. */
 export function summarize(
   alerts: readonly AlertNotice[],
-  { fleet, incident, nowMs }: Pick<Notification, "fleet" | "incident"> & { readonly nowMs: number },
+  { incident, nowMs }: Pick<Notification, "incident"> & { readonly nowMs: number },
 ): string {
   const latest = [...new Map(alerts.map((alert) => [alert.id, alert])).values()];
-  const [only] = latest;
-  if (only !== undefined && latest.every(isActNotice)) return plainText(actTitle(alerts));
-  const isOfSeveral = fleet !== null || new Set(alerts.map(({ slug }) => slug)).size > 1;
-  if (incident !== null && isOfSeveral) return plainText(headline(incident.headline, { nowMs, withPeople: true })[0]);
-  if (only !== undefined && latest.length === 1) {
-    const isBoth = alerts.length > 1 && only.status === "resolved";
-    return `${isBoth ? "fired meanwhile; " : ""}${alertLine(only)}`;
-  }
-  const firing = latest.filter(({ status }) => status === "firing");
-  const resolved = latest.filter(({ status }) => status === "resolved");
-  // Not all are named: the worst are.
-  const worstFirst = firing.toSorted((left, right) => compareSeverity(right.severity, left.severity));
-  return [
-    ...(firing.length === 0 ? [] : [`${firing.length} firing: ${names(worstFirst, true)}`]),
-    ...(resolved.length === 0 ? [] : [`${resolved.length} resolved: ${names(resolved, false)}`]),
-  ].join("; ");
+  if (latest.length > 0 && latest.every(isActNotice)) return plainText(actTitle(alerts));
+  const isOfOne = latest.length === 1 && (incident === null || incident.own.organizations <= 1);
+  if (incident !== null && !isOfOne) return plainText(headline(incident.headline, { nowMs, withPeople: true })[0]);
+  const isBoth = alerts.length > 1 && isOfOne && latest.every(({ status }) => status === "resolved");
+  return `${isBoth ? "fired meanwhile; " : ""}${latest.map(alertLine).join("; ")}`;
 }
 
 const firingWords: Partial<Record<NoticeEvent, string>> = {
@@ -133,14 +118,6 @@ export function peakSentence({ check, peak, result }: AlertNotice, nowMs: number
   if (check !== "dead-asset-spike" || peak === null || peak.currentCount === null) return [];
   const { severity, currentCount, atMs } = peak;
   return [`Its peak was ${severity} with ${countText(currentCount, result)}, ${instantText(atMs, nowMs)}.`];
-}
-
-function names(alerts: readonly AlertNotice[], hasSeverity: boolean): string {
-  const shown = alerts
-    .slice(0, namedOrganizations)
-    .map(({ slug, severity }) => (hasSeverity ? `${slug} (${severity})` : slug));
-  const more = alerts.length - shown.length;
-  return more === 0 ? shown.join(", ") : `${shown.join(", ")}, +${more} more`;
 }
 
 function lengthText({ startsAtMs, endsAtMs }: AlertNotice): string {

@@ -131,7 +131,7 @@ export function notifications() {
   ): Notification => {
     const status = alerts.some((alert) => alert.status === "firing") ? "firing" : "resolved";
     const severity = part(alerts[0]).severity;
-    const summary = summarize(alerts, { fleet, incident, nowMs });
+    const summary = summarize(alerts, { incident, nowMs });
     return { ...samples.firing, status, severity, summary, fleet, incident, alerts };
   };
   const [one, oneOver, manyOver] = [incidentOf(1, 1), incidentOf(1, 0), incidentOf(12, 0)];

@@ -4,6 +4,7 @@ import { z } from "zod";
 
 import { firstCharacters } from "../../base/cut-text.ts";
 import { FlatlineError } from "../../base/errors.ts";
+import { parseJson } from "../../base/json.ts";
 import type { Secret } from "../../base/secret.ts";
 
 /** What PagerDuty says of an incident that flatline opened. */
@@ -58,7 +59,10 @@ export function isSigned(body: Uint8Array, header: string | undefined, secret: S
  * @throws FlatlineError invalid_data for what is no webhook of version 3
  */
 export function readIncidentEvent(body: Uint8Array): IncidentEvent | null {
-  const { event } = parse(body);
+  const read = webhookSchema.safeParse(parseJson(Buffer.from(body).toString("utf8")));
+  if (!read.success)
+    throw new FlatlineError("invalid_data", "not a webhook of PagerDuty, version 3", { cause: read.error });
+  const { event } = read.data;
   const incidentKey = event.data?.incident_key ?? null;
   if (!Object.hasOwn(kinds, event.event_type) || incidentKey === null) return null;
   const person = firstCharacters((event.agent?.summary ?? "").trim(), longestName);
@@ -69,17 +73,4 @@ export function readIncidentEvent(body: Uint8Array): IncidentEvent | null {
     occurredAtMs: Date.parse(event.occurred_at),
     person: person === "" ? null : person,
   };
-}
-
-function parse(body: Uint8Array): z.output<typeof webhookSchema> {
-  const message = "not a webhook of PagerDuty, version 3";
-  let json: unknown;
-  try {
-    json = JSON.parse(Buffer.from(body).toString("utf8"));
-  } catch (error) {
-    throw new FlatlineError("invalid_data", message, { cause: error });
-  }
-  const read = webhookSchema.safeParse(json);
-  if (!read.success) throw new FlatlineError("invalid_data", message, { cause: read.error });
-  return read.data;
 }

@@ -53,10 +53,11 @@ const advice: Readonly<Record<string, string>> = {
   restricted_action: "ask the workspace's administrator to let the bot write in the channel",
 };
 
-/** What a method answered. */
-type SlackAnswer =
-  | { readonly isOk: true; readonly channel: string; readonly ts: string; readonly outcome: DeliveryOutcome }
-  | { readonly isOk: false; readonly error: string | null; readonly outcome: DeliveryOutcome };
+/** What a method answered; `said`: as Slack's API answers. */
+interface SlackAnswer {
+  readonly outcome: DeliveryOutcome;
+  readonly said?: z.infer<typeof answerSchema>;
+}
 
 /**
  * Shows each incident in one message, which each later notification edits to the state that holds then, with a reply in its
@@ -89,12 +90,12 @@ export function createSlackBot(options: SlackBotOptions, deps: ReceiverDeps): Re
       const known = await messages.messageOf(name, incident.number);
       if (known !== null) {
         const edited = await call("chat.update", { channel: known.channel, ts: known.message, ...state });
-        if (edited.isOk) return reply(known);
-        if (edited.error === null || !lostMessages.has(edited.error)) return edited.outcome;
+        if (edited.outcome.kind === "accepted") return reply(known);
+        if (!lostMessages.has(edited.said?.error ?? "")) return edited.outcome;
       }
       const posted = await post(state);
-      if (!posted.isOk) return posted.outcome;
-      const message = { channel: posted.channel, message: posted.ts };
+      if (posted.outcome.kind !== "accepted") return posted.outcome;
+      const message = { channel: posted.said?.channel ?? "", message: posted.said?.ts ?? "" };
       await messages.saveMessage(name, incident.number, message);
       // The message of the state does not name acts of people.
       return alerts.some(isActNotice) ? reply(message) : posted.outcome;
@@ -123,18 +124,19 @@ function slackCaller(
         maxBodyBytes: maxAnswerBytes,
       });
       const outcome = responseOutcome(response, nowMs, secrets);
-      if (outcome.kind !== "accepted") return { isOk: false, error: null, outcome };
+      if (outcome.kind !== "accepted") return { outcome };
       const answer = answerSchema.safeParse(parseJson(response.body));
       if (!answer.success) {
         const error = `${method}: no answer of Slack's API: ${shown(response.body, secrets)}`;
-        return { isOk: false, error: null, outcome: { kind: "retry", error, retryAfterMs: null } };
+        return { outcome: { kind: "retry", error, retryAfterMs: null } };
       }
-      const { ok, error = "unknown_error", channel = "", ts = "" } = answer.data;
-      if (ok) return { isOk: true, channel, ts, outcome: { kind: "accepted", detail: `${method}: ok` } };
+      const { data: said } = answer;
+      if (said.ok) return { said, outcome: { kind: "accepted", detail: `${method}: ok` } };
+      const { error = "unknown_error" } = said;
       const retryAfterMs = parseRetryAfter(response.headers["retry-after"], nowMs);
-      return { isOk: false, error, outcome: refusal(`${method}: ${shown(error, secrets)}`, error, retryAfterMs) };
+      return { said, outcome: refusal(`${method}: ${shown(error, secrets)}`, error, retryAfterMs) };
     } catch (error) {
-      return { isOk: false, error: null, outcome: failureOutcome(error, secrets) };
+      return { outcome: failureOutcome(error, secrets) };
     }
   };
 }

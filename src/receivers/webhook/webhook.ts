@@ -130,11 +130,6 @@ function bytesOf({ alerts, ...rest }: NotificationPayload): number {
   return listBytes(alerts) + Buffer.byteLength(JSON.stringify({ ...rest, alerts: "" })) - '""'.length;
 }
 
-/** Whether a template writes all that fires of an incident. */
-function showsFiring(template: string): boolean {
-  return /\bstillFiring\b/.test(template);
-}
-
 function bodyOf(
   { template, contentType }: WebhookOptions,
   messages: IncidentMessages | null,
@@ -144,7 +139,8 @@ function bodyOf(
   let compiled: Promise<CompiledTemplate> | null = null;
   return async (notification) => {
     compiled ??= import("./template.ts").then(({ compileTemplate }) => compileTemplate(template, contentType));
-    const firing = messages !== null && showsFiring(template) ? await messages.firingOf(notification) : undefined;
+    // Few templates write all that fires of an incident.
+    const firing = /\bstillFiring\b/.test(template) ? await messages?.firingOf(notification) : undefined;
     return (await compiled).render(notification, firing);
   };
 }

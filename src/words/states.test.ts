@@ -1,13 +1,20 @@
 import { describe, expect, it } from "vitest";
 
-import { headlineFacts } from "../alerting/headline-facts.ts";
+import { headlineFacts, type HeadlineFacts } from "../alerting/headline-facts.ts";
 import { summarizeIncident, type IncidentMember } from "../alerting/incident-summary.ts";
+import type { Notification } from "../alerting/notify/notification.ts";
 import { hourMs, minuteMs } from "../base/time.ts";
 import type { AlertFound, AlertState } from "../store/alerts/alerts.ts";
 import type { Incident } from "../store/alerts/incidents.ts";
 import { firingAlert, openIncident } from "../../test/support/firing-alert.ts";
 import { quietSettings } from "../../test/support/quiet-settings.ts";
+import { mailOf } from "../receivers/email/email.ts";
+import { severityMarks } from "../receivers/fit.ts";
+import { pagerdutyEvents } from "../receivers/pagerduty/pagerduty.ts";
+import { slackBody } from "../receivers/slack/slack.ts";
+import { renderIncidentReport } from "../web/report/incident-report.ts";
 import { headline, judgedInPart } from "./headline.ts";
+import { messageOf } from "./message.ts";
 
 const startMs = Date.UTC(2026, 10, 23, 21, 41);
 const nowMs = startMs + 26 * minuteMs;
@@ -39,6 +46,56 @@ function factsOf({ members, incident: over = {}, part, whenUnknown = "allow", is
       ...(part === undefined ? {} : { part: { members: members.slice(0, part[0]), watched: part[1] } }),
     },
   );
+}
+
+/** What a receiver is told of it, and the first line of each medium. */
+function told({ members, incident: given = {} }: Given, facts: HeadlineFacts) {
+  const incident = openIncident(startMs, given);
+  const summary = summarizeIncident(incident, members, { externalUrl: null });
+  const { firing, organizations } = facts.part ?? facts.whole;
+  const own = { organizations, firing, toAcknowledge: firing, lastError: null };
+  const notification: Notification = {
+    id: "n",
+    receiver: "ops",
+    status: firing === 0 ? "resolved" : "firing",
+    severity: summary.severity,
+    summary: "",
+    generatedAtMs: nowMs,
+    externalUrl: null,
+    fleet: null,
+    incident: { ...summary, worst: [], outlived: 0, opened: facts.opened, headline: facts, own },
+    alerts: members.slice(0, organizations).map(({ alert, end }) => ({
+      ...alert,
+      event: end === null ? "firing" : "resolved",
+      status: end === null ? "firing" : "resolved",
+      previousSeverity: "ok",
+      endsAtMs: end?.atMs ?? null,
+      labels: {},
+      url: null,
+      result: null,
+      counts: null,
+      error: null,
+    })),
+  };
+  const { title, text, severity } = messageOf(notification);
+  const unmarked = (line: string): string => line.replace(`${severityMarks[severity]} `, "");
+  const [header] = slackBody(notification).blocks;
+  const [trigger] = pagerdutyEvents(notification);
+  const read = { incident, summary, members, headline: facts, answers: [], comments: [], notified: [], waiting: [] };
+  const report = renderIncidentReport({ ...read, nowMs, withPeople: true, cost: null } as never);
+  return {
+    title,
+    text,
+    lines: {
+      slack: header?.type === "header" ? unmarked(header.text.text) : "",
+      mail: unmarked(mailOf(notification).subject),
+      pagerduty: trigger?.payload?.summary ?? title,
+      report: (report.split("\n")[0] ?? "")
+        .replace(/^# Incident \d+: /, "")
+        .replaceAll("`", "")
+        .replaceAll("\u00a0", " "),
+    },
+  };
 }
 
 const counted: AlertFound = {
@@ -251,9 +308,15 @@ describe("the headline of an incident", () => {
       "The flow of events of globex is not ok since 21:41.",
     ],
   ])("%s", (_name, given, sentences) => {
-    const words = headline(factsOf(given), { nowMs, withPeople: true });
+    const facts = factsOf(given);
+    const words = headline(facts, { nowMs, withPeople: true }).map((text) => text.replaceAll("\u00a0", " "));
 
-    expect(words.join(" ").replaceAll("\u00a0", " ")).toBe(sentences);
+    expect(words.join(" ")).toBe(sentences);
+    const { title, text, lines } = told(given, facts);
+    expect(title).toBe(words[0]);
+    // Messages have what is over as facts, with the reader's clock.
+    expect(words.slice(1).filter((word) => !text.includes(word) && !/nothing unusual/i.test(word))).toEqual([]);
+    expect(lines).toEqual({ slack: title, mail: title, pagerduty: title, report: title });
   });
 
   it("names nobody to who may not read that", () => {
