@@ -4,9 +4,9 @@ import { sql } from "kysely";
 import { FlatlineError } from "../../base/errors.ts";
 import { dayMs, eventLoopTurn, hourMs, minuteMs } from "../../base/time.ts";
 import { noType } from "../../contract/assets.ts";
-import { dialectOf, inTransaction, rowStatement } from "../engine/dialect.ts";
+import { dialectOf, inTransaction, rowChange, rowStatement } from "../engine/dialect.ts";
 import type { PlainDb } from "../tables.ts";
-import { createTally, deadStatus, ingestedStatus, type LivenessEvent, type StatusTally } from "./rules.ts";
+import { createTally, deadStatusId, ingestedStatus, type LivenessEvent, type StatusTally } from "./rules.ts";
 
 // Everything that stores events, a post, an import, a preload, comes here (CONTRACT 10).
 
@@ -131,32 +131,17 @@ function contentOf(event: LivenessEvent): string {
     : `${assetType ?? ""}\n${asset}\n${status}`;
 }
 
-// No id has a control character.
-const ownKeyMark = "\u0001";
-// The last instant of the year 9999 has ten digits.
-const instantDigits = 10;
-const digestLetters = 12;
-
-/** What the keys of events without an id at or after an instant begin with, or are greater than. */
-export function ownKeysFrom(atMs: number): string {
-  return `${ownKeyMark}${Math.max(atMs, 0).toString(36).padStart(instantDigits, "0")}`;
-}
-
-/** Returns what an event of an organization is known by: its id, or its instant and a digest of what it says. */
-export function keyOf(event: LivenessEvent): string {
-  if (event.id !== null) return event.id;
+/** A digest of what an event without an id says; together with its instant the event is known by it. */
+function digestOf(event: LivenessEvent): number {
   const content = event.asset === null ? `${contentOf(event)}\n${event.number ?? 0}` : `\n${contentOf(event)}`;
-  return `${ownKeysFrom(event.atMs)}${hash("sha256", content, "base64url").slice(0, digestLetters)}`;
+  return Number.parseInt(hash("sha256", content).slice(0, digestDigits), 16);
 }
+// As many as fit into an integer of JavaScript.
+const digestDigits = 13;
 
-interface Row {
-  readonly event: LivenessEvent;
-  readonly slugId: number;
-  readonly key: string;
-  readonly ordinal: number;
-  readonly typeId: number;
-  readonly statusId: number;
-  readonly setId: number | null;
+/** Returns what an event of an organization is known by. */
+export function keyOf(event: LivenessEvent): string {
+  return event.id ?? `${event.atMs}\n${digestOf(event)}`;
 }
 
 interface AddedRows {
@@ -164,55 +149,60 @@ interface AddedRows {
   readonly conflicts: readonly { readonly slug: string; readonly id: string }[];
 }
 
+/** The columns of a row of `events`. */
+type Row = readonly [
+  slugId: number,
+  atMs: number,
+  ordinal: number,
+  typeId: number,
+  statusId: number,
+  count: number,
+  asset: string | null,
+  id: string | null,
+  digest: number | null,
+  setId: number | null,
+];
+
+const insertEvents = rowChange(
+  ["bigint", "bigint", "bigint", "bigint", "bigint", "bigint", "text", "text", "bigint", "bigint"],
+  (rows) => `
+    INSERT INTO events (slug_id, at_ms, ordinal, type_id, status_id, count, asset, id, digest, attribute_set_id) ${rows}
+    ON CONFLICT DO NOTHING`,
+);
+const findOrdinals = rowStatement<{ ordinal: number }>(
+  ["bigint", "bigint", "bigint"],
+  (rows) => `
+    WITH given (slug_id, at_ms, ordinal) AS (${rows}) SELECT ordinal FROM given JOIN events USING (slug_id, at_ms, ordinal)`,
+);
+
 /** Stores some thousand events with their rollups, without those that are known. */
 async function addSome(
   db: PlainDb,
   events: readonly LivenessEvent[],
   onChange: AddOptions["onChange"],
 ): Promise<AddedRows> {
-  const rows = await numberRows(db, events);
+  const rows = await rowsOf(db, events);
   await eventLoopTurn();
-  // The first event with an id wins: among these, in the store and in a race.
-  const keys = await insertKeys(
-    db,
-    rows.map(({ event, slugId, key, ordinal }) => [slugId, key, event.atMs, ordinal]),
-  );
+  // The first event with an id wins: among these, and in the store.
+  const inserted = await insertEvents(db, rows);
   await eventLoopTurn();
-  const isNew = keys.length === rows.length ? null : new Set(keys.map(({ ordinal }) => ordinal));
-  const stored = isNew === null ? rows : rows.filter(({ ordinal }) => isNew.has(ordinal));
-  await insertEvents(
-    db,
-    stored.map(({ event, slugId, ordinal, typeId, statusId, setId }) => [
-      slugId,
-      event.atMs,
-      ordinal,
-      typeId,
-      statusId,
-      event.count,
-      event.asset,
-      event.id,
-      setId,
-    ]),
-  );
+  if (inserted === rows.length) {
+    onChange?.(await addDeaths(db, events, rows));
+    return { stored: events, conflicts: [] };
+  }
+  const keys = rows.map(([slugId, atMs, ordinal]) => [slugId, atMs, ordinal]);
+  const ordinals = new Set((await findOrdinals(db, keys)).map(({ ordinal }) => ordinal));
+  const isStored = rows.map(([, , ordinal]) => ordinals.has(ordinal));
+  const isNew = (_: unknown, index: number): boolean => isStored[index] === true;
+  const stored = events.filter(isNew);
   await eventLoopTurn();
-  const conflicts = isNew === null ? [] : await conflictsOf(db, rows, isNew);
-  onChange?.(await addDeaths(db, stored));
-  return { stored: stored.map(({ event }) => event), conflicts };
+  const conflicts = await conflictsOf(db, events, rows, isStored);
+  onChange?.(await addDeaths(db, stored, rows.filter(isNew)));
+  return { stored, conflicts };
 }
 
-const insertKeys = rowStatement<{ ordinal: number }>(
-  ["bigint", "text", "bigint", "bigint"],
-  (rows) => `
-    INSERT INTO event_ids (slug_id, id, at_ms, ordinal) ${rows} ON CONFLICT DO NOTHING RETURNING ordinal`,
-);
-const insertEvents = rowStatement(
-  ["bigint", "bigint", "bigint", "bigint", "bigint", "bigint", "text", "text", "bigint"],
-  (rows) => `
-    INSERT INTO events (slug_id, at_ms, ordinal, type_id, status_id, count, asset, id, attribute_set_id) ${rows}`,
-);
-
 /** Gives the events their ordinals, and their names the numbers that the store has for them. */
-async function numberRows(db: PlainDb, events: readonly LivenessEvent[]): Promise<readonly Row[]> {
+async function rowsOf(db: PlainDb, events: readonly LivenessEvent[]): Promise<readonly Row[]> {
   const slugIds = await numbersOf(db, "slugs", new Set(events.map(({ slug }) => slug)));
   const typeIds = await numbersOf(db, "assetTypes", new Set(events.flatMap(({ assetType }) => assetType ?? [])));
   const statusIds = await numbersOf(db, "statuses", new Set(events.map(({ status }) => status)));
@@ -220,17 +210,13 @@ async function numberRows(db: PlainDb, events: readonly LivenessEvent[]): Promis
   const { rows } = await sql<{ next_ordinal: number }>`
     UPDATE event_counter SET next_ordinal = next_ordinal + ${events.length} RETURNING next_ordinal`.execute(db);
   const first = (rows[0]?.next_ordinal ?? 0) - events.length;
-  return events.map((event, index) => {
-    const slugId = slugIds.get(event.slug) ?? 0;
-    return {
-      event,
-      slugId,
-      key: keyOf(event),
-      ordinal: first + index,
-      typeId: event.assetType === null ? noType : (typeIds.get(event.assetType) ?? noType),
-      statusId: statusIds.get(event.status) ?? 0,
-      setId: setIds.get(`${slugId}\n${attributesText(event)}`) ?? null,
-    };
+  return events.map((event, index): Row => {
+    const { slug, atMs, assetType, status, count, asset, id } = event;
+    const slugId = slugIds.get(slug) ?? 0;
+    const typeId = assetType === null ? noType : (typeIds.get(assetType) ?? noType);
+    const setId = setIds.get(`${slugId}\n${attributesText(event)}`) ?? null;
+    const digest = id === null ? digestOf(event) : null;
+    return [slugId, atMs, first + index, typeId, statusIds.get(status) ?? 0, count, asset, id, digest, setId];
   });
 }
 
@@ -331,33 +317,32 @@ const findKnown = rowStatement<{
   ["bigint", "text"],
   (rows) => `
     WITH given (slug_id, id) AS (${rows})
-    SELECT known.slug_id, known.id, known.at_ms, type_id, status_id, count, asset, attribute_set_id
-    FROM given JOIN event_ids AS known ON known.slug_id = given.slug_id AND known.id = given.id
-    JOIN events ON events.slug_id = known.slug_id AND events.at_ms = known.at_ms AND events.ordinal = known.ordinal`,
+    SELECT slug_id, id, at_ms, type_id, status_id, count, asset, attribute_set_id
+    FROM given JOIN events USING (slug_id, id)`,
 );
 
-/** Compares the rows that were not new with the events that have their ids. */
+/** Compares the rows that were not stored with the events that have their ids. */
 async function conflictsOf(
   db: PlainDb,
+  events: readonly LivenessEvent[],
   rows: readonly Row[],
-  isNew: ReadonlySet<number>,
+  isStored: readonly boolean[],
 ): Promise<AddedRows["conflicts"]> {
-  const repeated = rows.filter(({ event, ordinal }) => event.id !== null && !isNew.has(ordinal));
-  const asked = new Map(repeated.map(({ slugId, key }) => [`${slugId}\n${key}`, [slugId, key] as const]));
-  const known = new Map(
-    (await findKnown(db, [...asked.values()])).map((event) => [`${event.slug_id}\n${event.id}`, event]),
-  );
-  return repeated.flatMap(({ event, slugId, key, typeId, statusId, setId }) => {
-    const first = known.get(`${slugId}\n${key}`);
+  const repeated = new Map<string, [slugId: number, id: string]>();
+  for (const [index, [slugId, , , , , , , id]] of rows.entries())
+    if (id !== null && isStored[index] !== true) repeated.set(`${slugId}\n${id}`, [slugId, id]);
+  const known = new Map((await findKnown(db, [...repeated.values()])).map((row) => [`${row.slug_id}\n${row.id}`, row]));
+  return rows.flatMap(([slugId, atMs, , typeId, statusId, count, asset, id, , setId], index) => {
+    const first = isStored[index] === true || id === null ? undefined : known.get(`${slugId}\n${id}`);
     const isSame =
       first === undefined ||
-      (first.at_ms === event.atMs &&
+      (first.at_ms === atMs &&
         first.type_id === typeId &&
         first.status_id === statusId &&
-        first.count === event.count &&
-        first.asset === event.asset &&
+        first.count === count &&
+        first.asset === asset &&
         first.attribute_set_id === setId);
-    return isSame ? [] : [{ slug: event.slug, id: key }];
+    return isSame ? [] : [{ slug: events[index]?.slug ?? "", id: id ?? "" }];
   });
 }
 
@@ -372,15 +357,20 @@ const addMinutes = rollup("event_minutes", "minute");
 const addHours = rollup("event_hours", "hour");
 
 /** Adds deaths to the rollups; returns the first minute that changed, by organization. */
-async function addDeaths(db: PlainDb, rows: readonly Row[]): Promise<ReadonlyMap<string, number>> {
+async function addDeaths(
+  db: PlainDb,
+  events: readonly LivenessEvent[],
+  rows: readonly Row[],
+): Promise<ReadonlyMap<string, number>> {
   const minutes = new Cells(minuteMs);
   const hours = new Cells(hourMs);
   const firstMinutes = new Map<string, number>();
-  for (const { event, slugId, typeId } of rows) {
-    if (event.status !== deadStatus || event.count === 0) continue;
-    hours.add(slugId, event.atMs, typeId, event.count);
-    const minute = minutes.add(slugId, event.atMs, typeId, event.count);
-    firstMinutes.set(event.slug, Math.min(firstMinutes.get(event.slug) ?? Infinity, minute));
+  for (const [index, [slugId, atMs, , typeId, statusId, count]] of rows.entries()) {
+    const slug = events[index]?.slug ?? "";
+    if (statusId !== deadStatusId || count === 0) continue;
+    hours.add(slugId, atMs, typeId, count);
+    const minute = minutes.add(slugId, atMs, typeId, count);
+    firstMinutes.set(slug, Math.min(firstMinutes.get(slug) ?? Infinity, minute));
   }
   await addMinutes(db, minutes.rows());
   await eventLoopTurn();
@@ -388,21 +378,28 @@ async function addDeaths(db: PlainDb, rows: readonly Row[]): Promise<ReadonlyMap
   return firstMinutes;
 }
 
+/** The deaths of an event that was deleted. */
+export interface DeathRow {
+  readonly slug_id: number;
+  readonly at_ms: number;
+  readonly type_id: number;
+  readonly deaths: number;
+}
+
 /** Takes deaths of one organization out of the rollups again. */
-export async function removeDeaths(
-  db: PlainDb,
-  slugId: number,
-  deaths: readonly { readonly atMs: number; readonly typeId: number; readonly count: number }[],
-): Promise<void> {
+export async function removeDeaths(db: PlainDb, deleted: readonly DeathRow[]): Promise<void> {
+  const deaths = deleted.filter((row) => row.deaths > 0);
+  const [first] = deaths;
+  if (first === undefined) return;
   for (const [table, column, lengthMs, change] of [
     ["event_minutes", "minute", minuteMs, addMinutes],
     ["event_hours", "hour", hourMs, addHours],
   ] as const) {
     const cells = new Cells(lengthMs);
-    const spans = deaths.map(({ atMs, typeId, count }) => cells.add(slugId, atMs, typeId, -count));
+    const spans = deaths.map((row) => cells.add(row.slug_id, row.at_ms, row.type_id, -row.deaths));
     await change(db, cells.rows());
     const span = sql.ref(column);
-    await sql`DELETE FROM ${sql.table(table)} WHERE slug_id = ${slugId}
+    await sql`DELETE FROM ${sql.table(table)} WHERE slug_id = ${first.slug_id}
       AND ${span} >= ${Math.min(...spans)} AND ${span} <= ${Math.max(...spans)} AND deaths <= 0`.execute(db);
   }
 }

@@ -2,9 +2,9 @@ import { sql, type RawBuilder } from "kysely";
 
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import type { FirstEvents } from "../../contract/liveness-counts.ts";
-import { dialectOf, inTransaction, rowStatement } from "../engine/dialect.ts";
+import { dialectOf, inTransaction } from "../engine/dialect.ts";
 import type { PlainDb, PruneLimits, Pruned } from "../tables.ts";
-import { addEvents, ownKeysFrom, removeDeaths, type Added, type AddOptions } from "./add.ts";
+import { addEvents, removeDeaths, type Added, type AddOptions, type DeathRow } from "./add.ts";
 import { slugId } from "./asset-events.ts";
 import { createDeaths } from "./counts.ts";
 import { deadStatusId, type LivenessEvent } from "./rules.ts";
@@ -73,7 +73,7 @@ export function createEventStore(db: PlainDb, cache: CountCache | null = null) {
     prune: (limits: PruneLimits): Promise<Pruned> =>
       inTransaction(db, (transaction) => pruneEvents(transaction, limits, cache)),
     /** Deletes an organization's events and rollups, at most `maxRows` of each table at a time; answers the deleted events. */
-    forget: (slug: string, maxRows: number): Promise<{ readonly removed: number; readonly hasMore: boolean }> =>
+    forget: (slug: string, maxRows: number): Promise<Forgotten> =>
       inTransaction(db, (transaction) => {
         cache?.forgotten(slug);
         return forgetEvents(transaction, slug, maxRows);
@@ -124,113 +124,68 @@ async function* readHistory(db: PlainDb, slug: string): AsyncGenerator<readonly 
 /** Deletes whole hours that end at or before `beforeMs`: a rollup then never counts a deleted event. */
 async function pruneEvents(db: PlainDb, { beforeMs, maxRows }: PruneLimits, cache: CountCache | null): Promise<Pruned> {
   const endHour = Math.floor((beforeMs + 1) / hourMs);
-  cache?.pruned(endHour * (hourMs / minuteMs));
+  const endMinute = endHour * (hourMs / minuteMs);
+  cache?.pruned(endMinute);
   const endMs = endHour * hourMs;
-  const slices = { maxRows, where: sql`slug_id ${dialectOf(db).isOneOf(sql`SELECT slug_id FROM event_slugs`)}` };
-  const events = await deleteSome(db, "events", "at_ms, ordinal", sql`at_ms < ${endMs}`, slices);
-  const ids = events.flatMap(({ slug_id, id }) => (id === null ? [] : [[slug_id, id]]));
-  await deleteIds(db, ids);
-  const keys = await deleteSome(
-    db,
-    "event_ids",
-    "id",
-    sql`id >= ${ownKeysFrom(0)} AND id < ${ownKeysFrom(endMs)}`,
-    slices,
-  );
-  const minutes = await deleteSome(
-    db,
-    "event_minutes",
-    "minute, type_id",
-    sql`minute < ${endHour * (hourMs / minuteMs)}`,
-    slices,
-  );
-  const hours = await deleteSome(db, "event_hours", "hour, type_id", sql`hour < ${endHour}`, slices);
-  const hasMore = [events, keys, minutes, hours].some(({ length }) => length === maxRows);
+  const old = [
+    ["events", "at_ms, ordinal", sql`at_ms < ${endMs}`],
+    ["event_minutes", "minute, type_id", sql`minute < ${endMinute}`],
+    ["event_hours", "hour, type_id", sql`hour < ${endHour}`],
+  ] as const;
+  const ofAll = sql`slug_id ${dialectOf(db).isOneOf(sql`SELECT slug_id FROM event_slugs`)}`;
+  let hasMore = false;
+  for (const [table, rest, isOld] of old)
+    if ((await deleteSome(db, table, `slug_id, ${rest}`, sql`${ofAll} AND ${isOld}`, maxRows)) === maxRows)
+      hasMore = true;
   if (!hasMore) await sql`DELETE FROM event_attribute_sets WHERE last_day < ${Math.floor(endMs / dayMs)}`.execute(db);
   return { hasMore };
 }
 
-/** Deletes by organization, at most `maxRows`. */
+/** Deletes at most `maxRows`; returns how many. */
 async function deleteSome(
   db: PlainDb,
   table: string,
-  rest: string,
-  isOld: RawBuilder<unknown>,
-  { where, maxRows }: { readonly where: RawBuilder<unknown>; readonly maxRows: number },
-): Promise<readonly { readonly slug_id: number; readonly id: string | null }[]> {
-  const key = sql.raw(`slug_id, ${rest}`);
-  const { rows } = await sql<{ slug_id: number; id: string | null }>`
+  columns: string,
+  isMeant: RawBuilder<unknown>,
+  maxRows: number,
+): Promise<number> {
+  const key = sql.raw(columns);
+  const { numAffectedRows } = await sql`
     DELETE FROM ${sql.table(table)} WHERE (${key}) IN (
-      SELECT ${key} FROM ${sql.table(table)} WHERE ${where} AND ${isOld} LIMIT ${maxRows})
-    RETURNING slug_id, ${table === "events" ? sql.ref("id") : sql`null AS id`}`.execute(db);
-  return rows;
+      SELECT ${key} FROM ${sql.table(table)} WHERE ${isMeant} LIMIT ${maxRows})`.execute(db);
+  return Number(numAffectedRows ?? 0n);
 }
-
-const deleteIds = rowStatement(["bigint", "text"], (rows) => `DELETE FROM event_ids WHERE (slug_id, id) IN (${rows})`);
 
 const tablesWithKeys = [
   ["events", "slug_id, at_ms, ordinal"],
-  ["event_ids", "slug_id, id"],
   ["event_minutes", "slug_id, minute, type_id"],
   ["event_hours", "slug_id, hour, type_id"],
   ["event_attribute_sets", "attribute_set_id"],
 ] as const;
 
-async function forgetEvents(
-  db: PlainDb,
-  slug: string,
-  maxRows: number,
-): Promise<{ readonly removed: number; readonly hasMore: boolean }> {
-  const { rows } = await sql<{ slug_id: number }>`SELECT slug_id FROM event_slugs WHERE slug = ${slug}`.execute(db);
-  const [known] = rows;
-  if (known === undefined) return { removed: 0, hasMore: false };
+interface Forgotten {
+  readonly removed: number;
+  readonly hasMore: boolean;
+}
+
+async function forgetEvents(db: PlainDb, slug: string, maxRows: number): Promise<Forgotten> {
   let removed = 0;
   let hasMore = false;
   for (const [table, key] of tablesWithKeys) {
-    const keys = sql.raw(key);
-    const { numAffectedRows } = await sql`
-      DELETE FROM ${sql.table(table)} WHERE (${keys}) IN (
-        SELECT ${keys} FROM ${sql.table(table)} WHERE slug_id = ${known.slug_id} LIMIT ${maxRows})`.execute(db);
-    const deleted = Number(numAffectedRows ?? 0n);
+    const deleted = await deleteSome(db, table, key, sql`slug_id = ${slugId(slug)}`, maxRows);
     if (table === "events") removed = deleted;
     if (deleted === maxRows) hasMore = true;
   }
-  if (!hasMore) await sql`DELETE FROM event_slugs WHERE slug_id = ${known.slug_id}`.execute(db);
+  if (!hasMore) await sql`DELETE FROM event_slugs WHERE slug = ${slug}`.execute(db);
   return { removed, hasMore };
 }
 
-async function forgetSpan(
-  db: PlainDb,
-  slug: string,
-  { fromMs, toMs }: TimeSpan,
-  maxRows: number,
-): Promise<{ readonly removed: number; readonly hasMore: boolean }> {
-  const { rows: known } = await sql<{ slug_id: number }>`SELECT slug_id FROM event_slugs WHERE slug = ${slug}`.execute(
-    db,
-  );
-  const id = known[0]?.slug_id;
-  if (id === undefined) return { removed: 0, hasMore: false };
-  const { rows } = await sql<{ at_ms: number; type_id: number; status_id: number; count: number; id: string | null }>`
+async function forgetSpan(db: PlainDb, slug: string, { fromMs, toMs }: TimeSpan, maxRows: number): Promise<Forgotten> {
+  const { rows } = await sql<DeathRow>`
     DELETE FROM events WHERE (slug_id, at_ms, ordinal) IN (
       SELECT slug_id, at_ms, ordinal FROM events
-      WHERE slug_id = ${id} AND at_ms >= ${fromMs} AND at_ms < ${toMs} ORDER BY at_ms, ordinal LIMIT ${maxRows})
-    RETURNING at_ms, type_id, status_id, count, id`.execute(db);
-  if (rows.length === 0) return { removed: 0, hasMore: false };
-  const times = rows.map(({ at_ms: atMs }) => atMs);
-  await deleteIds(
-    db,
-    rows.flatMap((event) => (event.id === null ? [] : [[id, event.id]])),
-  );
-  // Of those without an id: they are known by their instant.
-  await sql`DELETE FROM event_ids WHERE slug_id = ${id}
-    AND id >= ${ownKeysFrom(Math.min(...times))} AND id < ${ownKeysFrom(Math.max(...times) + 1)}
-    AND NOT EXISTS (SELECT 1 FROM events WHERE events.slug_id = event_ids.slug_id
-      AND events.at_ms = event_ids.at_ms AND events.ordinal = event_ids.ordinal)`.execute(db);
-  const deaths = rows.filter(({ status_id: status }) => status === deadStatusId);
-  await removeDeaths(
-    db,
-    id,
-    deaths.map(({ at_ms: atMs, type_id: typeId, count }) => ({ atMs, typeId, count })),
-  );
+      WHERE slug_id = ${slugId(slug)} AND at_ms >= ${fromMs} AND at_ms < ${toMs} ORDER BY at_ms, ordinal LIMIT ${maxRows})
+    RETURNING slug_id, at_ms, type_id, CASE status_id WHEN ${deadStatusId} THEN count ELSE 0 END AS deaths`.execute(db);
+  await removeDeaths(db, rows);
   return { removed: rows.length, hasMore: rows.length === maxRows };
 }

@@ -70,8 +70,8 @@ export interface ImportOutcome extends ImportAnswer {
 }
 
 // What is given at a time: enough for the store to sort them by organization, and some megabytes.
-const rowsABatch = 25_000;
-const lettersABatch = 8 * 1_024 * 1_024;
+const rowsABatch = 50_000;
+const lettersABatch = 16 * 1_024 * 1_024;
 const lettersARow = 128;
 
 /**

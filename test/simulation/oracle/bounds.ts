@@ -89,7 +89,6 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     event_imports: 1,
     event_import_slugs: organizations,
     events,
-    event_ids: events,
     event_minutes: events,
     event_hours: events,
     // What is not used here.

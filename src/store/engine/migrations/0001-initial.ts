@@ -21,15 +21,13 @@ const events: readonly MigrationStatement[] = [
   // Every event. ordinal: the order of arrival, of all. type_id 0: none.
   `CREATE TABLE events (
      slug_id INTEGER NOT NULL, at_ms INTEGER NOT NULL, ordinal INTEGER NOT NULL, type_id INTEGER NOT NULL,
-     status_id INTEGER NOT NULL, count INTEGER NOT NULL, asset TEXT, id TEXT, attribute_set_id INTEGER,
-     PRIMARY KEY (slug_id, at_ms, ordinal)) WITHOUT ROWID`,
+     status_id INTEGER NOT NULL, count INTEGER NOT NULL, asset TEXT, id TEXT, digest INTEGER,
+     attribute_set_id INTEGER, PRIMARY KEY (slug_id, at_ms, ordinal)) WITHOUT ROWID`,
+  // What an event is known by: its id, or its instant and a digest of what it says (store/events/add.ts).
+  `CREATE UNIQUE INDEX events_by_id ON events (slug_id, id) WHERE id IS NOT NULL`,
+  `CREATE UNIQUE INDEX events_by_digest ON events (slug_id, at_ms, digest) WHERE digest IS NOT NULL`,
   `CREATE TABLE event_counter (next_ordinal INTEGER NOT NULL)`,
   `INSERT INTO event_counter VALUES (0)`,
-  // What each event is known by: its id, or its instant and a digest of what it says (store/events/add.ts).
-  `CREATE TABLE event_ids (
-     slug_id INTEGER NOT NULL, id TEXT NOT NULL, at_ms INTEGER NOT NULL, ordinal INTEGER NOT NULL,
-     PRIMARY KEY (slug_id, id)) WITHOUT ROWID`,
-
   // Deaths only. minute and hour are at_ms divided by their length, rounded down.
   `CREATE TABLE event_minutes (
      slug_id INTEGER NOT NULL, minute INTEGER NOT NULL, type_id INTEGER NOT NULL, deaths INTEGER NOT NULL,
