@@ -249,24 +249,13 @@ async function numbersOf(
   return numbers;
 }
 
-interface SetRow {
-  readonly attribute_set_id: number;
-  readonly slug_id: number;
-  readonly attributes: string;
-  readonly last_day: number;
-}
-const findSets = rowStatement<SetRow>(
-  ["bigint", "text"],
-  (rows) => `
-    WITH given (slug_id, attributes) AS (${rows})
-    SELECT attribute_set_id, slug_id, attributes, last_day FROM given JOIN event_attribute_sets USING (slug_id, attributes)`,
-);
-const keepSets = rowStatement<SetRow>(
+const keepSets = rowStatement<{ attribute_set_id: number; slug_id: number; attributes: string }>(
   ["bigint", "text", "bigint"],
   (rows) => `
-    INSERT INTO event_attribute_sets (slug_id, attributes, last_day) ${rows}
-    ON CONFLICT (slug_id, attributes) DO UPDATE SET last_day = excluded.last_day
-    RETURNING attribute_set_id, slug_id, attributes, last_day`,
+    INSERT INTO event_attribute_sets AS known (slug_id, attributes, last_day) ${rows}
+    ON CONFLICT (slug_id, attributes) DO UPDATE
+      SET last_day = CASE WHEN excluded.last_day > known.last_day THEN excluded.last_day ELSE known.last_day END
+    RETURNING attribute_set_id, slug_id, attributes`,
 );
 
 /** Returns the numbers of sets of attributes, by the organization's number and the text; each is kept until its last day is pruned. */
@@ -275,33 +264,18 @@ async function setNumbersOf(
   events: readonly LivenessEvent[],
   slugIds: ReadonlyMap<string, number>,
 ): Promise<ReadonlyMap<string, number>> {
-  const given = new Map<string, { slugId: number; text: string; lastDay: number }>();
+  const given = new Map<string, [slugId: number, text: string, lastDay: number]>();
   for (const event of events) {
     const text = attributesText(event);
     if (text === "") continue;
     const slugId = slugIds.get(event.slug) ?? 0;
     const lastDay = Math.floor(event.atMs / dayMs);
     const known = given.get(`${slugId}\n${text}`);
-    if (known === undefined) given.set(`${slugId}\n${text}`, { slugId, text, lastDay });
-    else known.lastDay = Math.max(known.lastDay, lastDay);
+    if (known === undefined) given.set(`${slugId}\n${text}`, [slugId, text, lastDay]);
+    else known[2] = Math.max(known[2], lastDay);
   }
-  const numbers = new Map<string, number>();
-  const note = (sets: readonly SetRow[]): void =>
-    sets.forEach((set) => numbers.set(`${set.slug_id}\n${set.attributes}`, set.attribute_set_id));
-  const known = await findSets(
-    db,
-    [...given.values()].map(({ slugId, text }) => [slugId, text]),
-  );
-  note(known);
-  for (const { slug_id, attributes, last_day } of known)
-    if ((given.get(`${slug_id}\n${attributes}`)?.lastDay ?? 0) <= last_day) given.delete(`${slug_id}\n${attributes}`);
-  note(
-    await keepSets(
-      db,
-      [...given.values()].map(({ slugId, text, lastDay }) => [slugId, text, lastDay]),
-    ),
-  );
-  return numbers;
+  const sets = await keepSets(db, [...given.values()]);
+  return new Map(sets.map((set) => [`${set.slug_id}\n${set.attributes}`, set.attribute_set_id]));
 }
 
 const findKnown = rowStatement<{

@@ -5,6 +5,7 @@ import type { Interval } from "../../contract/liveness-counts.ts";
 import { eventLoopTurn, hourMs, minuteMs } from "../../base/time.ts";
 import { chunksOf } from "../engine/chunks.ts";
 import type { PlainDb } from "../tables.ts";
+import { slugId } from "./asset-events.ts";
 
 /** The latest event of an asset. */
 export interface AssetStatus extends AssetName {
@@ -156,8 +157,4 @@ async function countEvents(db: PlainDb, slug: string): Promise<number> {
 function edgeOf(slug: string, order: "asc" | "desc"): RawBuilder<unknown> {
   return sql`select at_ms from events where slug_id = ${slugId(slug)}
     order by at_ms ${sql.raw(order)} limit 1`;
-}
-
-function slugId(slug: string): RawBuilder<number> {
-  return sql<number>`(select slug_id from event_slugs where slug = ${slug})`;
 }

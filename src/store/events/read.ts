@@ -162,7 +162,10 @@ async function* readInput(input: EventInput, options: ReadOptions): AsyncGenerat
   try {
     for await (const chunk of decompressed(input.open())) {
       bytes += chunk.length;
-      if (bytes > options.maxBytes) throw tooLarge(input.name);
+      if (bytes > options.maxBytes) {
+        const most = `more than ${mostInputBytes} bytes after decompression; split it into several imports`;
+        throw new FlatlineError("too_large", `${input.name}: ${most}`);
+      }
       if (parser === null) {
         head = Buffer.concat([head, chunk]);
         parser = head.length < headBytes ? null : chooseParser(input, head, options);
@@ -220,7 +223,7 @@ export async function readAll(
     const reading = readInput(input, { names, sink: { row, problem }, maxBytes: mostInputBytes - bytes });
     let step = await reading.next();
     for (; step.done !== true && issues.length <= most; step = await reading.next()) {
-      if (signal.aborted) throw stopped();
+      if (signal.aborted) throw new FlatlineError("unavailable", "stopped");
       await onChunk();
     }
     if (step.done !== true) {
@@ -233,10 +236,6 @@ export async function readAll(
   const count = issues.length > most ? `more than ${most}` : String(issues.length);
   const noun = `${isBody ? "event" : "line"}${issues.length === 1 ? "" : "s"}`;
   throw new RefusedEvents(`nothing was stored: ${count} bad ${noun}`, isBody ? issues.slice(0, most) : issues, refused);
-}
-
-function stopped(): FlatlineError {
-  return new FlatlineError("unavailable", "stopped");
 }
 
 /** Yields the content of a stream, decompressed if its first two bytes are gzip's. */
@@ -390,13 +389,6 @@ function firstCharacter(bytes: Buffer): number | undefined {
 
 function withoutByteOrderMark(bytes: Buffer): Buffer {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
-}
-
-function tooLarge(name: string): FlatlineError {
-  return new FlatlineError(
-    "too_large",
-    `${name}: more than ${mostInputBytes} bytes after decompression; split it into several imports`,
-  );
 }
 
 function unreadable(name: string, error: unknown): unknown {
