@@ -387,7 +387,7 @@ export async function startWeb(
     audit: { list: async () => [] },
     showConfiguration: () => ({ server: { token: new Secret(token) } }),
     page: {
-      organizations: () => [],
+      slugs: () => [],
       discovery: () => [],
       storeProblem: () => null,
       storeBytes: async () => 4_096,

@@ -4,42 +4,12 @@ import { listedSilence } from "../../alerting/silence-book.ts";
 import type { AlertView } from "../../alerting/view.ts";
 import { literalOf } from "../../base/text-pattern.ts";
 import { nextCronAtMs } from "../../base/cron.ts";
-import { checkSettings } from "../../checks/checks.ts";
-import type { Config, OrganizationConfig } from "../../config/config.ts";
-import { builtinOrganization } from "../../config/resolve/organization.ts";
-import { describeOrganization, renderConfig, shownLabels } from "../../config/render.ts";
+import { renderConfig } from "../../config/render.ts";
 import type { ListedSilence, SilenceRule } from "../../contract/silence.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
 import type { Running } from "./running.ts";
 import type { StoredSilence } from "../../store/alerts/silences.ts";
-
-/** One setting of an organization as it holds. */
-export interface PageSetting {
-  readonly name: string;
-  readonly value: string;
-  /** What it is where nobody says it; null: nothing. */
-  readonly usual: string | null;
-}
-
-/** What the configuration says of an organization's spike check. */
-export interface PageOrganization {
-  readonly slug: string;
-  /** The discovery source that lists it; null: the file does. */
-  readonly discoveredBy: string | null;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly thresholds: {
-    readonly windowHours: number;
-    readonly baselineDays: number;
-    readonly warnMultiplier: number;
-    readonly failMultiplier: number;
-    readonly minSpikeCount: number;
-  };
-  /** What holds, in order. */
-  readonly settings: readonly PageSetting[];
-  /** How long it must be bad before it fires, milliseconds. */
-  readonly forMs: number;
-}
 
 export interface PageConfiguration {
   /** The effective configuration as YAML, secrets as `***`; of many organizations the first. */
@@ -77,20 +47,9 @@ export type PageReading = ReturnType<typeof createPageReading>;
 /** Returns the readings over what runs. */
 export function createPageReading(running: Running, { reloads }: PageParts) {
   const { store } = running;
-  let known: { readonly config: Config; readonly organizations: readonly PageOrganization[] } | null = null;
-
-  function organizations(): readonly PageOrganization[] {
-    const config = running.config();
-    if (known?.config !== config) {
-      const usual = new Map(settingsOf(builtinOrganization(config.receivers.map(({ name }) => name))));
-      known = { config, organizations: config.organizations.map((one) => pageOrganization(one, usual)) };
-    }
-    return known.organizations;
-  }
-
   return {
-    /** In the configuration's order. */
-    organizations,
+    /** The organizations, in the configuration's order. */
+    slugs: () => running.config().organizations.map(({ slug }) => slug),
     /** Those of the configuration, then those made at run time as long as they are kept. */
     silences: () => readSilences(running),
     /** For how long what is over is kept, milliseconds. */
@@ -118,51 +77,6 @@ export function createPageReading(running: Running, { reloads }: PageParts) {
       };
     },
   };
-}
-
-function pageOrganization(organization: OrganizationConfig, usual: ReadonlyMap<string, string>): PageOrganization {
-  const { slug, thresholds, alert, discoveredBy } = organization;
-  return {
-    slug,
-    discoveredBy,
-    labels: shownLabels(organization),
-    thresholds,
-    forMs: alert.forMs,
-    // Thousands of organizations have tens of them each: whoever asks gets them, and nobody keeps them.
-    get settings() {
-      return settingsOf(organization).map(([path, value]) => ({
-        name: path.replace(/^thresholds\./, ""),
-        value,
-        usual: usual.get(path) ?? null,
-      }));
-    },
-  };
-}
-
-/** Returns every setting with its path, but what an organization is known by: its slug, its key and its labels. */
-function settingsOf(organization: OrganizationConfig): [path: string, value: string][] {
-  const { slug: _slug, apiKey: _apiKey, labels: _labels, ...settings } = describeOrganization(organization);
-  return textsOf("", settings);
-}
-
-function textsOf(path: string, value: unknown): [path: string, value: string][] {
-  if (Array.isArray(value)) return [[path, listText(path, value)]];
-  if (value === null) return [];
-  if (typeof value !== "object") return [[path, typeof value === "string" ? value : JSON.stringify(value)]];
-  const inner = path === "" ? "" : `${path}.`;
-  return Object.entries(value).flatMap(([key, member]) => textsOf(`${inner}${key}`, member));
-}
-
-function listText(path: string, entries: readonly unknown[]): string {
-  // A check's list may be of assets, which need the right to read; the settings are public.
-  if (checkSettings.some(({ key }) => path.startsWith(`${key}.`))) return String(entries.length);
-  // "pager after 30m"
-  const texts = entries.map((entry) =>
-    textsOf("", entry)
-      .map(([key, text]) => (["", "name", "path"].includes(key) ? text : `${key} ${text}`))
-      .join(" "),
-  );
-  return texts.join(", ") || "none";
 }
 
 /** All silences as the page lists them: those of the configuration, and those of run time as long as they are kept. */

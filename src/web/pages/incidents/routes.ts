@@ -9,7 +9,7 @@ import { nothing, type Html } from "../../parts/html.ts";
 import { chartOfIncident, readAnswersChart, readDeathsChart } from "../../read/chart.ts";
 import { renderChart } from "../chart.ts";
 import { renderDeadAssets } from "../dead-assets.ts";
-import { renderAboutInIncident } from "../organization/about.ts";
+import { renderAbout } from "../organization/about.ts";
 import { chartActsOf } from "./story.ts";
 import { withoutReceiverNames, type IncidentDetail, type IncidentReading } from "../../read/incidents.ts";
 import type { AlertAssets } from "../../read/alert-assets.ts";
@@ -104,7 +104,7 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
     const [member] = page.members;
     if (member === undefined || page.headline.alone === null) return nothing;
     const facts = await readOrganization(routes, member.alert.slug, { withDetails: seesDetails(request) });
-    return facts === null ? nothing : renderAboutInIncident(facts, page.incident.number);
+    return facts === null ? nothing : renderAbout(facts);
   }
 
   function referenceOf(request: FastifyRequest): string {

@@ -64,7 +64,7 @@ export function addSilencePages(
       const sent = await receiveForm(request, reply, { mostBytes: mostFormBytes, budget: bodies });
       const form = readForm(sent, checks.names());
       const nowMs = clock.nowMs();
-      const known = page.organizations().map(({ slug }) => slug);
+      const known = page.slugs();
       const endsAtMs = endOf(form, nowMs);
       const problem = problemOf(form, known) ?? (endsAtMs <= nowMs ? "Choose a time that is to come." : null);
       if (problem !== null) return sendNew(request, reply.code(422), form, problem);

@@ -2,7 +2,7 @@ import { breakAddresses } from "../../../base/broken-address.ts";
 import { formatCount, formatExpected, formatNumber } from "../../../base/numbers.ts";
 import { minuteMs } from "../../../base/time.ts";
 import type { HealthcheckMap } from "../../../contract/healthcheck.ts";
-import { isOwnCheck } from "../../../contract/report.ts";
+import { isOwnCheck, type CheckErrorReason } from "../../../contract/report.ts";
 import { countText } from "../../../contract/death-counts.ts";
 import { withPageTimes } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
@@ -34,38 +34,48 @@ export function renderHealthchecks(facts: OrganizationFacts): Html {
 
 function renderCheck(check: OrganizationCheck, facts: OrganizationFacts): Html {
   const { nowMs } = facts;
-  const { severity, result, lastRunMs, nextRunMs, isRunning, isLate } = check;
+  const { severity, result, isLate } = check;
+  const { lastRunAtMs, nextDueAtMs, isRunning } = check.state;
   const late = isLate ? html` <span class="nowrap">late</span>` : nothing;
   return html`<tr>
     <td class="sev">${severityWord(severity ?? "unknown")}</td>
-    <th scope="row">${result?.title ?? check.check}</th>
+    <th scope="row">${result?.title ?? check.state.check}</th>
     <td class="second wide">${result?.category ?? nothing}</td>
     <td class="says">
       ${saysOf(check, facts)}${messagesOf(check, facts).map((one) => html`<span class="under">${one}</span>`)}
     </td>
-    <td class="n second" data-name="last">${lastRunMs === null ? "not run yet" : renderTime(lastRunMs, nowMs)}</td>
+    <td class="n second" data-name="last">${lastRunAtMs === null ? "not run yet" : renderTime(lastRunAtMs, nowMs)}</td>
     <td class="n second wide" data-name="next">
-      ${isRunning ? "running" : html`${renderTime(nextRunMs, nowMs)}${late}`}
+      ${isRunning ? "running" : html`${renderTime(nextDueAtMs, nowMs)}${late}`}
     </td>
   </tr>`;
 }
 
 /** What it saw, in short; of one without a result, why. */
 function saysOf(check: OrganizationCheck, { nowMs, windowHours, isThin }: OrganizationFacts): Html {
-  const { error, counts, result, isStale, lastGood } = check;
-  if (error !== null) {
-    const last = lastGood === null ? "" : `; the last result was ${lastGood.severity}`;
-    return html`${withPageTimes(error.message, nowMs)} (${error.reason})${last}`;
+  const { state, counts, result, isStale } = check;
+  const { lastReport, lastResultReport } = state;
+  if (lastReport?.kind === "error") {
+    const last = lastResultReport === null ? "" : `; the last result was ${lastResultReport.severity}`;
+    return html`${errorText(lastReport.error, nowMs)}${last}`;
   }
   if (isStale) return html`its last result is too old to hold`;
   if (result === null) return html`waits for its first run`;
-  if (check.check === "dead-asset-spike") {
+  if (state.check === "dead-asset-spike") {
     if (counts?.currentCount === null || counts === null) return nothing;
     const expected =
       isThin || counts.expectedCount === null ? "" : `, ${formatExpected(counts.expectedCount)} expected`;
     return html`${countText(counts.currentCount, result)} in ${windowHours}${nbsp}h${expected}`;
   }
-  return isOwnCheck(check.check) ? sawOf(result.observed) : html`${valuesOf(result.observed)}`;
+  return isOwnCheck(state.check) ? sawOf(result.observed) : html`${valuesOf(result.observed)}`;
+}
+
+/** Returns why a run gave no result, as the page writes it. */
+export function errorText(
+  { message, reason }: { readonly message: string; readonly reason: CheckErrorReason },
+  nowMs: number,
+): string {
+  return `${withPageTimes(breakAddresses(message), nowMs)} (${reason})`;
 }
 
 // As many as stand in a line of the table.

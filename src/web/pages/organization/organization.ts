@@ -1,9 +1,6 @@
-import { formatCount, formatExpected, none } from "../../../base/numbers.ts";
+import { formatCount } from "../../../base/numbers.ts";
 import { literalPattern } from "../../../base/text-pattern.ts";
-import { minuteMs } from "../../../base/time.ts";
-import { formatRatioCell } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
-import { renderTime } from "../../parts/time.ts";
 import type { OrganizationFacts } from "../../read/organization.ts";
 import { dialogButton } from "../dialog.ts";
 import { renderHead } from "../frame.ts";
@@ -13,10 +10,10 @@ import { renderIncidentTable } from "../incidents/list.ts";
 import { decidedQuestions, renderQuestions } from "../incidents/questions.ts";
 import { mark } from "../marks.ts";
 import { renderSection } from "../table.ts";
-import { renderAbout, renderSettings } from "./about.ts";
+import { renderAbout } from "./about.ts";
 import { renderHealthchecks } from "./healthchecks.ts";
 import { organizationSentences, worstOf } from "./sentences.ts";
-import { countOf, durationText, nbsp } from "../../../words/numbers.ts";
+import { countOf, nbsp } from "../../../words/numbers.ts";
 
 /** What the page of an organization is made with. */
 export interface OrganizationPageOptions {
@@ -33,25 +30,18 @@ export function organizationPath(slug: string): string {
 
 /** Renders the page of one organization: whether it is well, and what runs for it. */
 export function renderOrganization(facts: OrganizationFacts, options: OrganizationPageOptions): Html {
-  const { slug, neighbours } = facts;
+  const { slug } = facts;
   const { withPeople, chart, deadAssets } = options;
-  const severity = worstOf(facts) ?? "unknown";
-  const neighbour = (name: string | null, before: string, after: string): Html =>
-    name === null ? nothing : html`<a href="${organizationPath(name)}">${before}${name}${after}</a>`;
-  return html`<p class="crumbs">
-      <span><a href="/">Organizations</a> / ${slug}</span
-      ><span class="row">${neighbour(neighbours.previous, "‹ ", "")} ${neighbour(neighbours.next, "", " ›")}</span>
-    </p>
-    ${renderHead(organizationSentences(facts), { shape: mark(severity), acts: renderActs(slug) })}
-    ${renderOpen(facts, withPeople)}${renderFigures(facts)}${chart}${renderHealthchecks(facts)}
-    ${renderIncidents(facts, withPeople)}
-    <div class="two">${renderSettings(facts)}${renderAbout(facts)}</div>
-    ${deadAssets}`;
-}
-
-function renderActs(slug: string): Html {
+  const run = `${organizationPath(slug)}/run`;
   const silence = `/silences/new?${new URLSearchParams({ slug: literalPattern(slug) }).toString()}`;
-  return html`<button form="run">Run now</button> ${dialogButton(silence, "Silence…")}`;
+  const acts = html`<form method="post" action="${run}" hx-post="${run}" hx-swap="none"><button>Run now</button></form>
+    ${dialogButton(silence, "Silence…")}`;
+  return html`<p class="crumbs">
+      <span><a href="/">Organizations</a> / ${slug}</span>
+    </p>
+    ${renderHead(organizationSentences(facts), { shape: mark(worstOf(facts) ?? "unknown"), acts })}
+    ${renderOpen(facts, withPeople)}${chart}${renderHealthchecks(facts)}${renderIncidents(facts, withPeople)}
+    ${renderAbout(facts)}${deadAssets}`;
 }
 
 /** What people decide of the open incident, of this organization only. */
@@ -66,61 +56,6 @@ function renderOpen({ slug, open }: OrganizationFacts, withPeople: boolean): Htm
       : html`These act on ${slug} only; <a href="/incidents/${number}">for all ${formatCount(open.organizations)}</a>.`;
   return html`<div class="asked">${renderQuestions(decidedQuestions(open.own, { withPeople, button }), true)}</div>
     <p class="second">${all}</p>`;
-}
-
-function renderFigures(facts: OrganizationFacts): Html {
-  const { checks, nowMs, windowHours, isThin, lastHour, gate, slug } = facts;
-  const [first] = checks;
-  const { currentCount = null, expectedCount = null, ratio = null } = first?.counts ?? {};
-  const usual = isThin || expectedCount === null ? "" : `usually ${formatExpected(expectedCount / windowHours)}`;
-  const figures: readonly (readonly [name: string, value: Html, more: string])[] = [
-    [`Deaths, ${windowHours}${nbsp}h`, html`${formatCount(currentCount)}`, ""],
-    ["Expected", html`${isThin ? "not known" : formatExpected(expectedCount)}`, ""],
-    ["Ratio", html`${isThin ? none : ratioText(currentCount, expectedCount, ratio)}`, ""],
-    ["Last hour", html`${formatCount(lastHour)}`, lastHour === null ? "" : usual],
-    [
-      "Last run",
-      first === undefined || first.lastRunMs === null ? html`${none}` : renderTime(first.lastRunMs, nowMs),
-      first === undefined || first.tookMs === null ? "" : `in ${first.tookMs}${nbsp}ms`,
-    ],
-    ["Next run", nextRun(facts), first?.isLate === true ? lateText(first.nextRunMs, nowMs) : ""],
-    [
-      "Takedowns",
-      html`${gate === null ? "allowed" : "on hold"}`,
-      gate === null ? "" : `for ${durationText(Math.max(minuteMs, nowMs - gate.sinceMs))}`,
-    ],
-  ];
-  return html`<form
-      method="post"
-      id="run"
-      action="${organizationPath(slug)}/run"
-      hx-post="${organizationPath(slug)}/run"
-      hx-swap="none"
-    ></form>
-    <dl class="figures">
-      ${figures.map(
-        ([name, value, more]) =>
-          html`<div>
-            <dt>${name}</dt>
-            <dd>${value}${more === "" ? nothing : html` <small>${more}</small>`}</dd>
-          </div>`,
-      )}
-    </dl>`;
-}
-
-function ratioText(count: number | null, expected: number | null, ratio: number | null): string {
-  const known = ratio ?? (count !== null && expected !== null && expected > 0 ? count / expected : null);
-  return formatRatioCell({ count, expected, ratio: known });
-}
-
-function nextRun({ checks, nowMs }: OrganizationFacts): Html {
-  const [first] = checks;
-  if (first === undefined) return html`${none}`;
-  return first.isRunning ? html`running` : renderTime(first.nextRunMs, nowMs);
-}
-
-function lateText(dueMs: number, nowMs: number): string {
-  return `late ${durationText(nowMs - dueMs)}`;
 }
 
 function renderIncidents({ slug, incidents, unfinished, nowMs }: OrganizationFacts, withPeople: boolean): Html {

@@ -16,7 +16,7 @@ import { renderDeadAssets } from "../dead-assets.ts";
 import { renderMessage } from "../frame.ts";
 import type { Site } from "../site.ts";
 import { organizationPath, renderOrganization } from "./organization.ts";
-import { organizationTitle, worstOf } from "./sentences.ts";
+import { worstOf } from "./sentences.ts";
 
 export interface OrganizationPageRoutes extends OrganizationSources {
   readonly site: Site;
@@ -46,12 +46,13 @@ export function addOrganizationPages(scope: FastifyInstance, options: Organizati
           ? await renderDeadAssets(running, [latestSpike], `/api/v1/alerts/${latestSpike.alert.id}/assets?format=sheet`)
           : nothing,
     });
-    const severity = worstOf(facts) ?? "unknown";
+    const severity = worstOf(facts);
+    const title = `${severity ?? "waiting"}: ${slug}`;
     return site.send(request, reply, {
-      title: organizationTitle(facts),
+      title,
       current: "organizations",
       isLive: true,
-      severity,
+      severity: severity ?? "unknown",
       main,
     });
   });
@@ -79,7 +80,7 @@ export function addOrganizationPages(scope: FastifyInstance, options: Organizati
     if (facts === null) return sendMissing(request, reply);
     const author = authorOf(request);
     let without = 0;
-    for (const { check } of facts.checks) {
+    for (const { check } of facts.checks.map(({ state }) => state)) {
       try {
         const { severity } = await options.checks.runNow(check, facts.slug, author);
         if (severity === "unknown") without++;
