@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { formatLength, formatRatioCell, formatTick, formatWait } from "./figures.ts";
+import { formatLength, formatRatioCell, formatTick } from "./figures.ts";
 import { durationText, timeText } from "../../words/numbers.ts";
 
 const hourMs = 3_600_000;
@@ -40,10 +40,6 @@ describe("times", () => {
 
   it("a length in prose has its units joined to their numbers", () => {
     expect(durationText(11 * hourMs + 40 * 60_000)).toBe("11\u00a0h 40\u00a0min");
-  });
-
-  it("a wait has seconds below an hour", () => {
-    expect(formatWait(296_000)).toBe("4m 56s");
   });
 
   it("today needs no date", () => {

@@ -3,8 +3,6 @@
 import { formatCount, formatRatio, none } from "../../base/numbers.ts";
 import { clockText, durationText, nbsp, timeText } from "../../words/numbers.ts";
 
-const secondMs = 1_000;
-
 /** For an axis: 5,000, 10k, 250k, 2M. */
 export function formatTick(value: number): string {
   if (value >= 1_000_000) return `${Math.round(value / 100_000) / 10}M`;
@@ -25,14 +23,6 @@ export function formatRatioCell(row: {
 /** For tables: 48s · 30m · 11h 40m · 1d 13h. */
 export function formatLength(ms: number): string {
   return durationText(ms).replaceAll(nbsp, "").replace("min", "m");
-}
-
-/** 4m 56s: with seconds below an hour, for what one waits for. */
-export function formatWait(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / secondMs));
-  if (seconds < 60) return `${seconds}s`;
-  if (seconds >= 3_600) return formatLength(ms);
-  return seconds % 60 === 0 ? `${seconds / 60}m` : `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
 }
 
 const longMonths = [
