@@ -136,25 +136,6 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       ]);
     });
 
-    it("is ok about a configured organization of which nothing is stored", async () => {
-      const result = await createApi(["quiet"]).deadAssetSpike({ slug: "quiet", ...defaultThresholds });
-
-      expect(result).toMatchObject({ severity: "ok", observed: { currentCount: 0, ratio: null } });
-    });
-
-    it.each([
-      { rule: "a slug out of the key's reach", slug: "acme", organizations: ["quiet"] },
-      { rule: "a slug of the key that exists nowhere", slug: "ghost", organizations: ["ghost"] },
-      { rule: "any slug for a key of none", slug: "acme", organizations: [] },
-    ])("refuses $rule with the same words", async ({ slug, organizations }) => {
-      const asked = createApi(organizations).deadAssetSpike({ slug, ...defaultThresholds });
-
-      await expect(asked).rejects.toMatchObject({
-        code: "api_forbidden",
-        message: "this key has no access to that organization",
-      });
-    });
-
     it.each([
       ["a deadline", new DOMException("late", "TimeoutError"), "api_timeout"],
       ["its caller", new Error("stop"), "api_network"],

@@ -1,19 +1,10 @@
-import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, writeFile } from "node:fs/promises";
 import { request as httpRequest, type IncomingMessage } from "node:http";
-import { join } from "node:path";
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { startBrowser, type TestBrowser } from "../../support/browser.ts";
 import { freePort } from "../../support/free-port.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
-import { debianTool } from "../../support/debian-tool.ts";
-import { startHttpSink } from "../../support/far-side/http-sink.ts";
-import { eventually } from "../../support/program/program.ts";
-
-const nginx = debianTool("nginx", "nginx-light");
 
 let folder: DaemonFolder;
 let port: number;
@@ -135,102 +126,5 @@ describe("identity from a proxy", () => {
     expect((await ask("GET", "/api/v1/checks", {})).status).toBe(401);
     expect((await ask("GET", "/api/v1/checks", { authorization: "Bearer any" })).status).toBe(401);
     expect((await ask("GET", "/api/v1/checks", kim)).status).toBe(200);
-  });
-});
-
-describe.skipIf(nginx.isMissing)(`behind nginx${nginx.note}`, () => {
-  let browser: TestBrowser;
-  let proxy: ChildProcess;
-  let url: string;
-  let evil: Awaited<ReturnType<typeof startHttpSink>>;
-
-  beforeAll(async () => {
-    browser = await startBrowser();
-  });
-  afterAll(() => browser.close());
-
-  beforeEach(async () => {
-    await start();
-    const proxyPort = await freePort();
-    url = `http://127.0.0.1:${proxyPort}`;
-    const home = join(folder.path, "nginx");
-    await mkdir(home);
-    await writeFile(join(home, "nginx.conf"), configOf(proxyPort, home));
-    proxy = spawn("nginx", ["-p", home, "-c", join(home, "nginx.conf")], { stdio: "ignore" });
-    await eventually(async () => (await fetch(`${url}/-/ready`)).ok);
-    evil = await startHttpSink((response) => {
-      response.setHeader("content-type", "text/html");
-      response.end(`<form method="post" action="${url}${run}"><button>Win</button></form><script>
-        window.sent = fetch("${url}${run}", { method: "POST", mode: "no-cors", credentials: "include" });
-      </script>`);
-    });
-  });
-  afterEach(async () => {
-    proxy.kill("SIGTERM");
-    await once(proxy, "exit");
-    await evil.close();
-  });
-
-  /** As it is after a log-in somewhere: a cookie says who reads; what a client says of itself is replaced. */
-  function configOf(proxyPort: number, home: string): string {
-    const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
-    return `
-daemon off;
-worker_processes 1;
-pid ${home}/nginx.pid;
-error_log ${home}/error.log;
-events {}
-http {
-  access_log ${home}/access.log;
-  ${temporary.map((name) => `${name}_temp_path ${home}/${name};`).join("\n  ")}
-  map $cookie_session $user { default ""; "of-kim" kim; }
-  map $cookie_session $groups { default ""; "of-kim" sre; }
-  server {
-    listen 127.0.0.1:${proxyPort};
-    location / {
-      proxy_pass http://127.0.0.1:${port};
-      proxy_buffering off;
-      proxy_set_header X-Forwarded-User $user;
-      proxy_set_header X-Forwarded-Groups $groups;
-    }
-  }
-}
-`;
-  }
-
-  async function open(address: string) {
-    const page = await browser.open("about:blank");
-    await page.context().addCookies([{ name: "session", value: "of-kim", url }]);
-    await page.goto(address);
-    return page;
-  }
-
-  it("a reader acts on the page as who the proxy says, without a token", async () => {
-    const page = await open(`${url}/o/acme`);
-
-    await page.getByRole("button", { name: "Run", exact: false }).first().click();
-
-    await eventually(async () => (await audit()).length > 0);
-    expect(await audit()).toMatchObject([{ actor: "kim", via: "proxy", action: "run" }]);
-  });
-
-  it("what a client says of itself does not come through", async () => {
-    const answer = await fetch(`${url}/api/v1/silences`, { headers: kim });
-
-    expect(answer.status).toBe(401);
-  });
-
-  it("a page of another site changes nothing with the reader's cookie", async () => {
-    const page = await open(evil.url);
-    const before = browser.complaints.length;
-
-    // The answer is kept from that page, whatever it is.
-    await page.evaluate("window.sent.then(() => null, () => null)");
-    const answered = page.waitForResponse((response) => response.url().startsWith(url));
-    await page.getByRole("button", { name: "Win" }).click();
-
-    expect((await answered).status()).toBe(403);
-    browser.forgive(before);
-    expect(await audit()).toEqual([]);
   });
 });
