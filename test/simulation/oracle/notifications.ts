@@ -112,11 +112,10 @@ export class NotificationOracle {
     for (const silence of this.#silences) silence.untilMs = Math.min(silence.untilMs, this.#facts.nowMs);
   }
 
-  noteFleet(startsAtMs: number | null): void {
-    if (startsAtMs === null) return;
+  noteFleet(startsAtMs: number): void {
     const { nowMs } = this.#facts;
-    const known = this.#fleets.at(-1);
-    if (known?.fromMs === startsAtMs) known.untilMs = nowMs;
+    const known = this.#fleets.find(({ fromMs }) => fromMs === startsAtMs);
+    if (known !== undefined) known.untilMs = nowMs;
     else this.#fleets.push({ fromMs: startsAtMs, untilMs: nowMs });
   }
 

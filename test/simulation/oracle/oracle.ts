@@ -182,6 +182,15 @@ export class Oracle implements Observer {
     this.#doubtful.clear();
   }
 
+  async #noteFleets(): Promise<void> {
+    const { status, body } = await this.#facts.world.ask({ method: "GET", url: "/api/v1/incidents?limit=200" });
+    if (status !== 200) return;
+    const { incidents } = JSON.parse(body) as {
+      readonly incidents: readonly { readonly fleet: { readonly startsAt: string } | null }[];
+    };
+    for (const { fleet } of incidents) if (fleet !== null) this.#notifications.noteFleet(Date.parse(fleet.startsAt));
+  }
+
   async #checkAlerts(): Promise<void> {
     const { world } = this.#facts;
     if (world.upSinceMs === null || world.isReloading) return;
@@ -191,11 +200,8 @@ export class Oracle implements Observer {
     const { status, body } = await world.ask({ method: "GET", url: "/api/v1/alerts" });
     if (status !== 200) return;
     this.#noSecret("answered", body);
-    const { alerts, fleet } = JSON.parse(body) as {
-      readonly fleet: { readonly startsAt: string } | null;
-      readonly alerts: readonly PeakedAlert[];
-    };
-    this.#notifications.noteFleet(fleet === null ? null : Date.parse(fleet.startsAt));
+    const { alerts } = JSON.parse(body) as { readonly alerts: readonly PeakedAlert[] };
+    await this.#noteFleets();
     // What was recorded while it answered may be in the answer, or not.
     if (before !== this.#facts.happened) return;
     this.#acts.compare(alerts);
