@@ -28,10 +28,7 @@ export interface DeathBinsQuery {
   readonly binMs: number;
 }
 
-/** Events of any status, as a record of what the liveness checker did: for the checks `sentinel` and `event-flow`. */
-export type LivenessStore = ReturnType<typeof createLivenessStore>;
-
-/** Creates the liveness store over the event tables. */
+/** Creates the readings of events of any status, of what the liveness checker did: for the checks `sentinel` and `event-flow`. */
 export function createLivenessStore(db: PlainDb) {
   return {
     /** Returns the instant of the organization's latest event of any status at or before `untilMs`; null without one. */

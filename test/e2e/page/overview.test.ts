@@ -74,7 +74,7 @@ describe("the overview", () => {
   });
 
   it("names what sends events and is not watched, to who may read that", async () => {
-    expect(await textAt(await open(), ".unfinished")).toBe(
+    expect(await textAt(await open(), "p.lede:has-text('Not watched')")).toBe(
       "Not watched: 1 slug sends events and nothing checks it: stranger 8 events.",
     );
     const anybody = await browser.open(url);
