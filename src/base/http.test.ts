@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { oddText } from "../../test/support/odd-input.ts";
+import { createBodyGate, type BodyGate } from "./body-gate.ts";
 import { createHttpDispatcher, type HttpDispatcher } from "./http-dispatcher.ts";
 import { HttpFailure, parseRetryAfter, sendRequest, type HttpRequest, type HttpResponse } from "./http.ts";
 import { createSystemClock } from "./time.ts";
@@ -125,6 +126,41 @@ describe("sendRequest", () => {
     expect(response.body.length).toBe(65_536);
     // What the two ends' socket buffers hold; an unbounded reader would have taken all.
     expect(written).toBeLessThan(32 * 1_024 * 1_024);
+  });
+
+  it("reads large bodies one by one where a gate says so, past one that hangs and one that ended while it waited", async () => {
+    const url = await listen((incoming, outgoing) => {
+      if (incoming.url === "/hangs") outgoing.write("x".repeat(100_000));
+      else outgoing.end("ä".repeat(500_000));
+    });
+    let inside = 0;
+    let most = 0;
+    const gate = createBodyGate({
+      freeBytes: 10_000,
+      places: 1,
+      onEnter: () => (most = Math.max(most, ++inside)),
+      onEmpty: () => (inside = 0),
+    });
+    const leaving: BodyGate = {
+      freeBytes: gate.freeBytes,
+      enter: (begin) => {
+        const leave = gate.enter(begin);
+        return () => {
+          inside--;
+          leave();
+        };
+      },
+    };
+    const more = { gate: leaving, maxBodyBytes: 4_000_000 };
+
+    const hung = failureOf(sendRequest(dispatcher, request(`${url}/hangs`, { ...more, signal: clock.timeout(300) })));
+    const whole = Array.from({ length: 4 }, () => sendRequest(dispatcher, request(url, more)));
+    const stopped = failureOf(sendRequest(dispatcher, request(url, { ...more, signal: clock.timeout(50) })));
+
+    expect((await hung).kind).toBe("timeout");
+    expect((await stopped).kind).toBe("timeout");
+    for (const { body } of await Promise.all(whole)) expect(body).toBe("ä".repeat(500_000));
+    expect(most).toBeLessThanOrEqual(1);
   });
 
   it("tells the caller's stop from a deadline", async () => {

@@ -3,9 +3,10 @@ import { brotliDecompress, gunzip, inflate, type ZlibOptions } from "node:zlib";
 
 import type { Dispatcher } from "undici";
 
+import type { BodyGate } from "./body-gate.ts";
 import { excerpt } from "./cut-text.ts";
 import { FlatlineError } from "./errors.ts";
-import { isTimedOut } from "./time.ts";
+import { eventLoopTurn, isTimedOut } from "./time.ts";
 import { systemCodeOf } from "./file-error.ts";
 import type { HttpDispatcher } from "./http-dispatcher.ts";
 
@@ -39,6 +40,8 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
   /** Maximum number of bytes read from the body: the connection is closed at the first byte after it. */
   readonly maxBodyBytes: number;
+  /** Limits how many large bodies are read at the same time [no limit]. */
+  readonly gate?: BodyGate;
   /** True if the status is sufficient: a body that breaks off or does not end in time is then accepted as it is. */
   readonly isBodyOptional?: boolean;
 }
@@ -73,12 +76,15 @@ export function sendRequest(dispatcher: HttpDispatcher, request: HttpRequest): P
     let head: Pick<HttpResponse, "status" | "headers"> | null = null;
     let receivedBytes = 0;
     let isSettled = false;
+    let leaveGate: (() => void) | null = null;
 
     function settle(act: () => void): void {
       if (isSettled) return;
       isSettled = true;
       signal.removeEventListener("abort", stop);
       act();
+      // The caller has parsed the body and dropped it before the next one is read.
+      if (leaveGate !== null) void eventLoopTurn().then(leaveGate);
     }
     function stop(): void {
       const isTimeout = isTimedOut(signal);
@@ -125,6 +131,13 @@ export function sendRequest(dispatcher: HttpDispatcher, request: HttpRequest): P
       });
     }
 
+    function waitForTurn(active: Dispatcher.DispatchController): void {
+      const { gate } = request;
+      if (gate === undefined || leaveGate !== null || receivedBytes <= gate.freeBytes) return;
+      active.pause();
+      leaveGate = gate.enter(() => active.resume());
+    }
+
     const handler: Dispatcher.DispatchHandler = {
       // Called when the connection is established and the request is about to be written; before this nothing was sent.
       onRequestStart(started) {
@@ -140,7 +153,7 @@ export function sendRequest(dispatcher: HttpDispatcher, request: HttpRequest): P
         const room = maxBodyBytes - receivedBytes;
         receivedBytes += chunk.length;
         chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
-        if (chunk.length <= room) return;
+        if (chunk.length <= room) return waitForTurn(active);
         answer(true);
         active.abort(new Error("the body is longer than what is read of it"));
       },

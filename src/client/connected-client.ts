@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 
+import type { BodyGate } from "../base/body-gate.ts";
 import { FlatlineError } from "../base/errors.ts";
 import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import { Secret } from "../base/secret.ts";
@@ -29,6 +30,8 @@ export type ConnectedClient = Omit<Client, "close">;
 export interface ConnectedClientOptions extends Omit<ClientOptions, "env"> {
   /** Opens the connections; closed by its owner. */
   readonly dispatcher: HttpDispatcher;
+  /** Limits how many large answers are read at the same time, across all clients that share it [no limit]. */
+  readonly gate?: BodyGate | undefined;
 }
 
 /** Creates a client that uses its owner's connections. @throws as `createClient` */
@@ -46,6 +49,7 @@ export function createConnectedClient(options: ConnectedClientOptions): Connecte
     clock,
     random: options.random ?? Math.random,
     pauses: options.pauses ?? new PauseRegistry({ clock }),
+    gate: options.gate,
     onRequest: options.onRequest ?? ((): void => undefined),
   });
   const reportedFilters = new Set<OwnFilterName>();

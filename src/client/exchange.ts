@@ -1,4 +1,5 @@
 import { abortError, FlatlineError } from "../base/errors.ts";
+import type { BodyGate } from "../base/body-gate.ts";
 import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import { HttpFailure, parseRetryAfter, sendRequest, type HttpResponse } from "../base/http.ts";
 import type { Secret } from "../base/secret.ts";
@@ -22,6 +23,7 @@ export interface ExchangeOptions {
   readonly random: () => number;
   readonly pauses: PauseRegistry;
   readonly onRequest: (event: RequestEvent) => void;
+  readonly gate: BodyGate | undefined;
 }
 
 export interface ExchangeRequest {
@@ -140,7 +142,7 @@ export class Exchange {
   }
 
   async #send(request: ExchangeRequest, signal: AbortSignal | undefined): Promise<HttpResponse> {
-    const { timeoutMs, dispatcher, clock, onRequest } = this.#options;
+    const { timeoutMs, dispatcher, clock, gate, onRequest } = this.#options;
     const headers = request.body === undefined ? this.#headers : this.#bodyHeaders;
     const operation = request.operation.name;
     const url = this.#urlOf(request);
@@ -153,6 +155,7 @@ export class Exchange {
         ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
         signal: deadline.signal,
         maxBodyBytes,
+        ...(gate === undefined ? {} : { gate }),
       });
       onRequest({ operation, code: String(response.status) });
       return response;

@@ -1,4 +1,6 @@
 import { FlatlineError } from "../base/errors.ts";
+import { createBodyGate } from "../base/body-gate.ts";
+import { holdHeap, releaseHeap } from "../base/heap-growth.ts";
 import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import type { Clock } from "../base/time.ts";
 import { createPlatformSource, type PlatformSourceOptions } from "../client/platform-source.ts";
@@ -12,6 +14,10 @@ import { evaluateRound, type SpikeRule } from "../service/local-evaluation.ts";
 import type { Store } from "../store/store.ts";
 import { createSpikeEvidence, type SpikeEvidenceOptions } from "./evidence/spike.ts";
 import type { TableCountsBook } from "./table-counts.ts";
+
+// An answer has some kilobytes. Larger ones are read one by one: sixteen of 4 MiB at once are most of a daemon's memory.
+const largeAnswerBytes = 128 * 1_024;
+const largeAnswersAtOnce = 1;
 
 export interface RemoteSourceDeps {
   readonly clock: Clock;
@@ -180,6 +186,12 @@ export function createRemoteSource(
     retries: source.retries,
     userAgent: `flatline/${deps.version}`,
     observedKeys: Object.values(source.observedKeys),
+    gate: createBodyGate({
+      freeBytes: largeAnswerBytes,
+      places: largeAnswersAtOnce,
+      onEnter: holdHeap,
+      onEmpty: releaseHeap,
+    }),
     dispatcher: deps.dispatcher,
     clock: deps.clock,
     random: deps.random,
