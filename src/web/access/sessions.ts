@@ -57,13 +57,14 @@ const touchesPerTtl = 10;
 
 /** Creates the sessions of one server. */
 export function createSessions({ store, clock, access, onError }: SessionsOptions) {
+  const proofs = createTokenProofs();
   /** Those that were asked for, by their SHA-256: open pages ask every few seconds, and nobody else writes to the store. */
   const known = new Map<string, StoredSession>();
 
   /** The token by which a session began, as it is configured now; null: it is gone, or has another secret. */
   async function tokenOf({ tokenName, tokenProof }: TokenClaim): Promise<TokenAccess | null> {
     const token = access().tokens.find(({ name }) => name === tokenName);
-    return token !== undefined && tokenProof === (await proofOf(token)) ? token : null;
+    return token !== undefined && (await proofs.isOf(tokenProof, token.secret)) ? token : null;
   }
 
   /** The session whose key the browser shows; null: it has ended. */
@@ -139,7 +140,7 @@ export function createSessions({ store, clock, access, onError }: SessionsOption
       const session = {
         sha256: sha256Of(key),
         tokenName: token.name,
-        tokenProof: await proofOf(token),
+        tokenProof: await proofs.of(token.secret),
         personName,
         isRemembered,
         createdAtMs: nowMs,
@@ -170,20 +171,40 @@ export function createSessions({ store, clock, access, onError }: SessionsOption
 }
 
 const derive: (secret: string, salt: string, length: number) => Promise<unknown> = promisify(scrypt);
+const saltBytes = 16;
 const proofBytes = 32;
-const proofs = new WeakMap<Secret, Promise<string>>();
 
 /**
- * What a session keeps of its token's secret, to know it again after any number of reloads and restarts: made by scrypt, some 40
- * ms of a thread, so that a weak secret cannot be guessed fast by who reads the store. Made once per `Secret`, of which a
- * reload makes new ones.
+ * Proofs of secrets, for sessions to know theirs again after any number of reloads and restarts: a salt and what scrypt makes of
+ * it, some 40 ms of a thread each, so that a weak secret cannot be guessed fast by who reads the store. Each is made once per
+ * `Secret`, of which a reload makes new ones.
  */
-function proofOf({ name, secret }: TokenAccess): Promise<string> {
-  const proof =
-    proofs.get(secret) ??
-    derive(secret.reveal(), `flatline ${name}`, proofBytes).then((key) => (key as Buffer).toString("base64url"));
-  proofs.set(secret, proof);
-  return proof;
+function createTokenProofs() {
+  const known = new WeakMap<Secret, Map<string, Promise<string>>>();
+  /** That of the sessions to come: the one of those that hold, so that there is one proof to make. */
+  let salt = randomBytes(saltBytes).toString("base64url");
+
+  function of(secret: Secret, itsSalt = salt): Promise<string> {
+    const proofs = known.get(secret) ?? new Map<string, Promise<string>>();
+    known.set(secret, proofs);
+    const proof =
+      proofs.get(itsSalt) ??
+      derive(secret.reveal(), itsSalt, proofBytes).then((key) => `${itsSalt}.${(key as Buffer).toString("base64url")}`);
+    proofs.set(itsSalt, proof);
+    return proof;
+  }
+
+  return {
+    /** The proof of a secret. */
+    of: (secret: Secret): Promise<string> => of(secret),
+    /** Whether it is a proof of this secret. */
+    isOf: async (proof: string, secret: Secret): Promise<boolean> => {
+      const [itsSalt = ""] = proof.split(".");
+      const isHeld = proof === (await of(secret, itsSalt));
+      if (isHeld) salt = itsSalt;
+      return isHeld;
+    },
+  };
 }
 
 /** The name of the cookie: browsers share them among the ports of a host, where other flatlines may listen. */

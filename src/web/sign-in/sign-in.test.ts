@@ -75,6 +75,16 @@ describe("a sign-in", () => {
     expect(JSON.stringify([...web.world.sessions])).not.toContain(key);
   });
 
+  it("keeps of its token what no other server can be compared with, and one proof for all sessions", async () => {
+    const [one, other] = [await start(), await start()];
+    for (const web of [one, one, other]) await signedIn(web);
+
+    const proofsOf = ({ world }: RunningWeb) => [...world.sessions.values()].map(({ tokenProof }) => tokenProof);
+    expect(new Set(proofsOf(one)).size).toBe(1);
+    expect(proofsOf(one)).not.toContain(proofsOf(other)[0]);
+    expect(proofsOf(one).join()).not.toContain(token);
+  });
+
   it.each([
     ["localhost", "flatline_session"],
     ["localhost:80", "flatline_session"],
