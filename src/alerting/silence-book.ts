@@ -5,6 +5,7 @@ import type { Actor } from "../contract/actor.ts";
 import type { NewSilence, SilenceChange, StoredSilence } from "../store/alerts/silences.ts";
 import type { Store } from "../store/store.ts";
 import type { ListedSilence, SilenceRule } from "../contract/silence.ts";
+import { iso } from "../contract/v1/instant.ts";
 import type { AlertingSettings } from "./settings.ts";
 import { nextChangeAtMs, ruleOf, windowAt } from "./decide/silences.ts";
 
@@ -125,8 +126,4 @@ export function listedSilence(rule: SilenceRule, stored: StoredSilence | null, n
     createdAtMs: stored?.createdAtMs ?? null,
     nextChangeAtMs: nextMs,
   };
-}
-
-function iso(atMs: number): string {
-  return new Date(atMs).toISOString();
 }

@@ -84,11 +84,11 @@ export function incidentsOf(notices: readonly FleetNotice[], rules: IncidentRule
   }));
 }
 
-function begin(all: Open[], family: Open["family"], atMs: number): Open {
-  const number = all.length + 1;
-  const opened = { number, family, firstFiredAtMs: atMs, carrier: null, begun: [], told: [], verdict: null };
-  all.push({ ...opened, firing: new Set() });
-  return all[number - 1] as Open;
+function begin(all: Open[], family: Open["family"], firstFiredAtMs: number): Open {
+  const known = { begun: [], told: [], firing: new Set<string>(), verdict: null };
+  const opened: Open = { number: all.length + 1, family, firstFiredAtMs, carrier: null, ...known };
+  all.push(opened);
+  return opened;
 }
 
 function isOneCause(

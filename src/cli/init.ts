@@ -97,12 +97,11 @@ async function answersOf(
   });
   const anyOf = { problemOf: (text: string) => (text === "" ? "must not be empty" : null) };
 
-  const usual = flags.baseUrl === undefined && questions !== null ? {} : { fallback: "remote" };
   const source = await ask<FirstAnswers["source"]>(
     "--source",
     flags.source,
     "Where do verdicts come from, remote (the platform's API) or embedded (events of your own)? [remote] ",
-    { ...oneOf(...sources), fallback: "remote", ...usual },
+    { ...oneOf(...sources), fallback: "remote" },
   );
   const isRemote = source === "remote";
   const baseUrl = isRemote

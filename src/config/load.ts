@@ -98,15 +98,16 @@ function readValue<Read>(
   at: YamlPath = [],
 ): { readonly value: unknown; readonly data: Read | null; readonly problems: readonly Problem[] } {
   if (!document.isReadable) return { value: undefined, data: null, problems: [] };
-  let value = valueAt(document.value, at);
-  let read = readWith(schema, value);
+  const written = valueAt(document.value, at);
+  let value = written;
+  let read = readWith(schema, written);
   if (read.kind === "problems") {
     for (const { path, isAboutType } of read.problems) {
       const text = isAboutType ? document.wholeReferenceAt([...at, ...path]) : null;
       const scalar = text === null ? null : readCoreScalar(text);
       if (scalar !== null) value = withValue(value, path, scalar);
     }
-    read = readWith(schema, value);
+    if (value !== written) read = readWith(schema, value);
   }
   if (read.kind === "data") return { value, data: read.data, problems: [] };
   const problems = read.problems.filter(({ path }) => document.isKnown([...at, ...path]));

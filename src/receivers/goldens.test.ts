@@ -9,7 +9,7 @@ import { createLogReceiver } from "./log/log.ts";
 import { teamsBody } from "./msteams/msteams.ts";
 import { pagerdutyEvents } from "./pagerduty/pagerduty.ts";
 import { notificationPayload } from "./payload.ts";
-import { notifications } from "../../test/support/notifications.ts";
+import { notifications, sample } from "../../test/support/notifications.ts";
 import { slackBody } from "./slack/slack.ts";
 
 const samples: Readonly<Record<string, Notification>> = notifications();
@@ -69,12 +69,6 @@ describe("goldens", () => {
     await expect(text).toMatchFileSnapshot("goldens/log.txt");
   });
 });
-
-function sample(kind: string): Notification {
-  const found = samples[kind];
-  if (found === undefined) throw new Error(`no sample ${kind}`);
-  return found;
-}
 
 /** JSON with each value on one line that has room for it. */
 function compactJson(value: unknown, indent = ""): string {

@@ -2,22 +2,12 @@ import { describe, expect, it } from "vitest";
 
 import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
 import { testIncident } from "../alerting/notify/test-notification.ts";
-import { notifications } from "../../test/support/notifications.ts";
+import { noticeOf, notifications, sample } from "../../test/support/notifications.ts";
 import { latestNotices, messageOf } from "./message.ts";
 
 const samples: Readonly<Record<string, Notification>> = notifications();
 const page = "https://flatline.example.com";
 
-function sample(kind: string): Notification {
-  const notification = samples[kind];
-  if (notification === undefined) throw new Error(`no sample ${kind}`);
-  return notification;
-}
-function noticeOf(kind: string): AlertNotice {
-  const [notice] = sample(kind).alerts;
-  if (notice === undefined) throw new Error(`no notice in ${kind}`);
-  return notice;
-}
 /** The message of a sample with another alert. */
 function said(kind: string, given: Partial<AlertNotice> = {}) {
   return messageOf({ ...sample(kind), alerts: [{ ...noticeOf(kind), ...given }] });

@@ -170,3 +170,16 @@ export function notifications() {
     test: samples.test,
   };
 }
+
+/** A notification of {@link notifications} by its name. */
+export function sample(kind: string): Notification {
+  const all: Readonly<Record<string, Notification>> = notifications();
+  const found = all[kind];
+  if (found === undefined) throw new Error(`no sample ${kind}`);
+  return found;
+}
+
+/** The first notice of one of {@link notifications}. */
+export function noticeOf(kind: string): AlertNotice {
+  return part(sample(kind).alerts[0]);
+}

@@ -9,11 +9,7 @@ type Check = (value: string) => string | null;
 /** Returns a text that is read as a secret. Its rule looks at what is read only: a secret is written as `***`. */
 export function secret(check: Check, text = z.string()) {
   return z.codec(text, z.custom<Secret>(), {
-    decode: (value, context) => {
-      const problem = value === "" ? "must not be empty" : check(value);
-      if (problem !== null) context.issues.push({ code: "custom", input: value, message: problem, continue: true });
-      return new Secret(value);
-    },
+    decode: (value, context) => read(value, value === "" ? "must not be empty" : check(value), context),
     encode: String,
   });
 }
@@ -28,14 +24,16 @@ export function optionalSecret(check: Check) {
 export function secretOrNone(check: Check) {
   return z
     .codec(z.string(), z.custom<Secret | null>(), {
-      decode: (value, context) => {
-        const problem = value === "" ? null : check(value);
-        if (problem !== null) context.issues.push({ code: "custom", input: value, message: problem, continue: true });
-        return value === "" ? null : new Secret(value);
-      },
+      decode: (value, context) => (value === "" ? null : read(value, check(value), context)),
       encode: String,
     })
     .optional();
+}
+
+function read(value: string, problem: string | null, context: z.core.ParsePayload): Secret {
+  // What is wrong with a secret hides nothing that is wrong between it and other keys.
+  if (problem !== null) context.issues.push({ code: "custom", input: value, message: problem, continue: true });
+  return new Secret(value);
 }
 
 /** Returns a secret, or a list of at most so many, which are read as a list. */

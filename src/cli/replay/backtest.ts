@@ -4,10 +4,12 @@ import type { ReplayedIncident } from "../../backtest/incidents.ts";
 import { runReplay, type Replayed, type ReplayOutcome } from "../../backtest/run.ts";
 import type { Score } from "../../backtest/score.ts";
 import { advice, describeCandidate } from "../../backtest/tuning.ts";
+import { csvLine } from "../../base/csv-line.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { withoutFraction } from "../../base/instant.ts";
 import { formatCount } from "../../base/numbers.ts";
 import { hourMs, minuteMs, secondMs } from "../../base/time.ts";
+import { iso } from "../../contract/v1/instant.ts";
 import { countOf } from "../../words/numbers.ts";
 import { createProgressLine, type CliContext, type RegisterCommand } from "../context.ts";
 import { renderTable } from "../table.ts";
@@ -147,7 +149,7 @@ function describe({ incidents, messages, messagesAWeek, score }: Replayed): obje
       organizations: slugs,
       oneCause: isOneCause,
       startsAt: iso(startsAtMs),
-      endedAt: endedAtMs === null ? null : iso(endedAtMs),
+      endedAt: iso(endedAtMs),
       told: told.map(({ atMs, slug, event, severity, reason }) => ({ at: iso(atMs), slug, event, severity, reason })),
     })),
     messages,
@@ -169,12 +171,8 @@ function csvOf({ incidents }: Replayed): string {
   const rows = incidents
     .flatMap(({ number, told }) => told.map((notice) => ({ number, ...notice })))
     .toSorted((left, right) => left.atMs - right.atMs)
-    .map(({ atMs, number, slug, event, severity, reason }) => [iso(atMs), number, slug, event, severity, reason]);
-  const cell = (value: string | number): string =>
-    /[",\r\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value);
-  return [["at", "incident", "organization", "event", "severity", "reason"], ...rows]
-    .map((row) => `${row.map(cell).join(",")}\n`)
-    .join("");
+    .map(({ atMs, number, slug, event, severity, reason }) => [iso(atMs), `${number}`, slug, event, severity, reason]);
+  return [["at", "incident", "organization", "event", "severity", "reason"], ...rows].map(csvLine).join("");
 }
 
 // What fits a screen; --json and --csv have all.
@@ -226,8 +224,4 @@ function warnAboveFail({ organizations }: Replayed): string {
 export function formatDelay(delayMs: number | null): string {
   if (delayMs === null) return "–";
   return delayMs >= hourMs ? `${(delayMs / hourMs).toFixed(1)} h` : `${Math.round(delayMs / minuteMs)} min`;
-}
-
-function iso(atMs: number): string {
-  return new Date(atMs).toISOString();
 }

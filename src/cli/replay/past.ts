@@ -10,6 +10,7 @@ import { findConfigPath, loadConfig } from "../../config/load.ts";
 import { describeOrganization } from "../../config/render.ts";
 import { builtinOrganization, resolveOrganization } from "../../config/resolve/organization.ts";
 import { organizationSchema } from "../../config/schema/organization.ts";
+import { rootShape } from "../../config/schema/schema.ts";
 import { readWith } from "../../contract/issues.ts";
 import type { PartsDeps } from "../../daemon/parts.ts";
 import type { CliContext } from "../context.ts";
@@ -94,6 +95,7 @@ export async function readPast(
     throw new FlatlineError("usage", `no event of ${missing.map((slug) => `"${slug}"`).join(", ")}`);
   const asked = [...records.values()].filter(({ slug }) => isAsked(slug));
   const organizations = organizationsOf(config, asked, flags).map((one) => watchedOf(settled(one, settings)));
+  const { incident, fleet } = config?.alerting ?? rootShape.alerting.parse(undefined);
   const known = truth === null ? null : await readTruth(truth, asked, config, context);
   return {
     organizations,
@@ -104,19 +106,12 @@ export async function readPast(
     truth: truth?.kind ?? null,
     events: asked.reduce((sum, { seenAtMs }) => sum + seenAtMs.length, 0),
     deaths: asked.reduce((sum, { deathsBefore }) => sum + (deathsBefore.at(-1) ?? 0), 0),
-    incidents: {
-      withinMs: config?.alerting.incident.withinMs ?? usualWithinMs,
-      minOrganizations: config === null ? usualOrganizations : (config.alerting.fleet?.minOrganizations ?? null),
-    },
+    incidents: { withinMs: incident.withinMs, minOrganizations: fleet?.minOrganizations ?? null },
     stretch: { fromMs: flags.from ?? null, toMs: flags.to ?? null, stepMs: flags.step ?? null },
     fixed: settings.map(({ path }) => path.join(".")),
     isOfSome: slugs.length > 0,
   };
 }
-
-// The defaults of `alerting`, where no configuration is read.
-const usualWithinMs = 30 * 60_000;
-const usualOrganizations = 3;
 
 async function readConfig(flags: ReplayFlags, context: CliContext): Promise<Config> {
   const { cwd, env } = context;

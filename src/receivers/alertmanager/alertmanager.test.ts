@@ -7,22 +7,11 @@ import { startHttpSink, type HttpSink } from "../../../test/support/far-side/htt
 import { maxBodyBytes } from "../delivery.ts";
 import { labelledAlerts } from "./alerts.ts";
 import { createAlertmanagerReceiver } from "./alertmanager.ts";
-import { notifications } from "../../../test/support/notifications.ts";
+import { noticeOf, sample } from "../../../test/support/notifications.ts";
 
-const samples: Readonly<Record<string, Notification>> = notifications();
 const nowMs = Date.UTC(2026, 0, 15, 12, 0, 5);
 const signal = new AbortController().signal;
 
-function sample(kind: string): Notification {
-  const notification = samples[kind];
-  if (notification === undefined) throw new Error(`no sample ${kind}`);
-  return notification;
-}
-function noticeOf(kind: string): AlertNotice {
-  const [notice] = sample(kind).alerts;
-  if (notice === undefined) throw new Error(`no notice in ${kind}`);
-  return notice;
-}
 /** What fires and what has ended, as `alertname/slug/severity`. */
 function summary(notification: Notification): { firing: string[]; ended: string[] } {
   const alerts = labelledAlerts(notification, nowMs);

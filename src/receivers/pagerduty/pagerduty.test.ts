@@ -6,18 +6,11 @@ import type { Receiver } from "../../alerting/deliver/receiver.ts";
 import { Secret } from "../../base/secret.ts";
 import { startHttpSink, type HttpSink } from "../../../test/support/far-side/http-sink.ts";
 import { createPagerdutyReceiver, pagerdutyEvents } from "./pagerduty.ts";
-import { notifications } from "../../../test/support/notifications.ts";
+import { sample } from "../../../test/support/notifications.ts";
 
-const samples: Readonly<Record<string, Notification>> = notifications();
 const signal = new AbortController().signal;
 let dispatcher: Agent;
 let sink: HttpSink;
-
-function sample(kind: string): Notification {
-  const notification = samples[kind];
-  if (notification === undefined) throw new Error(`no sample ${kind}`);
-  return notification;
-}
 
 function open(): Receiver {
   const options = {

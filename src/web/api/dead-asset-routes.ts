@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { z } from "zod";
 
+import { csvLine } from "../../base/csv-line.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { authorOf } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
@@ -9,10 +10,15 @@ import type { AlertAssets } from "../read/alert-assets.ts";
 import type { AssetFilter, AssetPage, DeadAssets, ListedAsset } from "../read/asset-list.ts";
 import type { IncidentReading } from "../read/incidents.ts";
 import { addResource } from "../resource.ts";
-import type { DeadAsset, DeadAssetPage, IncidentAssetPage } from "../../contract/v1/dead-assets.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import { cursorSchema, defaultLimit, limitSchema, writeCursor } from "./paging.ts";
-import { deadAssetPageSchema, incidentAssetPageSchema } from "../../contract/v1/dead-assets.ts";
+import {
+  deadAssetPageSchema,
+  incidentAssetPageSchema,
+  type DeadAsset,
+  type DeadAssetPage,
+  type IncidentAssetPage,
+} from "../../contract/v1/dead-assets.ts";
 import { readInput } from "./read-input.ts";
 
 const flag = z.enum(["true", "false"]).transform((text) => text === "true");
@@ -179,12 +185,6 @@ async function* csvLines(
 /** A spreadsheet takes what begins so for a formula; a program would take the apostrophe for a part of the value. */
 function inert(cell: string): string {
   return /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
-}
-
-/** One line as RFC 4180 has it. */
-function csvLine(cells: readonly string[]): string {
-  const texts = cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell));
-  return `${texts.join(",")}\n`;
 }
 
 function read<Output>(schema: z.ZodType<Output>, query: unknown): Output {
