@@ -106,7 +106,7 @@ export async function withMutant<Result>(name: string, work: (folder: string) =>
   }
 }
 
-/** Lives through a seed in a process of its own, until the first violation or a crash. */
+/** Lives through a seed in a process of its own, until the first violation. Rejects when it ends without a verdict. */
 export async function live(
   folder: string,
   { seed, days }: { readonly seed: number; readonly days: number },
@@ -116,7 +116,10 @@ export async function live(
     const { stdout } = await run(process.execPath, args, { cwd: folder, timeout: timeoutMs });
     return { stdout, isViolated: false };
   } catch (error) {
-    return { stdout: (error as { readonly stdout?: string }).stdout ?? "", isViolated: true };
+    const { stdout = "", killed = false } = error as { readonly stdout?: string; readonly killed?: boolean };
+    // A judge that crashed has not judged.
+    if (!killed && !/"violations":[1-9]/.test(stdout)) throw error;
+    return { stdout, isViolated: true };
   }
 }
 
