@@ -112,6 +112,7 @@ async function open(web: RunningWeb, text: string): Promise<Opened> {
 }
 
 const listChecks = "GET /api/v1/checks HTTP/1.1\r\nHost: localhost\r\n\r\n";
+const lastRequest = "GET /-/healthy HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 const mebibyte = 1_024 * 1_024;
 
 /** Lets an answer of `/api/v1/checks` be so long, which is more than the memory of the system for one connection. */
@@ -126,13 +127,31 @@ async function takeNothing(web: RunningWeb): Promise<Opened> {
   return opened;
 }
 
-it("of many requests in one piece a hundred are dealt with", async () => {
-  const web = await start();
+describe("many requests in one piece", () => {
+  it("are begun one after the other, each when the answer to the one before was handed over", async () => {
+    const web = await start();
+    const reads: (() => void)[] = [];
+    web.world.beforeRead = () => new Promise((resolve) => reads.push(resolve));
+    const asked = await open(web, listChecks.repeat(3) + lastRequest);
 
-  const { text } = await open(web, listChecks.repeat(500));
+    for (let count = 1; count <= 3; count++) {
+      await expect.poll(() => reads.length).toBe(count);
+      reads.at(-1)?.();
+    }
 
-  await expect.poll(() => text().split("HTTP/1.1 503 ")).toHaveLength(401);
-  expect(text().split("HTTP/1.1 200 ")).toHaveLength(101);
+    await expect.poll(asked.isClosed).toBe(true);
+    expect(asked.text().split(/HTTP\/1\.1 200 OK/)).toHaveLength(5);
+    expect(asked.text()).toMatch(/"status":"ok"\}$/);
+  });
+
+  it("of more than a hundred end their connection", async () => {
+    const web = await start();
+
+    const { isClosed } = await open(web, listChecks.repeat(2_000));
+
+    await expect.poll(isClosed).toBe(true);
+    expect((await ask(web, "GET /-/healthy")).status).toBe(200);
+  });
 });
 
 describe("an answer that nobody takes", () => {

@@ -1,5 +1,11 @@
-import type { AddressInfo } from "node:net";
-import { fastify, type FastifyInstance, type FastifyPluginAsync, type InjectOptions } from "fastify";
+import type { AddressInfo, Socket } from "node:net";
+import {
+  fastify,
+  type FastifyInstance,
+  type FastifyPluginAsync,
+  type InjectOptions,
+  type onRequestHookHandler,
+} from "fastify";
 
 import { createByteBudget, type ByteBudget } from "../base/request-body.ts";
 import { FlatlineError } from "../base/errors.ts";
@@ -153,8 +159,8 @@ const mostBodyBytes = 64 * mebibyte;
 const mostEventBytes = 60 * mebibyte;
 // All who know the name of a receiver can send hooks.
 const mostHookBytes = 2 * mebibyte;
-// What a client asks for in one piece is begun at once.
-const mostRequestsPerConnection = 100;
+// A client that asks for more before it has taken an answer only wants to cost something.
+const mostInTurn = 100;
 // Slugs are not ours to choose; Node.js refuses a head of more than this before any route sees it.
 const maxParamLength = 16 * 1_024;
 const defaultGraceMs = secondMs;
@@ -279,6 +285,30 @@ function noSchemas(): never {
   throw new FlatlineError("internal", "a route has a JSON schema");
 }
 
+/** Lets the requests of a connection begin one at a time: Node.js begins with all that come in one piece, and keeps every answer. */
+function createTurns(): onRequestHookHandler {
+  const lines = new WeakMap<Socket, { waiting: number; last: Promise<void> }>();
+  return ({ raw: { socket } }, { raw: response }, done) => {
+    const line = lines.get(socket) ?? { waiting: 0, last: Promise.resolve() };
+    lines.set(socket, line);
+    const { waiting, last } = line;
+    line.waiting++;
+    line.last = new Promise((resolve) =>
+      response.once("close", () => {
+        line.waiting--;
+        resolve();
+      }),
+    );
+    const begin = async (): Promise<void> => {
+      await last;
+      if (!socket.destroyed) done();
+    };
+    if (waiting === 0) done();
+    else if (waiting >= mostInTurn) socket.destroy();
+    else void begin();
+  };
+}
+
 function createServer(options: WebOptions, bound: Bound, sessions: Sessions): FastifyInstance {
   const { access, logger, plugins, timeouts = defaultWebTimeouts, mostConnections = 4_096 } = options;
   const { isStarted = () => true, externalUrl = () => null } = options;
@@ -292,7 +322,6 @@ function createServer(options: WebOptions, bound: Bound, sessions: Sessions): Fa
     trustProxy: (address) => comesFrom(address, access().trustedProxy?.from ?? noProxy),
     routerOptions: { maxParamLength },
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-    maxRequestsPerSocket: mostRequestsPerConnection,
     requestTimeout: timeouts.requestMs,
     keepAliveTimeout: timeouts.keepAliveMs,
     connectionTimeout: timeouts.answerMs,
@@ -311,6 +340,7 @@ function createServer(options: WebOptions, bound: Bound, sessions: Sessions): Fa
     if (request.failedVia !== null) options.noteFailure?.(request.failedVia, request.ip);
     done();
   });
+  server.addHook("onRequest", createTurns());
   server.addHook("onRequest", ({ headers, url }, reply, done) => {
     // Those that a route sets take their place.
     reply.headers(securityHeaders);
