@@ -4,7 +4,7 @@ import type { IncidentAct } from "../alerting/acts/plan-act.ts";
 import { parseDuration } from "../base/durations.ts";
 import { judgementVerdicts } from "../contract/judgement.ts";
 import { longestSlug } from "../contract/slug.ts";
-import { commentSchema, nameSchema, nonBlank, readInput, reasonSchema } from "./api/read-input.ts";
+import { commentSchema, instantSchema, nameSchema, nonBlank, reasonSchema } from "./api/read-input.ts";
 
 // More organizations than there are reach by leaving `slugs` out.
 const mostSlugs = 20_000;
@@ -14,27 +14,19 @@ const common = {
   by: nameSchema.optional(),
 };
 
-/** What a body or a form has to say of an act. */
-interface ActSchema {
-  readonly body: z.ZodType;
-  /** `slugs` null: of all members. @throws FlatlineError invalid_data with an issue a field */
-  read(
-    value: unknown,
-    nowMs: number,
-  ): { readonly act: IncidentAct; readonly slugs: readonly string[] | null; readonly by: string | undefined };
-}
+/** What a body or a form says of an act, at an instant. */
+type AskedAct = (nowMs: number) => {
+  readonly act: IncidentAct;
+  /** null: all members. */
+  readonly slugs: readonly string[] | null;
+  readonly by: string | undefined;
+};
 
 function asked<Body extends { readonly slugs?: string[] | undefined; readonly by?: string | undefined }>(
   body: z.ZodType<Body>,
   actOf: (body: Body, nowMs: number) => IncidentAct,
-): ActSchema {
-  return {
-    body,
-    read: (value, nowMs) => {
-      const said = readInput(body, value ?? {}, "not an act on an incident");
-      return { act: actOf(said, nowMs), slugs: said.slugs ?? null, by: said.by };
-    },
-  };
+): z.ZodType<AskedAct> {
+  return body.transform((said) => (nowMs) => ({ act: actOf(said, nowMs), slugs: said.slugs ?? null, by: said.by }));
 }
 
 const duration = z.string().transform((text, context) => {
@@ -45,7 +37,7 @@ const duration = z.string().transform((text, context) => {
 });
 
 /** The acts on an incident and on its alerts (CONTRACT 15), as the API and the forms of the page take them. */
-export const askedActs: Readonly<Record<IncidentAct["kind"], ActSchema>> = {
+export const askedActs: Readonly<Record<IncidentAct["kind"], z.ZodType<AskedAct>>> = {
   acknowledge: asked(z.strictObject({ ...common, comment: commentSchema.optional() }), ({ comment }) => ({
     kind: "acknowledge",
     comment: nonBlank(comment),
@@ -65,10 +57,7 @@ export const askedActs: Readonly<Record<IncidentAct["kind"], ActSchema>> = {
     z
       .strictObject({
         ...common,
-        endsAt: z.iso
-          .datetime({ offset: true })
-          .transform((text) => Date.parse(text))
-          .optional(),
+        endsAt: instantSchema.optional(),
         duration: duration.optional(),
         comment: reasonSchema,
       })

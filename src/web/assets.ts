@@ -3,9 +3,8 @@ import { readFileSync } from "node:fs";
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
-import type { AccessSettings } from "./access/settings.ts";
 import { sendProblem } from "./problem.ts";
-import { addResource } from "./resource.ts";
+import { addRoute } from "./route.ts";
 
 interface Asset {
   readonly type: string;
@@ -28,18 +27,15 @@ const hashedName = /-[0-9a-f]{12}\.(?:css|js)$/;
 const namePattern = /^(?:[a-z0-9-]+\/){0,3}[a-z0-9-]+\.(css|js|svg)$/;
 
 /** `/assets/…`: style, scripts and marks, as the build compressed them, with an ETag. The sign-in needs them before it knows who asks. */
-export function addPageAssets(scope: FastifyInstance, settings: () => AccessSettings): void {
+export function addPageAssets(server: FastifyInstance): void {
   const known = new Map<string, Asset>();
-  addResource(scope, "/assets/*", settings, {
-    GET: {
-      access: "open",
-      handle: (request, reply) => {
-        const { "*": name } = request.params as { readonly "*": string };
-        const asset = known.get(name) ?? readAsset(name);
-        if (asset === null) return sendProblem(reply, 404, "no such path");
-        known.set(name, asset);
-        return sendAsset(request, reply, asset);
-      },
+  addRoute(server, "GET /assets/*", {
+    access: "open",
+    handle: ({ request, reply, params: { "*": name } }) => {
+      const asset = known.get(name) ?? readAsset(name);
+      if (asset === null) return sendProblem(reply, 404, "no such path");
+      known.set(name, asset);
+      return sendAsset(request, reply, asset);
     },
   });
 }

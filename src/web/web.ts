@@ -16,7 +16,6 @@ import { secondMs, type Clock } from "../base/time.ts";
 import { escapeUnseen } from "../base/unseen-text.ts";
 import { addDeadAssetRoutes } from "./api/dead-asset-routes.ts";
 import { addAlertRoutes } from "./api/alert-routes.ts";
-import { addAuditRoutes } from "./api/audit-routes.ts";
 import { addCheckRoutes } from "./api/check-routes.ts";
 import { addEventRoutes } from "./api/event-routes.ts";
 import { addForgetRoutes } from "./api/forget-routes.ts";
@@ -25,13 +24,10 @@ import { addHealthRoutes, type HealthRoutesOptions } from "./api/health-routes.t
 import { addHookRoutes } from "./api/hook-routes.ts";
 import { addIncidentRoutes } from "./api/incident-routes.ts";
 import { refuseForeignHost } from "./foreign-host.ts";
-import { addFixtureRoutes } from "./api/fixture-routes.ts";
-import { addKeyRoutes } from "./api/key-routes.ts";
+import { addEmbeddedRoutes } from "./api/embedded-routes.ts";
 import { addMarkerRoutes } from "./api/marker-routes.ts";
 import { addMetricsRoutes, type MetricsRoutesOptions } from "./api/metrics-routes.ts";
-import { addPlatformRoutes } from "./api/platform-routes.ts";
 import { addStatusRoute } from "./api/status-routes.ts";
-import { addReportRoutes } from "./api/report-routes.ts";
 import { addOpenApiRoute } from "./api/openapi-routes.ts";
 import { addOperatorRoutes } from "./api/operator-routes.ts";
 import { addPageAssets } from "./assets.ts";
@@ -61,13 +57,12 @@ import { addIncidentPages } from "./pages/incidents/routes.ts";
 import { addOrganizationPages } from "./pages/organization/routes.ts";
 import { addOverviewPage } from "./pages/overview/routes.ts";
 import { addOperatorPages } from "./pages/operator/routes.ts";
-import { renderSheet } from "./pages/sheet.ts";
-import { addMissingPage, addThemeRoute, createSite, themeOf } from "./pages/site.ts";
+import { addMissingPage, addThemeRoute, createSite, type Site } from "./pages/site.ts";
 import type { SilenceBook } from "../alerting/silence-book.ts";
-import { answerClientError, createErrorHandler, pathOf, securityHeaders, sendProblem } from "./problem.ts";
+import { answerClientError, pathOf, securityHeaders, sendProblem } from "./problem.ts";
 import { addSilenceRoutes } from "./api/silence-routes.ts";
 import { addSignInRoutes } from "./sign-in/routes.ts";
-import { leaveBodies, refuseOtherMethods } from "./resource.ts";
+import { leaveBodies, refuseOtherMethods } from "./route.ts";
 
 export interface WebOptions {
   /** Version of flatline, for the page. */
@@ -155,10 +150,6 @@ const defaultWebTimeouts: WebTimeouts = {
 const mebibyte = 1_024 * 1_024;
 // All bodies that are being received or dealt with, in a container of 1 GiB: two posts of events of the largest kind.
 const mostBodyBytes = 64 * mebibyte;
-// The rest is for people who act while events pour in.
-const mostEventBytes = 60 * mebibyte;
-// All who know the name of a receiver can send hooks.
-const mostHookBytes = 2 * mebibyte;
 // A client that asks for more before it has taken an answer only wants to cost something.
 const mostInTurn = 100;
 // Slugs are not ours to choose; Node.js refuses a head of more than this before any route sees it.
@@ -314,7 +305,7 @@ function createServer(options: WebOptions, bound: Bound, sessions: Sessions): Fa
   const { isStarted = () => true, externalUrl = () => null } = options;
   const onError = (error: unknown): void => logger.error({ err: error }, "an answer could not be written");
   const bodies = createByteBudget(mostBodyBytes);
-  const withBodies = { ...options, bodies };
+  const site = createSite({ ...options, settings: access, storeProblem: () => options.page.storeProblem() });
   const server: FastifyInstance = fastify({
     logger: false,
     rewriteUrl: (request) => decodableUrl(withoutBasePath(basePathOf(access().externalUrl), request.url ?? "/")),
@@ -359,54 +350,50 @@ function createServer(options: WebOptions, bound: Bound, sessions: Sessions): Fa
   });
   addBasePath(server, () => access().externalUrl);
   sessions.addTo(server);
-  refuseOtherMethods(server, access);
+  server.decorate("routes", { access, bodies, refuse: site.refuse });
+  server.decorate("operations", []);
+  refuseOtherMethods(server);
   // Fastify would read 1 MiB of JSON for a path that does not exist, whoever asks.
   leaveBodies(server);
   server.setReplySerializer((payload) => escapeUnseen(JSON.stringify(payload)));
-  server.setErrorHandler(createErrorHandler(logger));
-
-  void server.register(async (scope) => addMetricsRoutes(scope, access, options));
-  void server.register(async (scope) => addHealthRoutes(scope, access, options));
-  void server.register(async (scope) => addCheckRoutes(scope, access, options));
-  void server.register(async (scope) => addAlertRoutes(scope, access, withBodies));
-  void server.register(async (scope) => addIncidentRoutes(scope, access, withBodies));
-  void server.register(async (scope) => addDeadAssetRoutes(scope, access, options));
-  void server.register(async (scope) => addReportRoutes(scope, access, options));
-  void server.register(async (scope) => addSilenceRoutes(scope, access, withBodies));
-  void server.register(async (scope) => addMarkerRoutes(scope, access, withBodies));
-  void server.register(async (scope) => addKeyRoutes(scope, access, withBodies));
-  void server.register(async (scope) => addFixtureRoutes(scope, access, withBodies));
-  void server.register(async (scope) => addForgetRoutes(scope, access, withBodies));
-  void server.register(async (scope) => addPlatformRoutes(scope, access, withBodies));
-  void server.register(async (scope) => addGateRoutes(scope, access, withBodies));
-  void server.register(async (scope) =>
-    addHookRoutes(scope, access, { ...options, bodies: bodies.part(mostHookBytes) }),
-  );
-  void server.register(async (scope) =>
-    addSignInRoutes(scope, access, {
-      ...withBodies,
-      sessions,
-      renderDocument: (request, content) => renderSheet({ ...content, theme: themeOf(request) }),
-    }),
-  );
-  void server.register(async (scope) =>
-    addEventRoutes(scope, access, { ...options, bodies: bodies.part(mostEventBytes) }),
-  );
-  void server.register(async (scope) => addAuditRoutes(scope, access, options));
-  void server.register(async (scope) => addOpenApiRoute(scope, access, options));
-  void server.register(async (scope) => addOperatorRoutes(scope, access, options));
-  void server.register(async (scope) => addPageAssets(scope, access));
-  void server.register(async (scope) => addDocsPages(scope, access));
-  const site = createSite({ ...options, settings: access, storeProblem: () => options.page.storeProblem() });
+  server.setErrorHandler(site.fail);
   addMissingPage(server, access, site);
-  void server.register(async (scope) => addLinkRoutes(scope, access, withBodies));
-  void server.register(async (scope) => addOperatorPages(scope, { ...withBodies, site }));
-  void server.register(async (scope) => addThemeRoute(scope, access));
-  const withPages = { ...withBodies, site };
-  void server.register(async (scope) => addIncidentPages(scope, withPages));
-  void server.register(async (scope) => addOrganizationPages(scope, withPages));
-  void server.register(async (scope) => addStatusRoute(scope, access, withPages));
-  void server.register(async (scope) => addOverviewPage(scope, withPages));
+  const parts = { ...options, bodies, sessions, site };
+  for (const addRoutes of allRoutes) addRoutes(server, parts);
   for (const plugin of plugins?.(bodies) ?? []) void server.register(plugin, { prefix: "/api/v2" });
   return server;
 }
+
+type RouteParts = Omit<WebOptions, "sessions"> & {
+  readonly bodies: ByteBudget;
+  readonly sessions: Sessions;
+  readonly site: Site;
+};
+
+const allRoutes: readonly ((server: FastifyInstance, parts: RouteParts) => void)[] = [
+  addMetricsRoutes,
+  addHealthRoutes,
+  addCheckRoutes,
+  addAlertRoutes,
+  addIncidentRoutes,
+  addDeadAssetRoutes,
+  addSilenceRoutes,
+  addMarkerRoutes,
+  addEmbeddedRoutes,
+  addForgetRoutes,
+  addGateRoutes,
+  addHookRoutes,
+  addSignInRoutes,
+  addEventRoutes,
+  addOpenApiRoute,
+  addOperatorRoutes,
+  addPageAssets,
+  addDocsPages,
+  addLinkRoutes,
+  addOperatorPages,
+  addThemeRoute,
+  addIncidentPages,
+  addOrganizationPages,
+  addStatusRoute,
+  addOverviewPage,
+];

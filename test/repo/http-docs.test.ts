@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const page = readFileSync(`${root}/docs/http.md`, "utf8");
 
-/** Each route of src/web as `METHOD /path`, with who may ask it, as the calls of addResource and addPage name them. */
+/** Routes of src/web as `METHOD /path`, with who may ask them, as the calls of addRoute and addPage name them. */
 const routes = readdirSync(`${root}/src/web`, { recursive: true, encoding: "utf8" }).flatMap((name) => {
   if (!name.endsWith(".ts") || name.endsWith(".test.ts")) return [];
   const text = readFileSync(`${root}/src/web/${name}`, "utf8");
@@ -14,16 +14,12 @@ const routes = readdirSync(`${root}/src/web`, { recursive: true, encoding: "utf8
     route: `GET ${path.replaceAll(/:(\w+)/g, "{$1}")}`,
     access,
   }));
-  const resources = text.split(/\baddResource\(/).flatMap((call) => {
-    const path = /^\s*\w+,\s*"(\/[^"]*)"/.exec(call)?.[1];
-    if (path === undefined) return [];
-    const shown = path.replaceAll(/:(\w+)/g, "{$1}");
-    return [...call.matchAll(/\b(GET|POST|PATCH|DELETE): \{\s*access: "(\w+)"/g)].map(([, method, access = ""]) => ({
-      route: `${method} ${shown}`,
-      access,
-    }));
-  });
-  return [...pages, ...resources];
+  const calls = text.matchAll(/\baddRoute\(\s*\w+,\s*"(\w+ \/[^"]*)",\s*\{\s*access: "(\w+)"/g);
+  const others = [...calls].map(([, path = "", access = ""]) => ({
+    route: path.replaceAll(/:(\w+)/g, "{$1}"),
+    access,
+  }));
+  return [...pages, ...others];
 });
 
 describe("docs/http.md", () => {

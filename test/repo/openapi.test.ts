@@ -52,16 +52,21 @@ describe("docs/openapi.json", () => {
 describe("GET /api/v1/openapi.json", () => {
   const startWeb = useWebs();
 
-  it("describes every route of /api/v1, and passes the linter's strict rules", async () => {
+  it("describes every route of /api/v1 with who may ask it, and passes the linter's strict rules", async () => {
     const web = await startWeb();
     const answer = await ask(web, "GET /api/v1/openapi.json");
     const text = await answer.text();
-    const { paths } = JSON.parse(text) as { readonly paths: Readonly<Record<string, object>> };
+    const { paths } = JSON.parse(text) as {
+      readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly description: string }>>>>;
+    };
 
     const described = Object.entries(paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => `${method.toUpperCase()} /api/v1${path}`),
+      Object.entries(methods).map(([method, { description }]) => {
+        const access = /(\w+)`?\.$/.exec(description)?.[1];
+        return `\`${method.toUpperCase()} /api/v1${path}\` (${access})`;
+      }),
     );
-    const listed = readFileSync("docs/http.md", "utf8").matchAll(/^- `([A-Z]+ \/api\/v1\/[^`]*)`/gm);
+    const listed = readFileSync("docs/http.md", "utf8").matchAll(/^- (`[A-Z]+ \/api\/v1\/[^`]*` \(\w+\))/gm);
     expect(described.toSorted()).toEqual([...listed].map(([, route = ""]) => route).toSorted());
     expect(await problemsOf(text)).toEqual([]);
   });

@@ -1,94 +1,92 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 
-import type { ByteBudget } from "../../base/request-body.ts";
 import type { IncidentAct } from "../../alerting/acts/plan-act.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Clock } from "../../base/time.ts";
 import { stoppedAtMsOf } from "../../contract/spike-evidence.ts";
-import type { AlertCommentAnswer, AlertDetailAnswer, LiveAlert, LiveAlerts } from "../../contract/v1/alerts.ts";
+import {
+  alertDetailSchema,
+  alertListSchema,
+  commentSchema,
+  type AlertCommentAnswer,
+  type AlertDetailAnswer,
+  type LiveAlert,
+  type LiveAlerts,
+} from "../../contract/v1/alerts.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { AlertComment, JudgementEntry } from "../../store/alerts/log.ts";
-import { authorOf, seesDetails } from "../access/identity.ts";
-import { viewJudgement, viewOnsetMarker, viewResult } from "./check-view.ts";
-import type { AccessSettings } from "../access/settings.ts";
+import { authorOf } from "../access/identity.ts";
+import { askedActs, rightOf } from "../acts.ts";
 import type { AlertAssets } from "../read/alert-assets.ts";
 import type { AlertDetail, AlertReading, AlertSnapshot } from "../read/alerts.ts";
-import { askedActs, rightOf } from "../acts.ts";
-import { addResource, takeJsonBodies, type Method } from "../resource.ts";
-import { alertDetailSchema, alertListSchema, commentSchema } from "../../contract/v1/alerts.ts";
+import { addRoute } from "../route.ts";
+import { viewJudgement, viewOnsetMarker, viewResult } from "./check-view.ts";
+
+const path = "/api/v1/alerts/:id";
 
 /** `/api/v1/alerts…`: live alerts, one alert, and acts, which need the right to read them (CONTRACT 13). */
 export function addAlertRoutes(
-  scope: FastifyInstance,
-  settings: () => AccessSettings,
+  server: FastifyInstance,
   {
     alerts,
     alertAssets,
     clock,
-    bodies,
   }: {
     readonly alerts: AlertReading;
     readonly clock: Pick<Clock, "nowMs">;
     readonly alertAssets: Pick<AlertAssets, "costOf">;
-    readonly bodies: ByteBudget;
   },
 ): void {
-  takeJsonBodies(scope, bodies);
-  const idOf = ({ params }: FastifyRequest): string => (params as { readonly id: string }).id;
-  const find = async (request: FastifyRequest): Promise<AlertDetail> => {
-    const found = await alerts.find(idOf(request));
+  const find = async (id: string): Promise<AlertDetail> => {
+    const found = await alerts.find(id);
     if (found === null) throw new FlatlineError("not_found", "no alert has this id");
     return found;
   };
-  const perform = (request: FastifyRequest, kind: IncidentAct["kind"]): Promise<AlertComment | null> => {
-    const { act, by } = askedActs[kind].read(request.body, clock.nowMs());
-    return alerts.act(idOf(request), act, authorOf(request, by));
-  };
-  const acting = (kind: IncidentAct["kind"], says: string): Method => ({
-    access: rightOf(kind),
-    about: { says, body: askedActs[kind].body, answer: alertDetailSchema },
-    handle: async (request) => {
-      await perform(request, kind);
-      return viewDetail(await find(request), seesDetails(request));
+  const addAct = (route: `${"POST" | "DELETE"} ${typeof path}/${string}`, kind: IncidentAct["kind"], says: string) =>
+    addRoute(server, route, {
+      access: rightOf(kind),
+      says,
+      body: askedActs[kind],
+      answer: alertDetailSchema,
+      handle: async ({ request, params: { id }, body, withDetails }) => {
+        const { act, by } = body(clock.nowMs());
+        await alerts.act(id, act, authorOf(request, by));
+        return viewDetail(await find(id), withDetails);
+      },
+    });
+  addRoute(server, "GET /api/v1/alerts", {
+    access: "public",
+    says: "What is pending and what fires",
+    answer: alertListSchema,
+    handle: async ({ withDetails }): Promise<LiveAlerts> => {
+      const live = await alerts.list();
+      return { alerts: live.map((alert) => viewAlert(alert, withDetails)) };
     },
   });
-  addResource(scope, "/api/v1/alerts", settings, {
-    GET: {
-      access: "public",
-      about: { says: "What is pending and what fires", answer: alertListSchema },
-      handle: async (request): Promise<LiveAlerts> => {
-        const live = await alerts.list();
-        return { alerts: live.map((alert) => viewAlert(alert, seesDetails(request))) };
-      },
+  addRoute(server, `GET ${path}`, {
+    access: "public",
+    says: "One alert, live or ended",
+    answer: alertDetailSchema,
+    handle: async ({ params: { id }, withDetails }) => {
+      const detail = await find(id);
+      const cost = await alertAssets.costOf([detail.state]);
+      return { ...viewDetail(detail, withDetails), ...(cost === null ? {} : { cost }) };
     },
   });
-  addResource(scope, "/api/v1/alerts/:id", settings, {
-    GET: {
-      access: "public",
-      about: { says: "One alert, live or ended", answer: alertDetailSchema },
-      handle: async (request) => {
-        const detail = await find(request);
-        const cost = await alertAssets.costOf([detail.state]);
-        return { ...viewDetail(detail, seesDetails(request)), ...(cost === null ? {} : { cost }) };
-      },
-    },
-  });
-  addResource(scope, "/api/v1/alerts/:id/judgement", settings, {
-    POST: acting("judge", "Judges it"),
-    DELETE: acting("withdraw", "Takes its judgement back"),
-  });
-  addResource(scope, "/api/v1/alerts/:id/ack", settings, {
-    POST: acting("acknowledge", "Acknowledges it"),
-    DELETE: acting("unacknowledge", "Takes its acknowledgement back"),
-  });
-  addResource(scope, "/api/v1/alerts/:id/comments", settings, {
-    POST: {
-      access: "operate",
-      about: { says: "Comments on it", body: askedActs.comment.body, answer: commentSchema, status: 201 },
-      handle: async (request, reply) => {
-        const made = await perform(request, "comment");
-        return reply.code(201).send(made === null ? null : viewComment(made));
-      },
+  addAct(`POST ${path}/judgement`, "judge", "Judges it");
+  addAct(`DELETE ${path}/judgement`, "withdraw", "Takes its judgement back");
+  addAct(`POST ${path}/ack`, "acknowledge", "Acknowledges it");
+  addAct(`DELETE ${path}/ack`, "unacknowledge", "Takes its acknowledgement back");
+  addRoute(server, `POST ${path}/comments`, {
+    access: "operate",
+    says: "Comments on it",
+    body: askedActs.comment,
+    answer: commentSchema,
+    status: 201,
+    handle: async ({ request, params: { id }, body }) => {
+      const { act, by } = body(clock.nowMs());
+      const made = await alerts.act(id, act, authorOf(request, by));
+      return made === null ? null : viewComment(made);
     },
   });
 }

@@ -4,14 +4,6 @@ import { z } from "zod";
 
 import { csvLine } from "../../base/csv-line.ts";
 import { FlatlineError } from "../../base/errors.ts";
-import { authorOf } from "../access/identity.ts";
-import type { AccessSettings } from "../access/settings.ts";
-import type { AlertAssets } from "../read/alert-assets.ts";
-import type { AssetFilter, AssetPage, DeadAssets, ListedAsset } from "../read/asset-list.ts";
-import type { IncidentReading } from "../read/incidents.ts";
-import { addResource } from "../resource.ts";
-import { iso } from "../../contract/v1/instant.ts";
-import { cursorSchema, defaultLimit, limitSchema, writeCursor } from "./paging.ts";
 import {
   deadAssetPageSchema,
   incidentAssetPageSchema,
@@ -19,125 +11,116 @@ import {
   type DeadAssetPage,
   type IncidentAssetPage,
 } from "../../contract/v1/dead-assets.ts";
-import { readInput } from "./read-input.ts";
+import { iso } from "../../contract/v1/instant.ts";
+import { authorOf } from "../access/identity.ts";
+import type { AlertAssets } from "../read/alert-assets.ts";
+import type { AssetFilter, AssetPage, DeadAssets, ListedAsset } from "../read/asset-list.ts";
+import type { IncidentReading } from "../read/incidents.ts";
+import { addRoute, type Asked } from "../route.ts";
+import { cursorSchema, defaultLimit, limitSchema, writeCursor } from "./paging.ts";
+import { flagSchema } from "./read-input.ts";
 
-const flag = z.enum(["true", "false"]).transform((text) => text === "true");
-const filterShape = {
-  stillDead: flag.optional(),
+const querySchema = z.strictObject({
+  stillDead: flagSchema.optional(),
   assetType: z
     .string()
     .regex(/^[A-Z0-9_]{1,64}$/, "must be an asset type: upper-case letters, digits and underscores")
     .optional(),
-};
-const pageShape = {
-  ...filterShape,
-  format: z.enum(["json"], "must be json, csv or sheet").optional(),
+  format: z.enum(["json", "csv", "sheet"], "must be json, csv or sheet").optional(),
   limit: limitSchema.optional(),
   cursor: cursorSchema(z.tuple([z.int(), z.int(), z.int(), z.int()])).optional(),
-};
-const csvShape = { ...filterShape, format: z.enum(["csv", "sheet"]) };
-const [pageSchema, csvSchema] = [z.strictObject(pageShape), z.strictObject(csvShape)];
-const ofIncident = {
-  toRestore: flag.optional(),
+});
+const incidentQuerySchema = querySchema.extend({
+  toRestore: flagSchema.optional(),
   slug: z
     .union([z.string(), z.array(z.string())])
     .transform((slug) => [slug].flat())
     .optional(),
-};
-const [incidentPageSchema, incidentCsvSchema] = [pageSchema.extend(ofIncident), csvSchema.extend(ofIncident)];
+});
 
-const pageQuerySchema = pageSchema.extend({ format: z.enum(["json", ...csvShape.format.options]).optional() });
-
-export interface DeadAssetRoutesOptions {
-  readonly incidents: Pick<IncidentReading, "find">;
-  readonly alertAssets: AlertAssets;
+/** A file has all of them. */
+function isPaged({ format = "json", limit, cursor }: z.output<typeof querySchema>): boolean {
+  return format === "json" || (limit === undefined && cursor === undefined);
 }
+
+const unpaged = { path: ["limit"], message: "limit and cursor are of json" };
 
 /** `/api/v1/alerts/{id}/assets` and `/api/v1/incidents/{id}/assets`: which assets died (CONTRACT 12 and 18). */
 export function addDeadAssetRoutes(
-  scope: FastifyInstance,
-  settings: () => AccessSettings,
-  { incidents, alertAssets }: DeadAssetRoutesOptions,
+  server: FastifyInstance,
+  { incidents, alertAssets }: { readonly incidents: Pick<IncidentReading, "find">; readonly alertAssets: AlertAssets },
 ): void {
-  addResource(scope, "/api/v1/alerts/:id/assets", settings, {
-    GET: {
-      access: "read",
-      about: { says: "Which assets died in it", query: pageQuerySchema, answer: deadAssetPageSchema },
-      handle: async (request, reply) => {
-        const { id } = request.params as { readonly id: string };
-        const query = request.query as Readonly<Record<string, unknown>>;
-        const assets = await alertAssets.of(id);
-        if (assets === null)
-          throw new FlatlineError("not_found", "no such alert of a spike over stored events: it has no assets");
-        if (isCsv(query)) {
-          const asked = read(csvSchema, query);
-          const all = await assets.all(filterOf(asked), authorOf(request));
-          return sendCsv(reply, id, csvLines(all, ownColumns, asked.format));
-        }
-        const page = await readPage(assets, read(pageSchema, query));
-        return { alertId: id, ...viewPage(page), assets: page.assets.map(viewAsset) } satisfies DeadAssetPage;
-      },
+  addRoute(server, "GET /api/v1/alerts/:id/assets", {
+    access: "read",
+    says: "Which assets died in it",
+    query: querySchema.refine(isPaged, unpaged),
+    answer: deadAssetPageSchema,
+    handle: async (asked) => {
+      const { id } = asked.params;
+      const assets = await alertAssets.of(id);
+      if (assets === null)
+        throw new FlatlineError("not_found", "no such alert of a spike over stored events: it has no assets");
+      const page = await answer(asked, assets, { name: id, columns: ownColumns });
+      if (page === null) return asked.reply;
+      return { alertId: id, ...viewPage(page), assets: page.assets.map(viewAsset) } satisfies DeadAssetPage;
     },
   });
-  addResource(scope, "/api/v1/incidents/:id/assets", settings, {
-    GET: {
-      access: "read",
-      about: {
-        says: "Which assets died in it, in order of harm",
-        query: pageQuerySchema.extend(ofIncident),
-        answer: incidentAssetPageSchema,
-      },
-      handle: async (request, reply) => {
-        const { id } = request.params as { readonly id: string };
-        const query = request.query as Readonly<Record<string, unknown>>;
-        const found = await incidents.find(id);
-        if (found === null) throw new FlatlineError("not_found", "no incident has this number or id");
-        const asked = isCsv(query) ? read(incidentCsvSchema, query) : read(incidentPageSchema, query);
-        const { toRestore = false, slug: slugs } = asked;
-        const stranger = slugs?.find((slug) => !found.members.some(({ alert }) => alert.slug === slug));
-        if (stranger !== undefined)
-          throw new FlatlineError("invalid_data", `slug: ${JSON.stringify(stranger)} is no member of this incident`);
-        const alertIds = found.members.flatMap(({ alert: { id: alertId, slug, judgement } }) =>
-          (toRestore && judgement?.verdict !== "checker") || slugs?.includes(slug) === false ? [] : [alertId],
-        );
-        const { incident } = found;
-        const assets = incident.family === "deaths" ? await alertAssets.ofIncident(incident, alertIds) : null;
-        if (assets === null)
-          throw new FlatlineError("not_found", "no such incident of deaths over stored events: it has no assets");
-        const name = `incident-${incident.number}${toRestore ? "-to-restore" : ""}`;
-        if ("format" in asked && (asked.format === "csv" || asked.format === "sheet")) {
-          const all = await assets.all({ ...filterOf(asked), ...(toRestore ? { toRestore } : {}) }, authorOf(request));
-          return sendCsv(reply, name, csvLines(all, incidentColumns, asked.format));
-        }
-        const page = await readPage(assets, asked as z.output<typeof incidentPageSchema>);
-        const { seenAliveCount, revivedCount } = page;
-        return {
-          incidentId: incident.id,
-          number: incident.number,
-          ...viewPage(page),
-          seenAliveCount,
-          revivedCount,
-          assets: page.assets.map((one) => ({ slug: one.slug, ...viewAsset(one), answer: one.answer })),
-        } satisfies IncidentAssetPage;
-      },
+  addRoute(server, "GET /api/v1/incidents/:id/assets", {
+    access: "read",
+    says: "Which assets died in it, in order of harm",
+    query: incidentQuerySchema.refine(isPaged, unpaged),
+    answer: incidentAssetPageSchema,
+    handle: async (asked) => {
+      const found = await incidents.find(asked.params.id);
+      if (found === null) throw new FlatlineError("not_found", "no incident has this number or id");
+      const { toRestore = false, slug: slugs } = asked.query;
+      const stranger = slugs?.find((slug) => !found.members.some(({ alert }) => alert.slug === slug));
+      if (stranger !== undefined)
+        throw new FlatlineError("invalid_data", `slug: ${JSON.stringify(stranger)} is no member of this incident`);
+      const alertIds = found.members.flatMap(({ alert: { id: alertId, slug, judgement } }) =>
+        (toRestore && judgement?.verdict !== "checker") || slugs?.includes(slug) === false ? [] : [alertId],
+      );
+      const { incident } = found;
+      const assets = incident.family === "deaths" ? await alertAssets.ofIncident(incident, alertIds) : null;
+      if (assets === null)
+        throw new FlatlineError("not_found", "no such incident of deaths over stored events: it has no assets");
+      const name = `incident-${incident.number}${toRestore ? "-to-restore" : ""}`;
+      const page = await answer(asked, assets, { name, columns: incidentColumns, toRestore });
+      if (page === null) return asked.reply;
+      const { seenAliveCount, revivedCount } = page;
+      return {
+        incidentId: incident.id,
+        number: incident.number,
+        ...viewPage(page),
+        seenAliveCount,
+        revivedCount,
+        assets: page.assets.map((one) => ({ slug: one.slug, ...viewAsset(one), answer: one.answer })),
+      } satisfies IncidentAssetPage;
     },
   });
 }
 
-function isCsv({ format }: Readonly<Record<string, unknown>>): boolean {
-  return format === "csv" || format === "sheet";
+interface File {
+  readonly name: string;
+  readonly columns: Columns;
+  readonly toRestore?: boolean;
 }
 
-function filterOf({ stillDead, assetType }: z.output<typeof pageSchema | typeof csvSchema>): AssetFilter {
-  return {
+/** Returns the page that is asked for; null: a file is, and is sent. */
+async function answer(
+  { request, reply, query }: Pick<Asked<"", z.output<typeof querySchema>, unknown>, "request" | "reply" | "query">,
+  assets: DeadAssets,
+  { name, columns, toRestore = false }: File,
+): Promise<AssetPage | null> {
+  const { stillDead, assetType, format = "json", cursor, limit = defaultLimit } = query;
+  const filter: AssetFilter = {
     ...(stillDead === undefined ? {} : { stillDead }),
     ...(assetType === undefined ? {} : { assetType }),
   };
-}
-
-function readPage(assets: DeadAssets, query: z.output<typeof pageSchema>): Promise<AssetPage> {
-  const { cursor, limit = defaultLimit } = query;
-  return assets.page({ limit, ...filterOf(query), ...(cursor === undefined ? {} : { cursor }) });
+  if (format === "json") return assets.page({ limit, ...filter, ...(cursor === undefined ? {} : { cursor }) });
+  const all = await assets.all({ ...filter, ...(toRestore ? { toRestore } : {}) }, authorOf(request));
+  sendCsv(reply, name, csvLines(all, columns, format));
+  return null;
 }
 
 function viewPage({ fromMs, toMs, count, knownCount, next }: AssetPage) {
@@ -185,8 +168,4 @@ async function* csvLines(
 /** A spreadsheet takes what begins so for a formula; a program would take the apostrophe for a part of the value. */
 function inert(cell: string): string {
   return /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
-}
-
-function read<Output>(schema: z.ZodType<Output>, query: unknown): Output {
-  return readInput(schema, query, "not a listing of assets");
 }

@@ -1,7 +1,7 @@
 import { pipeline, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 
 import { type ByteBudget, collectBytes, type HeldBytes, piecesOf } from "../../base/request-body.ts";
@@ -15,14 +15,16 @@ import {
   type IngestedAnswer,
 } from "../../contract/v1/operator.ts";
 import { authorOf } from "../access/identity.ts";
-import type { AccessSettings } from "../access/settings.ts";
 import type { EventAuthor, EventsPort } from "../ports/events.ts";
+import { mediaTypeOf } from "../body.ts";
 import { sendProblem } from "../problem.ts";
-import { addResource, type Described } from "../resource.ts";
+import { addRoute, type Asked, type Described } from "../route.ts";
 import { readInput } from "./read-input.ts";
 
 /** CONTRACT 8. */
 export const maxEventsBytes = 16 * 1_024 * 1_024;
+// Of the memory of all bodies; the rest is for people who act while events pour in.
+const mostEventBytes = 60 * 1_024 * 1_024;
 
 const mediaTypes: ReadonlySet<string> = new Set([
   "",
@@ -49,77 +51,70 @@ const eventSchema = z.object({
   attributes: z.record(z.string(), z.unknown()).optional(),
 });
 
-interface EventRoutesOptions {
-  /** null while the source is not a local one. */
-  readonly events: () => EventsPort | null;
-  readonly bodies: ByteBudget;
-}
-
 /** `POST /api/v1/events`, and the routes of imports (CONTRACT 8). */
 export function addEventRoutes(
-  scope: FastifyInstance,
-  settings: () => AccessSettings,
-  { events, bodies }: EventRoutesOptions,
+  server: FastifyInstance,
+  {
+    events,
+    bodies: all,
+  }: {
+    /** null while the source is not a local one. */
+    readonly events: () => EventsPort | null;
+    readonly bodies: ByteBudget;
+  },
 ): void {
+  const bodies = all.part(mostEventBytes);
   const port = (): EventsPort => {
     const found = events();
     if (found !== null) return found;
     throw new FlatlineError("conflict", "events are taken with a local source only (source.type: embedded)");
   };
-  type Work = (body: AsyncIterable<Uint8Array>, author: EventAuthor) => Promise<unknown>;
-  const addBodyResource = (path: string, about: Described, workOf: (request: FastifyRequest) => Work): void =>
-    addResource(scope, path, settings, {
-      POST: {
-        access: "ingest",
-        about,
-        handle: async (request, reply) => {
-          const held = bodies.open();
-          try {
-            return await withBody(request, reply, held, workOf(request));
-          } finally {
-            held.release();
-            // Unread bytes are dropped, so that the client can end its request and read the answer.
-            request.raw.resume();
-          }
-        },
+  const addBodyRoute = <Path extends `POST /api/v1/${string}`>(
+    path: Path,
+    described: Described,
+    work: (body: AsyncIterable<Uint8Array>, asked: Asked<Path, unknown, unknown>) => Promise<unknown>,
+  ): void =>
+    addRoute(server, path, {
+      access: "ingest",
+      ...described,
+      handle: async (asked) => {
+        const held = bodies.open();
+        try {
+          return await withBody(asked, held, (body) => work(body, asked));
+        } finally {
+          held.release();
+          // Unread bytes are dropped, so that the client can end its request and read the answer.
+          asked.request.raw.resume();
+        }
       },
     });
-  addBodyResource(
-    "/api/v1/events",
-    { says: "Takes liveness events, NDJSON or an array", body: z.array(eventSchema), answer: ingestedSchema },
-    () => async (body, author) => {
-      const { otherStatuses, ...answer } = await port().ingest(body, author);
+  addBodyRoute(
+    "POST /api/v1/events",
+    { says: "Takes liveness events, NDJSON or an array", bodySays: z.array(eventSchema), answer: ingestedSchema },
+    async (body, { request }) => {
+      const { otherStatuses, ...answer } = await port().ingest(body, authorOfEvents(request));
       const hasOther = Object.keys(otherStatuses).length > 0;
       return { ...answer, ...(hasOther ? { otherStatuses } : {}) } satisfies IngestedAnswer;
     },
   );
-  addBodyResource(
-    "/api/v1/imports",
-    { says: "Begins an import", body: importPlanSchema, answer: importBegunSchema },
-    () => async (body, author) => {
+  addBodyRoute(
+    "POST /api/v1/imports",
+    { says: "Begins an import", bodySays: importPlanSchema, answer: importBegunSchema },
+    async (body, { request }) => {
       const text = Buffer.from(await collectBytes(body, maxEventsBytes)).toString();
-      return { id: await port().begin(readInput(importPlanSchema, parseJson(text), "not an import"), author) };
+      return { id: await port().begin(readInput(importPlanSchema, parseJson(text)), authorOfEvents(request)) };
     },
   );
-  addBodyResource(
-    "/api/v1/imports/:id/rows",
-    { says: "Some rows of an import", body: z.array(eventSchema), answer: importAnswerSchema },
-    (request) => (body, author) => port().addBody(idOf(request), body, author),
+  addBodyRoute(
+    "POST /api/v1/imports/:id/rows",
+    { says: "Some rows of an import", bodySays: z.array(eventSchema), answer: importAnswerSchema },
+    (body, { request, params: { id } }) => port().addBody(Number(id), body, authorOfEvents(request)),
   );
-  addResource(scope, "/api/v1/imports/:id/end", settings, {
-    POST: {
-      access: "ingest",
-      about: { says: "Ends an import" },
-      handle: async (request, reply) => {
-        await port().end(idOf(request), authorOfEvents(request));
-        return reply.code(204).send();
-      },
-    },
+  addRoute(server, "POST /api/v1/imports/:id/end", {
+    access: "ingest",
+    says: "Ends an import",
+    handle: ({ request, params: { id } }) => port().end(Number(id), authorOfEvents(request)),
   });
-}
-
-function idOf({ params }: FastifyRequest): number {
-  return Number((params as { id: string }).id);
 }
 
 function authorOfEvents(request: FastifyRequest): EventAuthor {
@@ -127,14 +122,12 @@ function authorOfEvents(request: FastifyRequest): EventAuthor {
 }
 
 async function withBody(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  { request, reply }: Pick<Asked<"", unknown, unknown>, "request" | "reply">,
   held: HeldBytes,
-  work: (body: AsyncIterable<Uint8Array>, author: EventAuthor) => Promise<unknown>,
+  work: (body: AsyncIterable<Uint8Array>) => Promise<unknown>,
 ): Promise<unknown> {
-  const mediaType = (request.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
   const encoding = (request.headers["content-encoding"] ?? "identity").toLowerCase();
-  if (!mediaTypes.has(mediaType)) {
+  if (!mediaTypes.has(mediaTypeOf(request))) {
     return sendProblem(reply, 415, "events are sent as application/x-ndjson, or as an array in application/json");
   }
   const isCompressed = encoding === "gzip" || encoding === "x-gzip";
@@ -144,8 +137,7 @@ async function withBody(
   if (Number(request.headers["content-length"] ?? 0) > maxEventsBytes) throw tooLarge();
   const raw = piecesOf(request.raw);
   // A compressed body is passed on as it comes: its limit is for both forms, and what is kept is the other one.
-  const body = bounded(isCompressed ? decompress(bounded(raw)) : raw, held);
-  return work(body, authorOfEvents(request));
+  return work(bounded(isCompressed ? decompress(bounded(raw)) : raw, held));
 }
 
 /** The same bytes, held before they are passed on; throws too_large past the limit. */

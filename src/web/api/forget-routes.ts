@@ -3,54 +3,41 @@ import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
 import { latestInstantMs } from "../../base/instant.ts";
-import type { ByteBudget } from "../../base/request-body.ts";
 import { suggest } from "../../base/suggestions.ts";
 import type { Actor } from "../../contract/actor.ts";
-import type { ForgottenRows } from "../../contract/v1/forget.ts";
+import { forgottenSchema, type ForgottenRows } from "../../contract/v1/forget.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { Store } from "../../store/store.ts";
 import { authorOf } from "../access/identity.ts";
-import type { AccessSettings } from "../access/settings.ts";
 import type { Running } from "../read/running.ts";
-import { addResource, takeJsonBodies } from "../resource.ts";
-import { forgottenSchema } from "../../contract/v1/forget.ts";
-import { readInput } from "./read-input.ts";
+import { addRoute } from "../route.ts";
+import { flagSchema, instantSchema } from "./read-input.ts";
 
-const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 const bodySchema = z
-  .strictObject({ events: z.boolean().default(false), from: instant.optional(), to: instant.optional() })
+  .strictObject({
+    events: z.boolean().default(false),
+    from: instantSchema.optional(),
+    to: instantSchema.optional(),
+  })
   .prefault({})
   .refine(({ events, from, to }) => events || (from === undefined && to === undefined), "from and to go with events");
-const querySchema = z.strictObject({ dryRun: z.enum(["true", "false"], "must be true or false").default("false") });
 
 /** `POST /api/v1/organizations/{slug}/forget`: removes what is stored of an organization (CONTRACT 12). */
-export function addForgetRoutes(
-  scope: FastifyInstance,
-  settings: () => AccessSettings,
-  { running, bodies }: { readonly running: Running; readonly bodies: ByteBudget },
-): void {
-  takeJsonBodies(scope, bodies);
-  addResource(scope, "/api/v1/organizations/:slug/forget", settings, {
-    POST: {
-      access: "admin",
-      about: {
-        says: "Removes what is stored of an organization",
-        query: querySchema,
-        body: bodySchema,
-        answer: forgottenSchema,
-      },
-      handle: async (request): Promise<ForgottenRows> => {
-        const { slug } = request.params as { readonly slug: string };
-        const asked = readInput(bodySchema, request.body ?? undefined, "not what is to be forgotten");
-        const { events: onlyEvents } = asked;
-        const { dryRun } = readInput(querySchema, request.query, "not what is to be forgotten");
-        if (!onlyEvents) await refuseConfigured(slug, running);
-        const { store } = running;
-        const isKnown =
-          (await store.events.slugs()).includes(slug) || (!onlyEvents && (await store.forgetting.isStored(slug)));
-        if (!isKnown) throw await unknownSlug(store, slug);
-        return dryRun === "true" ? nothing : forget(running, { ...asked, slug, author: authorOf(request) });
-      },
+export function addForgetRoutes(server: FastifyInstance, { running }: { readonly running: Running }): void {
+  addRoute(server, "POST /api/v1/organizations/:slug/forget", {
+    access: "admin",
+    says: "Removes what is stored of an organization",
+    query: z.strictObject({ dryRun: flagSchema.default(false) }),
+    body: bodySchema,
+    answer: forgottenSchema,
+    handle: async ({ request, params: { slug }, query: { dryRun }, body }): Promise<ForgottenRows> => {
+      const { events: onlyEvents } = body;
+      if (!onlyEvents) await refuseConfigured(slug, running);
+      const { store } = running;
+      const isKnown =
+        (await store.events.slugs()).includes(slug) || (!onlyEvents && (await store.forgetting.isStored(slug)));
+      if (!isKnown) throw await unknownSlug(store, slug);
+      return dryRun ? nothing : forget(running, { ...body, slug, author: authorOf(request) });
     },
   });
 }

@@ -2,9 +2,8 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 
 import type { Actor } from "../../contract/actor.ts";
 import { authorOf } from "../access/identity.ts";
-import type { AccessSettings } from "../access/settings.ts";
 import { sendProblem } from "../problem.ts";
-import { addResource } from "../resource.ts";
+import { addRoute } from "../route.ts";
 
 /** Whether all is well; the reasons are for people. */
 export interface HealthVerdict {
@@ -26,24 +25,20 @@ export interface HealthRoutesOptions {
 }
 
 /** `/-/healthy`, `/-/ready` and `/-/reload` (CONTRACT 8). */
-export function addHealthRoutes(
-  scope: FastifyInstance,
-  settings: () => AccessSettings,
-  { health, reload }: HealthRoutesOptions,
-): void {
-  addResource(scope, "/-/healthy", settings, {
-    GET: { access: "open", handle: (_request, reply) => answer(reply, health.isHealthy(), "not healthy") },
+export function addHealthRoutes(server: FastifyInstance, { health, reload }: HealthRoutesOptions): void {
+  addRoute(server, "GET /-/healthy", {
+    access: "open",
+    handle: ({ reply }) => answer(reply, health.isHealthy(), "not healthy"),
   });
-  addResource(scope, "/-/ready", settings, {
-    GET: { access: "open", handle: (_request, reply) => answer(reply, health.isReady(), "not ready") },
+  addRoute(server, "GET /-/ready", {
+    access: "open",
+    handle: ({ reply }) => answer(reply, health.isReady(), "not ready"),
   });
-  addResource(scope, "/-/reload", settings, {
-    POST: {
-      access: "admin",
-      handle: async (request) => {
-        await reload(authorOf(request));
-        return { status: "reloaded" };
-      },
+  addRoute(server, "POST /-/reload", {
+    access: "admin",
+    handle: async ({ request }) => {
+      await reload(authorOf(request));
+      return { status: "reloaded" };
     },
   });
 }

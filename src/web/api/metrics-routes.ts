@@ -2,6 +2,7 @@ import { pipeline, Readable } from "node:stream";
 import { constants, createGzip } from "node:zlib";
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
 import { secondMs } from "../../base/time.ts";
@@ -9,10 +10,9 @@ import type { CheckName, CheckReport } from "../../contract/report.ts";
 import { renderReport } from "../../metrics/check-series.ts";
 import { contentType } from "../../metrics/exposition.ts";
 import { unknownCheck } from "./check-view.ts";
-import type { AccessSettings } from "../access/settings.ts";
 import type { CheckReading } from "../read/checks.ts";
 import { accepts } from "../assets.ts";
-import { addResource } from "../resource.ts";
+import { addRoute } from "../route.ts";
 
 const defaultCheck = "dead-asset-spike";
 // What Prometheus needs for the way back (CONTRACT 6; the blackbox exporter's default too).
@@ -31,39 +31,30 @@ export interface MetricsRoutesOptions {
   readonly checks: Pick<CheckReading, "names">;
 }
 
+const probeSchema = z.object({
+  slug: z.string("one slug is needed: /probe?slug=SLUG").min(1, "one slug is needed: /probe?slug=SLUG"),
+  check: z.string("at most one check can be asked for").default(defaultCheck),
+});
+
 /** `/metrics` and `/probe` (CONTRACT 6). */
 export function addMetricsRoutes(
-  scope: FastifyInstance,
-  settings: () => AccessSettings,
+  server: FastifyInstance,
   { renderMetrics, probe, checks }: MetricsRoutesOptions,
 ): void {
-  addResource(scope, "/metrics", settings, {
-    GET: {
-      access: "public",
-      handle: async (request, reply) => sendExposition(request, reply, await renderMetrics()),
+  addRoute(server, "GET /metrics", {
+    access: "public",
+    handle: async ({ request, reply }) => sendExposition(request, reply, await renderMetrics()),
+  });
+  addRoute(server, "GET /probe", {
+    access: "public",
+    query: probeSchema,
+    handle: async ({ request, reply, query: { slug, check } }) => {
+      const timeoutMs = probeTimeoutMs(request.headers["x-prometheus-scrape-timeout-seconds"]);
+      const report = await probe(check, slug, timeoutMs);
+      if (report === null) throw unknownCheck(check, slug, checks.names());
+      return sendExposition(request, reply, [Buffer.from(renderReport(report))]);
     },
   });
-  addResource(scope, "/probe", settings, {
-    GET: {
-      access: "public",
-      handle: async (request, reply) => {
-        const { slug, check } = probeQuery(request.query as Readonly<Record<string, unknown>>);
-        const timeoutMs = probeTimeoutMs(request.headers["x-prometheus-scrape-timeout-seconds"]);
-        const report = await probe(check, slug, timeoutMs);
-        if (report === null) throw unknownCheck(check, slug, checks.names());
-        return sendExposition(request, reply, [Buffer.from(renderReport(report))]);
-      },
-    },
-  });
-}
-
-function probeQuery(query: Readonly<Record<string, unknown>>): { slug: string; check: string } {
-  const { slug, check = defaultCheck } = query;
-  if (typeof slug !== "string" || slug === "") {
-    throw new FlatlineError("invalid_data", "one slug is needed: /probe?slug=SLUG");
-  }
-  if (typeof check !== "string") throw new FlatlineError("invalid_data", "at most one check can be asked for");
-  return { slug, check };
 }
 
 /** Half of a scrape's timeout where it is so short that taking the margin off leaves less. */

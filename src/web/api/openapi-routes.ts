@@ -2,8 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 
 import { memoized } from "../../base/memo.ts";
-import type { AccessSettings } from "../access/settings.ts";
-import { addResource, type Described, type Operation } from "../resource.ts";
+import { addRoute, type Operation } from "../route.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -15,20 +14,15 @@ const errorSchema = z.object({
 });
 
 /** `GET /api/v1/openapi.json`: all of `/api/v1`, by the schemas that its routes use (CONTRACT 8). */
-export function addOpenApiRoute(
-  scope: FastifyInstance,
-  settings: () => AccessSettings,
-  { version }: { readonly version: string },
-): void {
+export function addOpenApiRoute(server: FastifyInstance, { version }: { readonly version: string }): void {
   const render = memoized(1, (basePath: string) =>
-    JSON.stringify(openApiOf(scope.operations, { version, server: `${basePath}/api/v1` })),
+    JSON.stringify(openApiOf(server.operations, { version, server: `${basePath}/api/v1` })),
   );
-  addResource(scope, "/api/v1/openapi.json", settings, {
-    GET: {
-      access: "public",
-      about: { says: "This description", answer: z.looseObject({ openapi: z.string() }) },
-      handle: (request, reply) => reply.type("application/json; charset=utf-8").send(render(request.basePath)),
-    },
+  addRoute(server, "GET /api/v1/openapi.json", {
+    access: "public",
+    says: "This description",
+    answer: z.looseObject({ openapi: z.string() }),
+    handle: ({ request, reply }) => reply.type("application/json; charset=utf-8").send(render(request.basePath)),
   });
 }
 
@@ -39,14 +33,14 @@ export function openApiOf(
 ): Json {
   const paths: Record<string, Record<string, Json>> = {};
   const tags = new Set<string>();
-  for (const { method, url, access, about } of operations) {
-    if (about === undefined) continue;
+  for (const { method, url, access, says, query, body, bodySays = body, answer, status } of operations) {
+    if (says === undefined) continue;
     const path = url.replace("/api/v1", "").replaceAll(/:(\w+)/g, "{$1}");
     const [, tag = ""] = path.split(/[/.]/);
     tags.add(tag);
     (paths[path] ??= {})[method.toLowerCase()] = {
       operationId: `${method.toLowerCase()}${path.replaceAll(/[^A-Za-z0-9]+(\w)?/g, (_, next = "") => String(next).toUpperCase())}`,
-      summary: about.says,
+      summary: says,
       description: access === "open" || access === "public" ? `Access: ${access}.` : `Needs \`${access}\`.`,
       tags: [tag],
       security: access === "open" ? [] : access === "public" ? [{}, { token: [] }] : [{ token: [] }],
@@ -57,11 +51,11 @@ export function openApiOf(
           required: true,
           schema: { type: "string" },
         })),
-        ...queryOf(about),
+        ...queryOf(query),
       ],
-      ...(about.body === undefined ? {} : { requestBody: { content: jsonContent(about.body) } }),
+      ...(bodySays === undefined ? {} : { requestBody: { content: jsonContent(bodySays) } }),
       responses: {
-        [about.status ?? (about.answer === undefined ? 204 : 200)]: { description: about.says, ...contentOf(about) },
+        [status ?? (answer === undefined ? 204 : 200)]: { description: says, ...contentOf(answer) },
         "4XX": { $ref: "#/components/responses/Problem" },
       },
     };
@@ -79,7 +73,7 @@ export function openApiOf(
   };
 }
 
-function queryOf({ query }: Described): Json[] {
+function queryOf(query: Operation["query"]): Json[] {
   if (query === undefined) return [];
   const { properties = {}, required = [] } = jsonSchema(query) as {
     readonly properties?: Readonly<Record<string, unknown>>;
@@ -93,7 +87,7 @@ function queryOf({ query }: Described): Json[] {
   }));
 }
 
-function contentOf({ answer }: Described): Json {
+function contentOf(answer: Operation["answer"]): Json {
   if (answer === undefined) return {};
   if (answer === "text/markdown") return { content: { [answer]: { schema: { type: "string" } } } };
   return { content: jsonContent(answer) };

@@ -1,109 +1,130 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 
-import type { Actor } from "../../contract/actor.ts";
 import { viewOutboxEntry } from "../../alerting/deliver/outbox-acts.ts";
 import { unknownReceiver } from "../../alerting/deliver/test-delivery.ts";
-import { authorOf } from "../access/identity.ts";
 import { iso } from "../../contract/v1/instant.ts";
-import type {
-  OutboxEntryAnswer,
-  ReceiverAnswer,
-  ReceiverTestAnswer,
-  UnwatchedAnswer,
+import {
+  auditSchema,
+  outboxEntrySchema,
+  receiverSchema,
+  receiverTestSchema,
+  unwatchedSchema,
+  type AuditAnswer,
+  type OutboxEntryAnswer,
+  type ReceiverAnswer,
+  type ReceiverTestAnswer,
+  type UnwatchedAnswer,
 } from "../../contract/v1/operator.ts";
-import type { AccessSettings } from "../access/settings.ts";
-import type { UnwatchedReading } from "../read/unwatched.ts";
+import type { AuditStore } from "../../store/acts/audit.ts";
+import { authorOf } from "../access/identity.ts";
 import type { OutboxReading } from "../read/outbox.ts";
-import { addResource } from "../resource.ts";
-import { outboxEntrySchema, receiverSchema, receiverTestSchema, unwatchedSchema } from "../../contract/v1/operator.ts";
-import { readInput } from "./read-input.ts";
+import type { UnwatchedReading } from "../read/unwatched.ts";
+import { addRoute } from "../route.ts";
+import { cursorSchema, defaultLimit, limitSchema, writeCursor } from "./paging.ts";
+import { flagSchema, instantSchema } from "./read-input.ts";
 
-const testQuerySchema = z.strictObject({ incident: z.enum(["true", "false"], "must be true or false").optional() });
+const auditQuerySchema = z.strictObject({
+  since: instantSchema.optional(),
+  until: instantSchema.optional(),
+  actor: z.string().min(1).optional(),
+  limit: limitSchema.optional(),
+  cursor: cursorSchema(z.tuple([z.int(), z.int()])).optional(),
+});
 
-/** Registers the routes that only an operator sees: outbox, receivers, configuration and slugs that nothing checks (CONTRACT 8 and 11). */
+/** The routes that only an operator sees: audit, outbox, receivers, configuration and slugs that nothing checks (CONTRACT 8, 11, 13). */
 export function addOperatorRoutes(
-  scope: FastifyInstance,
-  settings: () => AccessSettings,
-  ports: {
+  server: FastifyInstance,
+  {
+    audit,
+    outbox,
+    showConfiguration,
+    unwatched,
+  }: {
+    readonly audit: Pick<AuditStore, "list">;
     readonly outbox: OutboxReading;
     readonly showConfiguration: () => unknown;
     readonly unwatched: UnwatchedReading;
   },
 ): void {
-  const { outbox, showConfiguration, unwatched } = ports;
-  addResource(scope, "/api/v1/outbox", settings, {
-    GET: {
-      access: "read",
-      about: { says: "Waiting notifications, and those that gave up", answer: z.array(outboxEntrySchema) },
-      handle: async (): Promise<OutboxEntryAnswer[]> => (await outbox.list()).map(viewOutboxEntry),
+  addRoute(server, "GET /api/v1/audit", {
+    access: "admin",
+    isWrite: false,
+    says: "Who did what, newest first",
+    query: auditQuerySchema,
+    answer: auditSchema,
+    handle: async ({ query: { since, until, actor, limit = defaultLimit, cursor } }): Promise<AuditAnswer> => {
+      const found = await audit.list({
+        ...(since === undefined ? {} : { sinceMs: since }),
+        ...(until === undefined ? {} : { untilMs: until }),
+        ...(actor === undefined ? {} : { actor }),
+        ...(cursor === undefined ? {} : { after: { atMs: cursor[0], id: cursor[1] } }),
+        // One more shows whether there is a next page.
+        limit: limit + 1,
+      });
+      const last = found.length > limit ? found[limit - 1] : undefined;
+      return {
+        entries: found.slice(0, limit).map(({ id, atMs, ...entry }) => ({ id: String(id), at: iso(atMs), ...entry })),
+        ...(last === undefined ? {} : { cursor: writeCursor([last.atMs, last.id]) }),
+      };
     },
   });
-  const change =
-    (work: (id: string, author: Actor) => Promise<void>) => async (request: FastifyRequest, reply: FastifyReply) => {
-      const { id } = request.params as { readonly id: string };
-      await work(id, authorOf(request));
-      return reply.code(204).send();
-    };
-  addResource(scope, "/api/v1/outbox/:id/retry", settings, {
-    POST: {
-      access: "admin",
-      about: { says: "Tries it again now" },
-      handle: change((id, author) => outbox.retry(id, author)),
+  addRoute(server, "GET /api/v1/outbox", {
+    access: "read",
+    says: "Waiting notifications, and those that gave up",
+    answer: z.array(outboxEntrySchema),
+    handle: async (): Promise<OutboxEntryAnswer[]> => (await outbox.list()).map(viewOutboxEntry),
+  });
+  addRoute(server, "POST /api/v1/outbox/:id/retry", {
+    access: "admin",
+    says: "Tries it again now",
+    handle: ({ request, params: { id } }) => outbox.retry(id, authorOf(request)),
+  });
+  addRoute(server, "DELETE /api/v1/outbox/:id", {
+    access: "admin",
+    says: "Discards it",
+    handle: ({ request, params: { id } }) => outbox.discard(id, authorOf(request)),
+  });
+  addRoute(server, "POST /api/v1/receivers/:name/test", {
+    access: "admin",
+    says: "Sends a marked test",
+    query: z.strictObject({ incident: flagSchema.optional() }),
+    answer: receiverTestSchema,
+    handle: async ({ request, params: { name }, query: { incident = false } }): Promise<ReceiverTestAnswer> => {
+      const deliveries = await outbox.test(name, authorOf(request), incident);
+      if (deliveries === null) throw unknownReceiver(name, await outbox.receivers());
+      return { receiver: name, accepted: deliveries.every(({ outcome }) => outcome === "accepted"), deliveries };
     },
   });
-  addResource(scope, "/api/v1/outbox/:id", settings, {
-    DELETE: {
-      access: "admin",
-      about: { says: "Discards it" },
-      handle: change((id, author) => outbox.discard(id, author)),
-    },
+  addRoute(server, "GET /api/v1/receivers", {
+    access: "read",
+    says: "The receivers, without their addresses",
+    answer: z.array(receiverSchema),
+    handle: async (): Promise<ReceiverAnswer[]> =>
+      (await outbox.receivers()).map(({ pausedUntilMs, ...receiver }) => ({
+        ...receiver,
+        pausedUntil: iso(pausedUntilMs),
+      })),
   });
-  addResource(scope, "/api/v1/receivers/:name/test", settings, {
-    POST: {
-      access: "admin",
-      about: { says: "Sends a marked test", query: testQuerySchema, answer: receiverTestSchema },
-      handle: async (request): Promise<ReceiverTestAnswer> => {
-        const { name } = request.params as { readonly name: string };
-        const { incident } = readInput(testQuerySchema, request.query, "not a test of a receiver");
-        const deliveries = await outbox.test(name, authorOf(request), incident === "true");
-        if (deliveries === null) throw unknownReceiver(name, await outbox.receivers());
-        return { receiver: name, accepted: deliveries.every(({ outcome }) => outcome === "accepted"), deliveries };
-      },
-    },
+  addRoute(server, "GET /api/v1/config", {
+    access: "read",
+    says: "The effective configuration, secrets redacted",
+    answer: z.looseObject({}),
+    handle: () => showConfiguration(),
   });
-  addResource(scope, "/api/v1/receivers", settings, {
-    GET: {
-      access: "read",
-      about: { says: "The receivers, without their addresses", answer: z.array(receiverSchema) },
-      handle: async (): Promise<ReceiverAnswer[]> =>
-        (await outbox.receivers()).map(({ pausedUntilMs, ...receiver }) => ({
-          ...receiver,
-          pausedUntil: iso(pausedUntilMs),
-        })),
-    },
-  });
-  addResource(scope, "/api/v1/config", settings, {
-    GET: {
-      access: "read",
-      about: { says: "The effective configuration, secrets redacted", answer: z.looseObject({}) },
-      handle: (_request, reply) => reply.send(showConfiguration()),
-    },
-  });
-  addResource(scope, "/api/v1/unwatched", settings, {
-    GET: {
-      access: "read",
-      about: { says: "Organizations that send events and are not configured", answer: unwatchedSchema },
-      handle: async (): Promise<UnwatchedAnswer> => {
-        const { items, more } = await unwatched.list();
-        const slugs = items.map(({ slug, events, firstAtMs, lastAtMs }) => ({
-          slug,
-          events,
-          firstAt: iso(firstAtMs),
-          lastAt: iso(lastAtMs),
-        }));
-        return { slugs, ...(more > 0 ? { more } : {}) };
-      },
+  addRoute(server, "GET /api/v1/unwatched", {
+    access: "read",
+    says: "Organizations that send events and are not configured",
+    answer: unwatchedSchema,
+    handle: async (): Promise<UnwatchedAnswer> => {
+      const { items, more } = await unwatched.list();
+      const slugs = items.map(({ slug, events, firstAtMs, lastAtMs }) => ({
+        slug,
+        events,
+        firstAt: iso(firstAtMs),
+        lastAt: iso(lastAtMs),
+      }));
+      return { slugs, ...(more > 0 ? { more } : {}) };
     },
   });
 }

@@ -5,14 +5,17 @@ import { parseJson } from "../../base/json.ts";
 /** Rows of a listing that is asked for without `limit`. */
 export const defaultLimit = 100;
 const mostRows = 1_000;
-const limitProblem = `must be a whole number from 1 to ${mostRows}`;
 
-/** The rows of one page: `limit` of a query. */
-export const limitSchema = z
-  .string()
-  .regex(/^\d{1,4}$/, limitProblem)
-  .transform(Number)
-  .refine((limit) => limit >= 1 && limit <= mostRows, limitProblem);
+/** Returns the schema of the rows of one page: `limit` of a query. */
+export function limitUpTo(most: number): z.ZodType<number, string> {
+  const problem = `must be a whole number from 1 to ${most}`;
+  return z
+    .string()
+    .regex(/^\d{1,4}$/, problem)
+    .transform(Number)
+    .refine((limit) => limit >= 1 && limit <= most, problem);
+}
+export const limitSchema = limitUpTo(mostRows);
 
 /** Writes the place at which the next page begins as a cursor. */
 export function writeCursor(place: readonly number[]): string {

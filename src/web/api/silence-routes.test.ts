@@ -211,7 +211,7 @@ describe("silences", () => {
     const answer = await post(url, body, headers);
 
     expect(answer.status).toBe(status);
-    const issues = status === 400 ? { issues: [{ message: expect.any(String) }] } : {};
+    const issues = status === 400 ? { issues: expect.any(Array) } : {};
     expect(await answer.json()).toEqual({ code, message: expect.any(String), ...issues });
   });
 });

@@ -1,9 +1,7 @@
 import type { FastifyInstance } from "fastify";
 
-import { seesDetails } from "../access/identity.ts";
-import type { AccessSettings } from "../access/settings.ts";
 import { iso } from "../../contract/v1/instant.ts";
-import type { DaemonStatus } from "../../contract/v1/status.ts";
+import { statusSchema, type DaemonStatus } from "../../contract/v1/status.ts";
 import { worstSeverity } from "../../contract/severity.ts";
 import type { EventsPort } from "../ports/events.ts";
 import type { PageReading } from "../read/page.ts";
@@ -13,8 +11,7 @@ import type { OutboxReading } from "../read/outbox.ts";
 import { isLate } from "../read/frame.ts";
 import { readOverview, type OverviewSources } from "../read/overview.ts";
 import { readReceiverRows, receiverState } from "../read/receivers.ts";
-import { statusSchema } from "../../contract/v1/status.ts";
-import { addResource } from "../resource.ts";
+import { addRoute } from "../route.ts";
 
 export interface StatusOptions extends OverviewSources {
   readonly version: string;
@@ -26,8 +23,7 @@ export interface StatusOptions extends OverviewSources {
 
 /** `GET /api/v1/status`: the whole daemon on one screen, for `flatline status`; it says the same as the pages. */
 export function addStatusRoute(
-  scope: FastifyInstance,
-  settings: () => AccessSettings,
+  server: FastifyInstance,
   { version, outbox, unwatched, events, page, ...sources }: StatusOptions,
 ): void {
   const startedAt = iso(sources.running.clock.nowMs());
@@ -75,37 +71,34 @@ export function addStatusRoute(
     };
   }
 
-  addResource(scope, "/api/v1/status", settings, {
-    GET: {
-      access: "public",
-      about: { says: "The whole daemon on one screen", answer: statusSchema },
-      handle: async (request, reply): Promise<DaemonStatus> => {
-        const overview = await readOverview(sources);
-        const { nowMs, rows, held, alerts } = overview;
-        const states = sources.running.checks.all();
-        const lastRunMs = states.reduce((last, { lastRunAtMs }) => Math.max(last, lastRunAtMs ?? 0), 0);
-        const storeProblem = page.storeProblem();
-        const counts = countSeverities(rows);
-        void reply.header("cache-control", "no-store");
-        return {
-          at: iso(nowMs),
-          sentence: overviewSentences(overview, seesDetails(request)).join(" ").replaceAll("\u00a0", " "),
-          severity: worstSeverity(rows.map(({ severity }) => severity)),
-          organizations: rows.length,
-          severities: counts,
-          alerts,
-          unattended: alerts.firing,
-          gate: storeProblem === null ? viewHeld(held) : null,
-          runs: {
-            checks: states.length,
-            late: states.filter((state) => isLate(state, nowMs)).length,
-            lastAt: lastRunMs === 0 ? null : iso(lastRunMs),
-          },
-          store: { bytes: await page.storeBytes(), problem: storeProblem },
-          daemon: { version, startedAt },
-          ...(seesDetails(request) ? await closedParts() : {}),
-        };
-      },
+  addRoute(server, "GET /api/v1/status", {
+    access: "public",
+    says: "The whole daemon on one screen",
+    answer: statusSchema,
+    handle: async ({ withDetails }): Promise<DaemonStatus> => {
+      const overview = await readOverview(sources);
+      const { nowMs, rows, held, alerts } = overview;
+      const states = sources.running.checks.all();
+      const lastRunMs = states.reduce((last, { lastRunAtMs }) => Math.max(last, lastRunAtMs ?? 0), 0);
+      const storeProblem = page.storeProblem();
+      return {
+        at: iso(nowMs),
+        sentence: overviewSentences(overview, withDetails).join(" ").replaceAll("\u00a0", " "),
+        severity: worstSeverity(rows.map(({ severity }) => severity)),
+        organizations: rows.length,
+        severities: countSeverities(rows),
+        alerts,
+        unattended: alerts.firing,
+        gate: storeProblem === null ? viewHeld(held) : null,
+        runs: {
+          checks: states.length,
+          late: states.filter((state) => isLate(state, nowMs)).length,
+          lastAt: lastRunMs === 0 ? null : iso(lastRunMs),
+        },
+        store: { bytes: await page.storeBytes(), problem: storeProblem },
+        daemon: { version, startedAt },
+        ...(withDetails ? await closedParts() : {}),
+      };
     },
   });
 }

@@ -1,12 +1,11 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 
-import type { AccessSettings } from "../access/settings.ts";
+import { sendText } from "../answer.ts";
 import { readBuilt } from "../assets.ts";
 import { html } from "../parts/html.ts";
 import { sendProblem } from "../problem.ts";
-import { addResource } from "../resource.ts";
-import { sendText } from "../answer.ts";
+import { addRoute, type Asked } from "../route.ts";
 import { renderSheet } from "./sheet.ts";
 import { themeOf } from "./site.ts";
 
@@ -14,9 +13,9 @@ const docsSchema = z.record(z.string(), z.object({ title: z.string(), content: z
 type Docs = z.infer<typeof docsSchema>;
 
 /** `/docs`: the documentation of this version, where `runbook_url` of the shipped rules leads. */
-export function addDocsPages(scope: FastifyInstance, settings: () => AccessSettings): void {
+export function addDocsPages(server: FastifyInstance): void {
   let known: Docs | null = null;
-  const send = (request: FastifyRequest, reply: FastifyReply, name: string | null): unknown => {
+  const send = (name: string | null, { request, reply }: Pick<Asked<"", unknown, unknown>, "request" | "reply">) => {
     known ??= readDocs();
     const page = name === null ? listOf(known) : known[name.endsWith(".md") ? name : `${name}.md`];
     if (page === undefined) return sendProblem(reply, 404, "no such page; /docs lists them");
@@ -25,15 +24,8 @@ export function addDocsPages(scope: FastifyInstance, settings: () => AccessSetti
     const main = html`<article class="docs">${{ html: content }}</article>`;
     return sendText(request, reply, "text/html", renderSheet({ title, main, theme: themeOf(request) }));
   };
-  addResource(scope, "/docs", settings, {
-    GET: { access: "open", handle: (request, reply) => send(request, reply, null) },
-  });
-  addResource(scope, "/docs/:page", settings, {
-    GET: {
-      access: "open",
-      handle: (request, reply) => send(request, reply, (request.params as { readonly page: string }).page),
-    },
-  });
+  addRoute(server, "GET /docs", { access: "open", handle: (asked) => send(null, asked) });
+  addRoute(server, "GET /docs/:page", { access: "open", handle: (asked) => send(asked.params.page, asked) });
 }
 
 function readDocs(): Docs {

@@ -4,11 +4,10 @@ import type { ByteBudget } from "../../base/request-body.ts";
 import type { Clock } from "../../base/time.ts";
 import type { Severity } from "../../contract/severity.ts";
 import { timeText } from "../../words/numbers.ts";
-import type { AccessSettings } from "../access/settings.ts";
 import { sendText } from "../answer.ts";
-import { personNameOf, receiveForm } from "../form.ts";
+import { personNameOf, receiveForm } from "../body.ts";
 import { html, type Html } from "../parts/html.ts";
-import { addResource } from "../resource.ts";
+import { addRoute } from "../route.ts";
 import { mark } from "./marks.ts";
 import { renderSheet } from "./sheet.ts";
 import { themeOf } from "./site.ts";
@@ -43,8 +42,7 @@ export interface Links {
 
 /** `/act/acknowledge/…`: the links of messages. Looking changes nothing, however often it is done; only the form of the page acts. */
 export function addLinkRoutes(
-  scope: FastifyInstance,
-  settings: () => AccessSettings,
+  server: FastifyInstance,
   { links, clock, bodies }: { readonly links: Links; readonly clock: Clock; readonly bodies: ByteBudget },
 ): void {
   const send = (
@@ -54,7 +52,7 @@ export function addLinkRoutes(
     wasFollowed: boolean,
   ): Promise<FastifyReply> => {
     if (answer.kind === "refused" && answer.reason === "altered") request.failedVia = "link";
-    void reply.code(statusOf(answer, wasFollowed)).header("cache-control", "no-store");
+    void reply.code(statusOf(answer, wasFollowed));
     const { title, main: said } = renderAnswer(answer, wasFollowed, clock.nowMs());
     const main = html`<div class="head"><h1>${title}</h1></div>
       <div class="signin"><div>${said}</div></div>`;
@@ -62,17 +60,15 @@ export function addLinkRoutes(
     // Its address is what lets act.
     return sendText(request, reply, "text/html", text, "no-referrer");
   };
-  addResource(scope, "/act/acknowledge/:incident", settings, {
-    GET: {
-      access: "open",
-      handle: async (request, reply) => send(request, reply, await links.look(partsOf(request)), false),
-    },
-    POST: {
-      access: "open",
-      handle: async (request, reply) => {
-        const form = await receiveForm(request, reply, { mostBytes: mostFormBytes, budget: bodies });
-        return send(request, reply, await links.follow(partsOf(request), personNameOf(form)), true);
-      },
+  addRoute(server, "GET /act/acknowledge/:incident", {
+    access: "open",
+    handle: async ({ request, reply }) => send(request, reply, await links.look(partsOf(request)), false),
+  });
+  addRoute(server, "POST /act/acknowledge/:incident", {
+    access: "open",
+    handle: async ({ request, reply }) => {
+      const form = await receiveForm(request, reply, { mostBytes: mostFormBytes, budget: bodies });
+      return send(request, reply, await links.follow(partsOf(request), personNameOf(form)), true);
     },
   });
 }

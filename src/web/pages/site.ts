@@ -14,12 +14,12 @@ import { html, nothing, type Html } from "../parts/html.ts";
 import { createErrorHandler, describeError, pathOf, sendProblem } from "../problem.ts";
 import { readFrame } from "../read/frame.ts";
 import type { Running } from "../read/running.ts";
-import { addResource } from "../resource.ts";
+import { addRoute } from "../route.ts";
 import { localPath, signInPath } from "../sign-in/next.ts";
 import { isLedToSignIn, leadToSignIn, wantsHtml } from "../sign-in/lead.ts";
 import { siteAssets } from "./assets.ts";
 import { renderDocument, renderMessage, themes, type PageContent, type Theme } from "./frame.ts";
-import { packText, sendPacked, sendText, type PackedText } from "../answer.ts";
+import { packText, paramsOf, sendPacked, sendText, type PackedText } from "../answer.ts";
 
 export interface SiteOptions {
   readonly version: string;
@@ -115,9 +115,9 @@ export function createSite({ version, logger, running, settings, storeProblem }:
 
   function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): unknown {
     const access = settings();
-    if (isLedToSignIn(request, refusal, access)) return leadToSignIn(request, reply);
+    if (!isOfApi(request) && isLedToSignIn(request, refusal, access)) return leadToSignIn(request, reply);
     // An `Authorization` decides alone, so that a wrong one is answered as the API does.
-    if (!wantsHtml(request) || (refusal.status === 401 && request.headers.authorization !== undefined))
+    if (!wantsPage(request) || (refusal.status === 401 && request.headers.authorization !== undefined))
       return sendRefusal(reply, refusal);
     const main = renderRefusal(refusal, access, request.url);
     return send(request, reply.code(refusal.status), {
@@ -158,7 +158,7 @@ export function createSite({ version, logger, running, settings, storeProblem }:
   const answerProblem = createErrorHandler(logger);
 
   function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): unknown {
-    if (!wantsHtml(request)) return answerProblem(error, request, reply);
+    if (!wantsPage(request)) return answerProblem(error, request, reply);
     const { status, message } = describeError(error);
     const path = pathOf(request.url);
     const again = html`<a href="${request.method === "GET" ? request.url : "/"}">Try again</a>`;
@@ -181,21 +181,27 @@ export function createSite({ version, logger, running, settings, storeProblem }:
     refuse,
     fail,
     addAct: (scope, path, access, { ask, perform }) => {
-      const methods = ask === undefined ? {} : { GET: { access, isWrite: false, handle: ask } };
+      if (ask !== undefined)
+        addRoute(scope, `GET ${path}`, {
+          access,
+          isWrite: false,
+          handle: ({ request, reply }) => ask(request, reply),
+        });
       // Who has done it reads the page again, and sees it.
-      const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-        try {
-          return await perform(request, reply);
-        } finally {
-          acts++;
-        }
-      };
-      const POST = { access, handle };
-      addResource(scope, path, settings, { ...methods, POST }, refuse);
+      addRoute(scope, `POST ${path}`, {
+        access,
+        handle: async ({ request, reply }) => {
+          try {
+            return await perform(request, reply);
+          } finally {
+            acts++;
+          }
+        },
+      });
     },
     sendDialog: (request, reply, dialog, around) =>
       wantsPart(request)
-        ? sendText(request, reply.header("cache-control", "no-store"), "text/html", dialog.html)
+        ? sendText(request, reply, "text/html", dialog.html)
         : send(request, reply, { ...around, main: dialog }),
     sendDone: (request, reply, did, path) => {
       if (wantsPart(request))
@@ -207,24 +213,22 @@ export function createSite({ version, logger, running, settings, storeProblem }:
     },
     sendMissing: (request, reply, content) =>
       send(request, reply.code(404), { title: "Not found · flatline", ...content }),
-    pagesOf: (scope) => {
-      scope.setErrorHandler(fail);
-      return (path, access, handle) => {
-        const handleTagged = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    pagesOf: (scope) => (path, access, handle) =>
+      addRoute(scope, `GET ${path}`, {
+        access,
+        handle: ({ request, reply }) => {
           const tag = tagOf(request);
           tags.set(request, tag);
           void reply.header("etag", tag);
           if (request.headers["if-none-match"] === tag) return reply.code(304).send();
           return wantsPart(request) ? shared(request, reply, handle) : handle(request, reply);
-        };
-        addResource(scope, path, settings, { GET: { access, handle: handleTagged } }, refuse);
-      };
-    },
+        },
+      }),
   };
 }
 
 function sendPage(reply: FastifyReply, page: PackedText): FastifyReply {
-  return sendPacked(reply.header("cache-control", "no-store"), "text/html", page);
+  return sendPacked(reply, "text/html", page);
 }
 
 /** A header has bytes of one kind only. */
@@ -248,16 +252,24 @@ function renderRefusal({ message }: Refusal, settings: AccessSettings, url: stri
 /** Answers what no route does: a page to a browser, which costs next to nothing, as whoever scans asks for thousands. */
 export function addMissingPage(scope: FastifyInstance, settings: () => AccessSettings, site: Site): void {
   scope.setNotFoundHandler((request, reply) => {
-    const isOurs = /^\/(?:-|api|metrics|probe|assets)(?:[/?]|$)/.test(request.url);
     const access = request.url.startsWith("/-/") ? "open" : "public";
     // Where reading is closed, the answer does not show what exists.
     const refusal = refusalOf(request, { access }, settings());
     if (refusal !== null)
-      return isOurs || !wantsHtml(request) ? sendRefusal(reply, refusal) : site.refuse(request, reply, refusal);
-    if (isOurs || !wantsHtml(request)) return sendProblem(reply, 404, "no such path");
+      return wantsPage(request) ? site.refuse(request, reply, refusal) : sendRefusal(reply, refusal);
+    if (!wantsPage(request)) return sendProblem(reply, 404, "no such path");
     const main = renderMessage("There is no page here.", html`<a href="/">All organizations</a>`);
     return site.sendMissing(request, reply, { current: null, isPoor: true, main });
   });
+}
+
+function isOfApi({ url }: FastifyRequest): boolean {
+  return /^\/(?:-|api|metrics|probe|assets)(?:[/?]|$)/.test(url);
+}
+
+/** Returns whether a page answers the request: a browser asks for one. */
+function wantsPage(request: FastifyRequest): boolean {
+  return wantsHtml(request) && !isOfApi(request);
 }
 
 /** Returns what the program says of a mistake, as a sentence. */
@@ -286,17 +298,15 @@ export function themeOf({ headers }: Pick<FastifyRequest, "headers">): Theme {
 }
 
 /** `/theme?to=dark&back=/…` keeps the choice in the browser; it changes nothing else, so that a link may do it. */
-export function addThemeRoute(scope: FastifyInstance, settings: () => AccessSettings): void {
-  addResource(scope, "/theme", settings, {
-    GET: {
-      access: "open",
-      handle: (request, reply) => {
-        const { searchParams } = new URL(request.url, "http://flatline.invalid");
-        const to = themes.find((theme) => theme === searchParams.get("to")) ?? "system";
-        const days = to === "system" ? 0 : 400;
-        void reply.header("set-cookie", `${themeCookie}=${to}; Path=/; SameSite=Lax; Max-Age=${days * 86_400}`);
-        return reply.redirect(localPath(searchParams.get("back")), 303);
-      },
+export function addThemeRoute(server: FastifyInstance): void {
+  addRoute(server, "GET /theme", {
+    access: "open",
+    handle: ({ request, reply }) => {
+      const params = paramsOf(request);
+      const to = themes.find((theme) => theme === params.get("to")) ?? "system";
+      const days = to === "system" ? 0 : 400;
+      void reply.header("set-cookie", `${themeCookie}=${to}; Path=/; SameSite=Lax; Max-Age=${days * 86_400}`);
+      return reply.redirect(localPath(params.get("back")), 303);
     },
   });
 }

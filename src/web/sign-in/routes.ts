@@ -4,13 +4,14 @@ import type { ByteBudget } from "../../base/request-body.ts";
 import { dayMs, type Clock } from "../../base/time.ts";
 import { isFromOwnPage } from "../access/own-page.ts";
 import type { Sessions } from "../access/sessions.ts";
-import type { AccessSettings } from "../access/settings.ts";
-import { personNameOf, receiveForm } from "../form.ts";
-import { sendText } from "../answer.ts";
+import { personNameOf, receiveForm } from "../body.ts";
+import { paramsOf, sendText } from "../answer.ts";
 import { countOf, durationText } from "../../words/numbers.ts";
 import { renderMessage } from "../pages/frame.ts";
+import { renderSheet } from "../pages/sheet.ts";
+import { themeOf } from "../pages/site.ts";
 import { html, type Html } from "../parts/html.ts";
-import { addResource } from "../resource.ts";
+import { addRoute } from "../route.ts";
 import { localPath } from "./next.ts";
 import { renderSignIn, type SignInView } from "./page.ts";
 import { createRefusedSignIns } from "./refused.ts";
@@ -19,11 +20,6 @@ export interface SignInOptions {
   readonly clock: Clock;
   readonly sessions: Sessions;
   readonly bodies: ByteBudget;
-  /** Makes a document of its content: what stands around the form is not the form's. */
-  readonly renderDocument: (
-    request: FastifyRequest,
-    content: { readonly title: string; readonly main: Html },
-  ) => string;
 }
 
 // A token, a name and a path.
@@ -31,15 +27,13 @@ const mostFormBytes = 16 * 1_024;
 const retryAfterSeconds = "60";
 
 /** `/sign-in` and `/sign-out` (CONTRACT 19). */
-export function addSignInRoutes(
-  scope: FastifyInstance,
-  settings: () => AccessSettings,
-  { clock, sessions, bodies, renderDocument }: SignInOptions,
-): void {
+export function addSignInRoutes(server: FastifyInstance, { clock, sessions, bodies }: SignInOptions): void {
   const refused = createRefusedSignIns(clock);
+  const { access } = server.routes;
 
   function send(request: FastifyRequest, reply: FastifyReply, main: Html): Promise<FastifyReply> {
-    return sendText(request, reply, "text/html", renderDocument(request, { title: "Sign in · flatline", main }));
+    const sheet = renderSheet({ title: "Sign in · flatline", main, theme: themeOf(request) });
+    return sendText(request, reply, "text/html", sheet);
   }
 
   function sendForm(
@@ -47,7 +41,7 @@ export function addSignInRoutes(
     reply: FastifyReply,
     view: Pick<SignInView, "next"> & Partial<SignInView>,
   ): Promise<FastifyReply> {
-    const { tokens, sessionTtlMs } = settings();
+    const { tokens, sessionTtlMs } = access();
     if (tokens.length === 0) {
       const text = html`No token is configured: set <code>server.token</code> in flatline.yaml, then reload.`;
       return send(request, reply.code(403), renderMessage("Nobody can sign in here.", text));
@@ -58,7 +52,7 @@ export function addSignInRoutes(
 
   /** Returns whether a page of another site, or a program, sent it. */
   function isForeign(request: FastifyRequest): boolean {
-    return !isFromOwnPage(request.raw, settings().externalUrl, { isHostEnough: true });
+    return !isFromOwnPage(request.raw, access().externalUrl, { isHostEnough: true });
   }
 
   function sendForeign(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -78,7 +72,7 @@ export function addSignInRoutes(
       return sendForm(request, reply, { ...again, problem: { field: status === 429 ? null : "token", message } });
     };
     const given = form.get("token") ?? "";
-    const token = settings().tokens.find(({ secret }) => secret.equals(given));
+    const token = access().tokens.find(({ secret }) => secret.equals(given));
     // Only a wrong one: nobody shuts out the others behind the same address.
     if (token === undefined && refused.isOver(request.ip)) {
       void reply.header("retry-after", retryAfterSeconds);
@@ -101,24 +95,17 @@ export function addSignInRoutes(
     return reply.redirect(next, 303);
   }
 
-  addResource(scope, "/sign-in", settings, {
-    GET: {
-      access: "open",
-      handle: (request, reply) => {
-        const { searchParams } = new URL(request.url, "http://flatline.invalid");
-        return sendForm(request, reply, { next: localPath(searchParams.get("next")) });
-      },
-    },
-    POST: { access: "open", handle: signIn },
+  addRoute(server, "GET /sign-in", {
+    access: "open",
+    handle: ({ request, reply }) => sendForm(request, reply, { next: localPath(paramsOf(request).get("next")) }),
   });
-  addResource(scope, "/sign-out", settings, {
-    POST: {
-      access: "open",
-      handle: async (request, reply) => {
-        if (isForeign(request)) return sendForeign(request, reply);
-        await sessions.signOut(request, reply);
-        return reply.redirect("/", 303);
-      },
+  addRoute(server, "POST /sign-in", { access: "open", handle: ({ request, reply }) => signIn(request, reply) });
+  addRoute(server, "POST /sign-out", {
+    access: "open",
+    handle: async ({ request, reply }) => {
+      if (isForeign(request)) return sendForeign(request, reply);
+      await sessions.signOut(request, reply);
+      return reply.redirect("/", 303);
     },
   });
 }

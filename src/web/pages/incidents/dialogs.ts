@@ -9,8 +9,9 @@ import { judgementVerdicts, type JudgementVerdict } from "../../../contract/judg
 import { countOf, shareText, timeText } from "../../../words/numbers.ts";
 import { authorOf, readerOf } from "../../access/identity.ts";
 import { askedActs, rightOf } from "../../acts.ts";
+import { readInput } from "../../api/read-input.ts";
 import { paramsOf } from "../../answer.ts";
-import { receiveForm } from "../../form.ts";
+import { receiveForm } from "../../body.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 
 import type { IncidentDetail, IncidentReading, ReadIncident } from "../../read/incidents.ts";
@@ -142,7 +143,7 @@ export function addActDialogs(scope: FastifyInstance, { site, incidents, find, b
         const form = await receiveForm(request, reply, { mostBytes: mostFormBytes, budget: bodies });
         try {
           const { number } = page.incident;
-          const { act: what, slugs } = askedActs[act].read(bodyOf(form), page.nowMs);
+          const { act: what, slugs } = readInput(askedActs[act], bodyOf(form))(page.nowMs);
           const asked = { incident: number, author: authorOf(request), slugs };
           if (act === "release") requireTyped(form, (await incidents.foresee(asked))(what));
           const result = await incidents.act({ ...asked, act: what });

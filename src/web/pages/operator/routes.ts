@@ -5,7 +5,7 @@ import type { ByteBudget } from "../../../base/request-body.ts";
 import type { Clock } from "../../../base/time.ts";
 import type { Actor } from "../../../contract/actor.ts";
 import { authorOf, readerOf } from "../../access/identity.ts";
-import { receiveForm } from "../../form.ts";
+import { receiveForm } from "../../body.ts";
 import { paramsOf } from "../../answer.ts";
 import { discoveryProblem } from "../../read/discovery.ts";
 import type { PageReading } from "../../read/page.ts";

@@ -7,7 +7,7 @@ import { hourMs, minuteMs } from "../../../base/time.ts";
 import { timeText } from "../../../words/numbers.ts";
 import { authorOf, readerOf } from "../../access/identity.ts";
 import { paramsOf } from "../../answer.ts";
-import { receiveForm } from "../../form.ts";
+import { receiveForm } from "../../body.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderDialog } from "../dialog.ts";
 import { renderMessage } from "../frame.ts";

@@ -3,14 +3,22 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { hasAtMost } from "../base/cut-text.ts";
 import { type ByteBudget, receiveBody } from "../base/request-body.ts";
 
+/** Returns what a request says that its body is, in lower case; empty: nothing. */
+export function mediaTypeOf({ headers }: Pick<FastifyRequest, "headers">): string {
+  return headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+}
+
+export function hasBody({ headers }: Pick<FastifyRequest, "headers">): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
+
 /** Reads the fields of a form; a body that is none has no fields. @throws FlatlineError too_large */
 export async function receiveForm(
   request: FastifyRequest,
   reply: FastifyReply,
   limits: { readonly mostBytes: number; readonly budget: ByteBudget },
 ): Promise<URLSearchParams> {
-  const type = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
-  if (type !== "application/x-www-form-urlencoded") return new URLSearchParams();
+  if (mediaTypeOf(request) !== "application/x-www-form-urlencoded") return new URLSearchParams();
   return new URLSearchParams((await receiveBody(request.raw, reply.raw, limits)).toString());
 }
 

@@ -1,0 +1,148 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { z } from "zod";
+
+import { FlatlineError } from "../../base/errors.ts";
+import { type ByteBudget, receiveBody } from "../../base/request-body.ts";
+import { textUpTo } from "../../base/schema/values.ts";
+import type { PlatformApi } from "../../contract/platform-api.ts";
+import { reportRecordsPageSchema, reviewRecordSchema } from "../../contract/report-record.ts";
+import { parseReportsQuery, reportsQuerySchema } from "../../contract/reports-query.ts";
+import type { ReportsPage } from "../../contract/reports.ts";
+import { parseReviewRequest, reviewBodySchema } from "../../contract/review-body.ts";
+import type { ReviewOutcome } from "../../contract/review.ts";
+import { longestSlug } from "../../contract/slug.ts";
+import { fixtureCountsSchema, type FixtureCounts } from "../../contract/v1/fixtures.ts";
+import { iso } from "../../contract/v1/instant.ts";
+import { listedKeySchema, madeKeySchema, type ListedKey, type MadeKey } from "../../contract/v1/keys.ts";
+import type { FixtureText } from "../../service/fixture/file.ts";
+import { importFixtures } from "../../service/fixture/fixture.ts";
+import { createKeyActs } from "../../service/key-acts.ts";
+import { createLocalPlatformSource } from "../../service/local-platform-source.ts";
+import type { StoredKey } from "../../store/platform/platform.ts";
+import { keyRoles } from "../../store/platform/tables.ts";
+import { authorOf } from "../access/identity.ts";
+import type { Running } from "../read/running.ts";
+import { addRoute } from "../route.ts";
+import { malformed, nameSchema } from "./read-input.ts";
+
+const mostOrganizations = 1_000;
+
+const newKeySchema = z.strictObject({
+  organizations: z
+    .array(textUpTo(longestSlug).min(1))
+    .min(1)
+    .max(mostOrganizations)
+    .transform((slugs) => [...new Set(slugs)]),
+  role: z.enum(keyRoles).default("customer"),
+  name: nameSchema.default(""),
+});
+
+const fixturesSchema = z.strictObject({
+  files: z.array(z.strictObject({ name: z.string(), text: z.string() })).min(1),
+});
+// CONTRACT 8.
+const mostFixtureBytes = 16 * 1_024 * 1_024;
+
+/** The routes of the embedded service beside its own API: its keys, fixtures, and its operations for people without a key. */
+export function addEmbeddedRoutes(
+  server: FastifyInstance,
+  { running, bodies }: { readonly running: Running; readonly bodies: ByteBudget },
+): void {
+  const { store, clock } = running;
+  const requireEmbedded = (): void => {
+    if (!running.holdsEvents()) throw new FlatlineError("conflict", "this is for source.type: embedded only");
+  };
+  const configured = (): string[] => running.config().organizations.map(({ slug }) => slug);
+  const keys = () => {
+    requireEmbedded();
+    return createKeyActs(running);
+  };
+
+  addRoute(server, "GET /api/v1/keys", {
+    access: "admin",
+    says: "The valid keys of the embedded service",
+    answer: z.array(listedKeySchema),
+    handle: async (): Promise<ListedKey[]> => (await keys().list()).map(viewKey),
+  });
+  addRoute(server, "POST /api/v1/keys", {
+    access: "admin",
+    says: "Makes a key, which is shown this once",
+    body: newKeySchema,
+    answer: madeKeySchema,
+    status: 201,
+    handle: async ({ request, body }): Promise<MadeKey> => {
+      const { key, stored } = await keys().create(body, authorOf(request));
+      const known = new Set([...configured(), ...(await store.platform.organizations.slugs())]);
+      const unknown = body.organizations.filter((slug) => !known.has(slug));
+      return { ...viewKey(stored), key, ...(unknown.length === 0 ? {} : { unknown }) };
+    },
+  });
+  addRoute(server, "DELETE /api/v1/keys/:id", {
+    access: "admin",
+    says: "Ends a key",
+    handle: async ({ request, params: { id } }) => {
+      if (!(await keys().revoke(id, authorOf(request))))
+        throw new FlatlineError("not_found", `there is no valid key ${id}`);
+    },
+  });
+  addRoute(server, "POST /api/v1/fixtures", {
+    access: "admin",
+    says: "Inserts or updates records of the embedded service",
+    bodySays: fixturesSchema,
+    answer: fixtureCountsSchema,
+    handle: async ({ request, reply }): Promise<FixtureCounts> => {
+      requireEmbedded();
+      const body = await receiveBody(request.raw, reply.raw, { mostBytes: mostFixtureBytes, budget: bodies });
+      const files = readFiles(body.toString());
+      return importFixtures({ store, clock, files, configured: configured(), by: authorOf(request) });
+    },
+  });
+
+  /** The service as a customer key of the slug. */
+  function apiFor(request: FastifyRequest, slug: string | undefined): PlatformApi {
+    requireEmbedded();
+    if (slug === undefined) throw malformed(["slug: is required"]);
+    const { appUrl } = running.config();
+    const options = { ...running, appUrl, organizations: configured(), author: authorOf(request) };
+    return createLocalPlatformSource(options).forOrganization(slug);
+  }
+  addRoute(server, "POST /api/v1/platform/list_reports", {
+    access: "operate",
+    says: "The listing of the embedded service",
+    body: z.record(z.string(), z.coerce.string()),
+    bodySays: reportsQuerySchema,
+    answer: reportRecordsPageSchema,
+    handle: async ({ request, body }): Promise<ReportsPage> => {
+      const parsed = parseReportsQuery(body);
+      if (parsed.kind === "issues") throw malformed(parsed.issues);
+      return apiFor(request, parsed.query.slug).listReports(parsed.query);
+    },
+  });
+  addRoute(server, "POST /api/v1/platform/review_proposal", {
+    access: "gate",
+    says: "A review of the embedded service",
+    body: z.record(z.string(), z.unknown()),
+    bodySays: z.object({ proposalId: z.int() }).and(reviewBodySchema),
+    answer: reviewRecordSchema,
+    handle: async ({ request, body: { proposalId, ...body } }): Promise<ReviewOutcome> => {
+      const parsed = parseReviewRequest(String(proposalId), body);
+      if (parsed.kind === "issues") throw malformed(parsed.issues);
+      return apiFor(request, parsed.request.slug).reviewProposal(parsed.request);
+    },
+  });
+}
+
+/** A fixture, or several that may refer to each other. */
+function readFiles(text: string): readonly FixtureText[] {
+  try {
+    const several = fixturesSchema.safeParse(JSON.parse(text));
+    if (several.success) return several.data.files;
+  } catch {
+    // It may be YAML.
+  }
+  return [{ name: "body", text }];
+}
+
+function viewKey({ id, name, role, organizations, createdAtMs }: StoredKey): ListedKey {
+  return { id, name, role, organizations: [...organizations], createdAt: iso(createdAtMs) };
+}
