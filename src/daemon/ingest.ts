@@ -10,8 +10,8 @@ import type { Metrics } from "../metrics/metrics.ts";
 import type { Added } from "../store/events/add.ts";
 import type { ImportAnswer, ImportTarget } from "../store/events/import.ts";
 import type { ImportRow } from "../store/events/imports.ts";
-import { plainLayout, type EventLayout } from "../store/events/layout.ts";
-import { inputOfBody, postLayout, readAll, RefusedEvents } from "../store/events/read.ts";
+import { plainLayout, usualTimes, type EventLayout } from "../store/events/layout.ts";
+import { inputOfBody, readAll, RefusedEvents } from "../store/events/read.ts";
 import { ingestedStatus, type LivenessEvent } from "../store/events/rules.ts";
 import type { Store } from "../store/store.ts";
 import type { EventAuthor, EventsPort } from "../web/ports/events.ts";
@@ -148,7 +148,8 @@ export async function openIngest({ store, clock, logger, metrics, isAlone, onCha
   const port: EventsPort = {
     ingest: async (body, author) => {
       try {
-        const events = await eventsOf(body, () => postLayout(clock.nowMs()), author);
+        const layout = () => ({ ...plainLayout, times: usualTimes(clock.nowMs()) });
+        const events = await eventsOf(body, layout, author);
         const { storedByStatus: _stored, someConflicts: _some, ...answer } = await add(events);
         return { ...answer, otherStatuses: otherStatuses(events) };
       } catch (error) {

@@ -66,9 +66,14 @@ describe("CSV that is refused", () => {
     ["a line break in an id", `at,slug,id\n${at},a,"x\ny"\n`, "2: id has a control character"],
     ["a quote left open over a long text", `at,slug\n${at},"${"x".repeat(70_000)}`, "2: is longer than 65536 bytes"],
     ["a line break in a slug", `at,slug\n${at},"x\ny"\n`, "2: slug has a control character"],
-    ["a control character in quotes", `at,slug,asset\n${at},a,"x\u0000y"\n`, "2: has a control character"],
-    ["a carriage return inside", `at,slug\n${at},ac\rme\n`, "2: has a carriage return inside"],
-    ["a line without end", `at,slug\n${"x".repeat(70_000)}`, "2: is longer than 65536 bytes (is a quote left open?)"],
+    ["a control character in quotes", `at,slug,asset\n${at},a,"x\u0000y"\n`, "2: asset has a control character"],
+    ["a carriage return inside", `at,slug\n${at},ac\rme\n`, "2: slug has a control character"],
+    [
+      "lines without end in a quote",
+      `at,slug\n${at},"${"x\n".repeat(40_000)}`,
+      "2: is longer than 65536 bytes (is a quote left open?)",
+    ],
+    ["a line without end", `at,slug\n${"x".repeat(70_000)}`, "2: is longer than 65536 bytes"],
   ])("%s", (_, text, problem) => {
     const { problems } = read(text, "csv");
 
@@ -166,13 +171,14 @@ describe("JSON that is refused", () => {
   });
 
   it.each([
-    ["an array left open", `[{"at":1,"slug":"a"}`],
-    ["text behind the array", `[] x`],
-    ["a comma before the end", `[{"at":1,"slug":"a"},]`],
-    ["another bracket at the end", `[{"at":1,"slug":"a"}}`],
-    ["no comma between two events", `[{"at":1,"slug":"a"} {"at":1,"slug":"a"}]`],
-  ])("a body with %s", (_, text) => {
-    expect(readArray(text).problems).toEqual(["1: is not a valid JSON array"]);
+    ["an array left open", `[{"at":1,"slug":"a"}`, "1: is not a valid JSON array"],
+    ["text behind the array", `[] x`, "1: is not a valid JSON array"],
+    ["a comma before the end", `[{"at":1,"slug":"a"},]`, "2: is not valid JSON"],
+    ["another bracket at the end", `[{"at":1,"slug":"a"}}`, "1: is not a valid JSON array"],
+    ["no comma between two events", `[{"at":1,"slug":"a"} {"at":1,"slug":"a"}]`, "1: is not valid JSON"],
+    ["a comment in place of an event", `[# {}]`, "1: is not valid JSON"],
+  ])("a body with %s", (_, text, problem) => {
+    expect(readArray(text).problems).toEqual([problem]);
   });
 
   it("for bytes that are not UTF-8", () => {

@@ -2,10 +2,8 @@ import { describe, expect, it } from "vitest";
 import { timezoneOf } from "../../base/timezone.ts";
 import { death } from "../../../test/support/store/event-store.ts";
 import type { Refusal } from "../../contract/refusals.ts";
-import { CsvParser } from "./csv.ts";
-import { LineReader } from "./read.ts";
 import { plainLayout, usualTimes, type EventLayout } from "./layout.ts";
-import { createSink, read } from "../../../test/support/store/event-reading.ts";
+import { read } from "../../../test/support/store/event-reading.ts";
 
 const atMs = Date.UTC(2026, 0, 15, 12);
 const at = "2026-01-15T12:00:00Z";
@@ -128,25 +126,12 @@ describe("times that cannot be right", () => {
     ["2026-01-15T13:00:00Z", "local_time", "in the future: a local time that was written as UTC, or a clock"],
     ["2026-02-15T13:00:00Z", "future", "is 2026-02-15T13:00:00.000Z, in the future"],
   ])("%s: %s", (text, refusal, reason) => {
-    const { names, sink, reading } = createSink();
-    const refused: unknown[] = [];
-    const parser = new LineReader(
-      new CsvParser(
-        names,
-        {
-          ...sink,
-          problem: (line, problem, why) => {
-            sink.problem(line, problem);
-            refused.push(why);
-          },
-        },
-        { ...plainLayout, times: usualTimes(nowMs) },
-      ),
-    );
-    parser.push(Buffer.from(`at,slug\n"${text}",acme\n`));
-    parser.end();
+    const refused: string[] = [];
+    const layout = { ...plainLayout, times: usualTimes(nowMs) };
 
-    expect(reading).toEqual({ events: [], problems: [expect.stringContaining(reason)] });
+    const readings = read(`at,slug\n"${text}",acme\n`, "csv", [], layout, (why) => void refused.push(why));
+
+    expect(readings).toEqual({ events: [], problems: [expect.stringContaining(reason)] });
     expect(refused).toEqual([refusal]);
   });
 

@@ -1,3 +1,4 @@
+import { FlatlineError } from "../../base/errors.ts";
 import { latestInstantMs, readInstant } from "../../base/instant.ts";
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import type { Timezone } from "../../base/timezone.ts";
@@ -71,14 +72,27 @@ export function knownNames({ targets, hasFlags }: EventLayout, others: string): 
   return `${[...targets.keys(), others].join(", ")}${hasFlags ? advice : ""}`;
 }
 
-/** Why a field is refused. */
-export class FieldProblem {
-  readonly reason: string;
+/** Why a row is no event. The rows after it are read, too, and none of them is stored. */
+export class BadRow extends FlatlineError {
   readonly refusal: Refusal;
+  /** Where it began [at its own line]. */
+  line: number | null = null;
+  /** Whether nothing behind it can be read. */
+  endsInput = false;
 
   constructor(reason: string, refusal: Refusal = "invalid") {
-    this.reason = reason;
+    super("invalid_data", reason);
     this.refusal = refusal;
+  }
+
+  at(line: number): this {
+    this.line = line;
+    return this;
+  }
+
+  ending(): this {
+    this.endsInput = true;
+    return this;
   }
 }
 
@@ -89,30 +103,30 @@ export function isNullMarker(text: string): boolean {
   return nullMarkers.has(text);
 }
 
-/** Reads a time that is written as text. */
-export function instantOfText(text: string, layout: EventLayout): number | FieldProblem {
-  if (isNullMarker(text)) return new FieldProblem(`at is ${text}, which stands for no time`, "null_time");
+/** Reads a time that is written as text. @throws BadRow */
+export function instantOfText(text: string, layout: EventLayout): number {
+  if (isNullMarker(text)) throw new BadRow(`at is ${text}, which stands for no time`, "null_time");
   if (/^\d+$/.test(text)) return instantOfNumber(Number(text), layout, text);
   const advice = layout.hasFlags ? ", else --timezone ZONE says which it is of" : "";
   const reading = readInstant(text, layout.timezone ?? `add Z if it is UTC${advice}`);
   if (reading.kind === "problem")
-    return new FieldProblem(`at ${reading.problem}`, text.startsWith("0000-00-00") ? "null_time" : "invalid");
+    throw new BadRow(`at ${reading.problem}`, text.startsWith("0000-00-00") ? "null_time" : "invalid");
   return withinTimes(reading.atMs, text, layout);
 }
 
-/** Reads a whole number of milliseconds, or seconds. `text` is the number as it is written. */
-export function instantOfNumber(at: number, layout: EventLayout, text = String(at)): number | FieldProblem {
+/** Reads a whole number of milliseconds, or seconds. `text` is the number as it is written. @throws BadRow */
+export function instantOfNumber(at: number, layout: EventLayout, text = String(at)): number {
   return withinTimes(layout.hasSeconds ? at * 1_000 : at, text, layout);
 }
 
-function withinTimes(atMs: number, text: string, layout: EventLayout): number | FieldProblem {
+function withinTimes(atMs: number, text: string, layout: EventLayout): number {
   const { firstMs, lastMs } = layout.times;
   if (atMs >= firstMs && atMs <= lastMs) return atMs;
   const [refusal, guess] = /^\d+$/.test(text) ? guessNumber(text, layout) : guessText(atMs, layout.times);
   const isYear = atMs >= 0 && atMs <= latestInstantMs;
   const place = atMs < firstMs ? "before 2000" : "in the future";
   const read = isYear ? `is ${new Date(atMs).toISOString()}, ${place}` : "is not between 1970 and 9999";
-  return new FieldProblem(`at ${text} ${read}${guess === "" ? "" : `: ${guess}`}`, refusal);
+  throw new BadRow(`at ${text} ${read}${guess === "" ? "" : `: ${guess}`}`, refusal);
 }
 
 const numericDate = /^(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:\d\d){0,3}(?:\d{3})?$/;

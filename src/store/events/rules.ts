@@ -1,7 +1,7 @@
-import { excerpt } from "../../base/cut-text.ts";
-import type { Refusal } from "../../contract/refusals.ts";
+import { excerpt, hasAtMost } from "../../base/cut-text.ts";
+import { deadStatus } from "../../contract/liveness-status.ts";
 import { longestSlug } from "../../contract/slug.ts";
-import { FieldProblem, isNullMarker, type EventLayout } from "./layout.ts";
+import { BadRow, instantOfNumber, instantOfText, isNullMarker, type EventField, type EventLayout } from "./layout.ts";
 
 // What an event may be, the same for CSV, NDJSON and JSON (CONTRACT 10). The limits are ours: far above the platform's values,
 // far below a risk for the store.
@@ -9,21 +9,15 @@ import { FieldProblem, isNullMarker, type EventLayout } from "./layout.ts";
 const longestName = 64;
 const longestAssetBytes = 4_096;
 const longestIdBytes = 512;
-/** Largest `count` of an event: a million of them still add up exactly. */
-export const largestCount = 1_000_000_000;
+// A million of them still add up exactly.
+const largestCount = 1_000_000_000;
 const mostAttributes = 16;
 /** Maximum length of an attribute's value, in characters. */
 const longestValue = 256;
-const isShort = new RegExp(`^[^]{0,${longestValue}}$`, "u");
 // A file with more distinct names is not a liveness record; limits the memory of names.
 const mostNames = 1_000_000;
 
-/** Maximum length of a line or an element, in bytes: the longest asset, escaped, with a margin. */
-export const longestLineBytes = 64 * 1_024;
-
-/** The status that counts as a death (CONTRACT 1). */
-export const deadStatus = "DETECTED_AS_DEAD";
-/** Its number in event_statuses, as in the migration. */
+/** The number of DETECTED_AS_DEAD in event_statuses, as in the migration. */
 export const deadStatusId = 1;
 
 /** One liveness event (CONTRACT 10). */
@@ -43,64 +37,39 @@ export interface LivenessEvent {
   readonly number?: number | undefined;
 }
 
-/** Receives the rows and problems that a parser finds. */
-export interface RowSink {
-  row(row: LivenessEvent): void;
-  /** `line` counts from 1; in a JSON array it is the element's number. */
-  problem(line: number, reason: string, refusal?: Refusal): void;
+/** How an input is read, and where its events go. */
+export interface Reading {
+  readonly names: EventNames;
+  readonly layout: EventLayout;
+  readonly row: (event: LivenessEvent) => void;
 }
 
-/** Turns bytes into rows; `push` and `end` call the sink before they return. */
-export interface InputParser {
-  push(chunk: Buffer): void;
-  end(): void;
-}
-
-/** Turns lines into rows. */
-export interface LineParser {
-  /** Reads whole lines, without their line feeds; those that are no text have replacement characters. false: the rest is ignored. */
-  lines(lines: readonly string[], isText: (index: number) => boolean): boolean;
-  /** A line is longer than any may be; the rest is ignored. */
-  tooLong(): void;
-  end(): void;
-}
-
-/** The fields of an event as a format has them: present values, absent ones (null), or what is wrong with them. */
-export interface GivenFields {
-  readonly at: number | FieldProblem;
-  readonly slug: string | null | FieldProblem;
-  readonly assetType: string | null | FieldProblem;
-  readonly status: string | null | FieldProblem;
-  /** The key of the set. */
-  readonly attributes: string | null | FieldProblem;
-  readonly asset: string | null | FieldProblem;
-  readonly id: string | null | FieldProblem;
-  readonly count: number | FieldProblem;
-  readonly number?: number | undefined;
-}
+/** What a row says by field: the texts of CSV, or any values of JSON; undefined and null are absent. */
+export type GivenFields = Readonly<Partial<Record<EventField | "number", unknown>>> & {
+  readonly attributes: readonly (readonly [name: string, value: unknown])[];
+};
 
 /** Different texts of one kind: each is checked once, and kept once. */
 class NameTable<Value extends object | string> {
   readonly #known = new Map<string, Value>();
   readonly #label: string;
-  readonly #valueOf: (text: string) => Value | FieldProblem;
+  readonly #valueOf: (text: string) => Value;
 
-  constructor(label: string, valueOf: (text: string) => Value | FieldProblem) {
+  /** `valueOf` throws BadRow for a text that may not be. */
+  constructor(label: string, valueOf: (text: string) => Value) {
     this.#label = label;
     this.#valueOf = valueOf;
   }
 
-  /** Returns the value of a text, or its problem. */
-  of(text: string): Value | FieldProblem {
+  /** Returns the value of a text. @throws BadRow */
+  of(text: string): Value {
     const known = this.#known.get(text);
     if (known !== undefined) return known;
-    if (!text.isWellFormed()) return new FieldProblem(`${this.#label} is not valid Unicode`);
+    if (!text.isWellFormed()) throw new BadRow(`${this.#label} is not valid Unicode`);
     // A copy is made, because a part of a text keeps the whole text in memory.
     const copy = Buffer.from(text).toString();
     const value = this.#valueOf(copy);
-    if (value instanceof FieldProblem) return value;
-    if (this.#known.size >= mostNames)
-      return new FieldProblem(`more than ${mostNames} different values of ${this.#label}`);
+    if (this.#known.size >= mostNames) throw new BadRow(`more than ${mostNames} different values of ${this.#label}`);
     this.#known.set(copy, value);
     return value;
   }
@@ -110,64 +79,35 @@ class NameTable<Value extends object | string> {
 export type EventNames = ReturnType<typeof createEventNames>;
 
 export function createEventNames() {
-  const checked = (label: string, problemOf: (text: string) => string | null): NameTable<string> =>
-    new NameTable(label, (text) => {
-      const problem = problemOf(text);
-      return problem === null ? text : new FieldProblem(problem);
-    });
   return {
-    slugs: checked("slug", slugProblem),
-    assetTypes: checked("assetType", assetTypeProblem),
-    statuses: checked("status", statusProblem),
-    /** Sets of attributes by their keys. */
+    slugs: new NameTable("slug", checkedSlug),
+    assetTypes: new NameTable("assetType", checkedAssetType),
+    statuses: new NameTable("status", checkedStatus),
+    /** Sets of attributes, by their entries as JSON. */
     attributes: new NameTable("attributes", attributesOfKey),
   };
 }
 
-/** Returns the event with these fields, or the problem of the first field that has one. */
-export function eventOf(
-  names: EventNames,
-  given: GivenFields,
-  { statuses }: Pick<EventLayout, "statuses">,
-): LivenessEvent | FieldProblem {
-  const { at, asset, id, count, number } = given;
-  if (at instanceof FieldProblem) return at;
-  const slug = nameIn(names.slugs, given.slug ?? "");
-  if (slug instanceof FieldProblem) return slug;
-  const assetType = nameIn(names.assetTypes, given.assetType);
-  if (assetType instanceof FieldProblem) return assetType;
-  const named = typeof given.status === "string" ? (statuses.get(given.status) ?? given.status) : given.status;
-  const status = nameIn(names.statuses, named);
-  if (status instanceof FieldProblem) return status;
-  const attributes = nameIn(names.attributes, given.attributes);
-  if (attributes instanceof FieldProblem) return attributes;
-  if (asset instanceof FieldProblem) return asset;
-  const assetProblem = asset === null ? null : textProblem("asset", asset, controlInAsset, longestAssetBytes);
-  if (assetProblem !== null) return new FieldProblem(assetProblem);
-  if (id instanceof FieldProblem) return id;
-  const idProblem = id === null ? null : textProblem("id", id, controlCharacter, longestIdBytes);
-  if (idProblem !== null) return new FieldProblem(idProblem);
-  if (id !== null && isNullMarker(id))
-    return new FieldProblem(`id is ${id}, which stands for no id; leave it out instead`, "null_id");
-  if (count instanceof FieldProblem) return count;
-  return {
-    atMs: at,
-    slug: slug ?? "",
-    assetType,
-    asset,
-    status: status ?? deadStatus,
-    id,
-    count,
-    attributes: attributes ?? undefined,
-    number,
+/** Returns the event with these fields. @throws BadRow */
+export function eventOf({ names, layout }: Pick<Reading, "names" | "layout">, given: GivenFields): LivenessEvent {
+  const atMs = instantOf(given.at, layout);
+  const assetType = textOf("assetType", given.assetType);
+  const { number } = given;
+  const event: LivenessEvent = {
+    atMs,
+    slug: names.slugs.of(textOf("slug", given.slug) ?? ""),
+    assetType: assetType === null ? null : names.assetTypes.of(assetType),
+    status: names.statuses.of(statusOf(given.status, layout)),
+    attributes: attributesOf(names, given.attributes),
+    asset: boundedTextOf("asset", given.asset, controlInAsset, longestAssetBytes),
+    id: boundedTextOf("id", given.id, controlCharacter, longestIdBytes),
+    count: countOf(given.count),
+    number: number as number | undefined,
   };
-}
-
-function nameIn<Value extends object | string>(
-  table: NameTable<Value>,
-  given: string | null | FieldProblem,
-): Value | null | FieldProblem {
-  return given === null ? null : given instanceof FieldProblem ? given : table.of(given);
+  if (event.id !== null && isNullMarker(event.id))
+    throw new BadRow(`id is ${event.id}, which stands for no id; leave it out instead`, "null_id");
+  if (number !== undefined && !Number.isSafeInteger(number)) throw new BadRow("number is not a whole number");
+  return event;
 }
 
 // eslint-disable-next-line no-control-regex -- that is what is looked for
@@ -176,86 +116,116 @@ const controlCharacter = /[\u0000-\u001f\u007f]/;
 // eslint-disable-next-line no-control-regex -- that is what is looked for
 const controlInAsset = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
-function textProblem(field: string, text: string, refused: RegExp, longestBytes: number): string | null {
-  if (refused.test(text)) return `${field} has a control character`;
-  if (!text.isWellFormed()) return `${field} is not valid Unicode`;
-  if (text.length * 3 > longestBytes && Buffer.byteLength(text) > longestBytes)
-    return `${field} is longer than ${longestBytes} bytes`;
-  return null;
+function isAbsent(value: unknown): value is null | undefined {
+  return value === null || value === undefined;
 }
 
-function slugProblem(slug: string): string | null {
-  if (slug === "") return "slug is missing";
-  if (slug.length > longestSlug) return `slug is longer than ${longestSlug} characters`;
-  if (controlCharacter.test(slug)) return "slug has a control character";
+/** A list or an object by its kind alone: its text may be long, and one that is nested deeply has none. */
+export function shown(value: unknown): string {
+  if (typeof value === "string") return excerpt(value);
+  if (Array.isArray(value)) return "[…]";
+  return typeof value === "object" && value !== null ? "{…}" : String(value);
+}
+
+function instantOf(at: unknown, layout: EventLayout): number {
+  if (typeof at === "string") return instantOfText(at, layout);
+  if (isAbsent(at)) throw new BadRow("at is missing");
+  if (typeof at !== "number") throw new BadRow(`at ${shown(at)} is neither a string nor a number`);
+  if (Number.isInteger(at) && at >= 0) return instantOfNumber(at, layout);
+  throw new BadRow(`at ${at} is not a whole number of milliseconds since 1970`);
+}
+
+function textOf(field: string, value: unknown): string | null {
+  if (typeof value === "string") return value;
+  if (isAbsent(value)) return null;
+  throw new BadRow(`${field} ${shown(value)} is not a string`);
+}
+
+/** Returns the text of an asset or an id; an empty one is a mistake. */
+function boundedTextOf(field: "asset" | "id", value: unknown, refused: RegExp, longestBytes: number): string | null {
+  const isNumber = field === "id" && Number.isSafeInteger(value);
+  const text = textOf(field, isNumber ? String(value) : value);
+  if (text === null) return null;
+  if (text === "") throw new BadRow(`${field} is empty; leave it out instead`);
+  if (refused.test(text)) throw new BadRow(`${field} has a control character`);
+  if (!text.isWellFormed()) throw new BadRow(`${field} is not valid Unicode`);
+  if (text.length * 3 > longestBytes && Buffer.byteLength(text) > longestBytes)
+    throw new BadRow(`${field} is longer than ${longestBytes} bytes`);
+  return text;
+}
+
+/** true, or 404, is a status where it has another name. */
+function statusOf(value: unknown, { statuses }: EventLayout): string {
+  const own = typeof value === "boolean" || typeof value === "number" ? String(value) : value;
+  const other = typeof own === "string" ? statuses.get(own) : undefined;
+  return other ?? textOf("status", value) ?? deadStatus;
+}
+
+function countOf(value: unknown): number {
+  if (isAbsent(value)) return 1;
+  // Some databases write large whole numbers as text.
+  const count = typeof value === "string" && /^\d{1,10}$/.test(value) ? Number(value) : value;
+  if (typeof count === "number" && Number.isInteger(count) && count >= 0 && count <= largestCount) return count;
+  throw new BadRow(`count ${shown(value)} is not a whole number up to ${largestCount}`);
+}
+
+function checkedSlug(slug: string): string {
+  if (slug === "") throw new BadRow("slug is missing");
+  if (slug.length > longestSlug) throw new BadRow(`slug is longer than ${longestSlug} characters`);
+  if (controlCharacter.test(slug)) throw new BadRow("slug has a control character");
   // Such a slug would not match the configured organization.
-  if (slug.trim() !== slug) return `slug ${JSON.stringify(slug)} begins or ends with a space`;
-  return null;
+  if (slug.trim() !== slug) throw new BadRow(`slug ${JSON.stringify(slug)} begins or ends with a space`);
+  return slug;
 }
 
 /** Any upper-case name is accepted, so that new types are. */
-function assetTypeProblem(name: string): string | null {
-  if (/^[A-Z0-9_]+$/.test(name) && name.length <= longestName) return null;
-  return `assetType ${excerpt(name)} is not 1 to ${longestName} upper-case letters, digits and underscores`;
+function checkedAssetType(name: string): string {
+  if (/^[A-Z0-9_]+$/.test(name) && name.length <= longestName) return name;
+  throw new BadRow(`assetType ${excerpt(name)} is not 1 to ${longestName} upper-case letters, digits and underscores`);
 }
 
 /** Any name is accepted (CONTRACT 10). */
-function statusProblem(name: string): string | null {
+function checkedStatus(name: string): string {
   if (name.trim() === "" || controlCharacter.test(name) || name.length > longestName)
-    return `status ${excerpt(name)} is not a name of 1 to ${longestName} characters`;
+    throw new BadRow(`status ${excerpt(name)} is not a name of 1 to ${longestName} characters`);
   // A death would not count as one.
-  return name.trim() === name ? null : `status ${JSON.stringify(name)} begins or ends with a space`;
+  if (name.trim() !== name) throw new BadRow(`status ${JSON.stringify(name)} begins or ends with a space`);
+  return name;
 }
 
 // Attributes describe an event beyond its fields, for example the checker or the reason of a failure. Many events share the
-// same values; the store keeps each distinct set once. A set has one text as its key: a line for each name, in order, and one
-// for its value.
+// same values: each distinct set is checked once, and the store keeps it once.
+
+function attributesOf(names: EventNames, given: GivenFields["attributes"]): LivenessEvent["attributes"] {
+  if (given.length === 0) return undefined;
+  const entries = given.filter(([, value]) => !isAbsent(value));
+  if (entries.length === 0) return undefined;
+  // flatline cannot know whether 1 and "1", true and "true" are the same.
+  for (const [name, value] of entries)
+    if (typeof value !== "string") throw new BadRow(`attribute ${name} ${shown(value)} is not a string`);
+  return names.attributes.of(JSON.stringify(entries.sort(([left], [right]) => (left < right ? -1 : 1))));
+}
+
+function attributesOfKey(key: string): Readonly<Record<string, string>> {
+  const entries = JSON.parse(key) as [string, string][];
+  if (entries.length > mostAttributes) throw new BadRow(`has more than ${mostAttributes} attributes`);
+  for (const [index, [name, value]] of entries.entries()) {
+    const problem = attributeNameProblem(name);
+    if (problem !== null) throw new BadRow(problem);
+    if (value === "") throw new BadRow(`attribute ${name} is empty; leave it out instead`);
+    if (entries[index - 1]?.[0] === name) throw new BadRow(`attribute ${name} is there twice`);
+    if (!hasAtMost(value, longestValue))
+      throw new BadRow(`attribute ${name} is longer than ${longestValue} characters`);
+    if (controlCharacter.test(value)) throw new BadRow(`attribute ${name} has a control character`);
+    if (!value.isWellFormed()) throw new BadRow(`attribute ${name} is not valid Unicode`);
+  }
+  return Object.fromEntries(entries);
+}
 
 /** Returns the problem of an attribute's name; null if it is valid. */
 export function attributeNameProblem(name: string): string | null {
   if (/^[a-z][a-z0-9_]*$/.test(name) && name.length <= longestName) return null;
   return `attribute ${excerpt(name)} is not a lower-case name of 1 to ${longestName} letters, digits and underscores`;
-}
-
-/** Returns the number of a count that is written as text. */
-export function countOfText(text: string): number | FieldProblem {
-  const count = /^\d{1,10}$/.test(text) ? Number(text) : -1;
-  if (count >= 0 && count <= largestCount) return count;
-  return new FieldProblem(`count ${excerpt(text)} is not a whole number up to ${largestCount}`);
-}
-
-/** Returns the key of a set of attributes, of entries in the order of their names; null without any. */
-export function attributesKey(entries: readonly (readonly [string, string])[]): string | null | FieldProblem {
-  let key = "";
-  for (const [name, value] of entries) {
-    // A line feed would split the key in the wrong place.
-    if (value.includes("\n")) return new FieldProblem(`attribute ${name} has a control character`);
-    key += `${name}\n${value}\n`;
-  }
-  return key === "" ? null : key;
-}
-
-/** Names are checked by the parsers. */
-function attributesOfKey(key: string): Readonly<Record<string, string>> | FieldProblem {
-  const entries = entriesOf(key);
-  if (entries.length > mostAttributes) return new FieldProblem(`has more than ${mostAttributes} attributes`);
-  for (const [name, value] of entries) {
-    if (!isShort.test(value)) return new FieldProblem(`attribute ${name} is longer than ${longestValue} characters`);
-    if (controlCharacter.test(value)) return new FieldProblem(`attribute ${name} has a control character`);
-  }
-  return Object.fromEntries(entries);
-}
-
-/** Compares by code units, independent of the locale. */
-export function byName([left]: readonly [string, unknown], [right]: readonly [string, unknown]): number {
-  return left < right ? -1 : left > right ? 1 : 0;
-}
-
-function entriesOf(key: string): [string, string][] {
-  const lines = key.split("\n");
-  const entries: [string, string][] = [];
-  for (let line = 0; line + 1 < lines.length; line += 2) entries.push([lines[line] ?? "", lines[line + 1] ?? ""]);
-  return entries;
 }
 
 /** Label values of flatline_events_ingested_total (CONTRACT 6). */

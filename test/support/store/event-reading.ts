@@ -1,62 +1,51 @@
 import { expect } from "vitest";
-import { CsvParser } from "../../../src/store/events/csv.ts";
-import type { LivenessEvent } from "../../../src/store/events/rules.ts";
-import { JsonArrayParser, NdjsonParser } from "../../../src/store/events/json.ts";
-import { LineReader } from "../../../src/store/events/read.ts";
+import { readCsv } from "../../../src/store/events/csv.ts";
+import { ItemReader, type Format } from "../../../src/store/events/items.ts";
+import { readJsonArray, readNdjson } from "../../../src/store/events/json.ts";
 import { plainLayout } from "../../../src/store/events/layout.ts";
-import { createEventNames, type EventNames, type RowSink } from "../../../src/store/events/rules.ts";
+import { createEventNames, type LivenessEvent } from "../../../src/store/events/rules.ts";
+
+const formats = { csv: readCsv, ndjson: readNdjson, array: readJsonArray };
 
 /** What came of a text. */
-interface Reading {
+interface Readings {
   readonly events: LivenessEvent[];
   readonly problems: string[];
 }
 
-/** Creates what a parser gives its rows to. */
-export function createSink(): { readonly names: EventNames; readonly sink: RowSink; readonly reading: Reading } {
-  const names = createEventNames();
-  const reading: Reading = { events: [], problems: [] };
-  const sink: RowSink = {
-    row: (event) => void reading.events.push(event),
-    problem: (line, reason) => reading.problems.push(`${line}: ${reason}`),
-  };
-  return { names, sink, reading };
-}
-
-/** Reads a text as a file of this kind, cut into chunks at these bytes. */
+/** Reads a text as a file of this kind, cut into chunks at these bytes; `onRefusal` is told why a row is refused. */
 export function read(
   content: string | Buffer,
-  kind: "csv" | "ndjson",
+  kind: keyof typeof formats,
   cuts: readonly number[] = [],
   layout = plainLayout,
-): Reading {
-  const { names, sink, reading } = createSink();
-  const parser = new LineReader(
-    kind === "csv" ? new CsvParser(names, sink, layout) : new NdjsonParser(names, sink, layout),
-  );
+  onRefusal: (refusal: string) => void = () => undefined,
+): Readings {
+  const readings: Readings = { events: [], problems: [] };
+  const row = (event: LivenessEvent) => void readings.events.push(event);
+  const format: Format = formats[kind]({ names: createEventNames(), layout, row });
+  const reader = new ItemReader(format, (number, reason, refusal) => {
+    readings.problems.push(`${number}: ${reason}`);
+    onRefusal(refusal);
+  });
   const bytes = Buffer.from(content);
-  let start = 0;
-  for (const cut of [...cuts].sort((a, b) => a - b)) {
-    // A copy: a parser may change what it is given.
-    parser.push(Buffer.from(bytes.subarray(start, Math.min(cut, bytes.length))));
-    start = Math.min(cut, bytes.length);
-  }
-  parser.push(Buffer.from(bytes.subarray(start)));
-  parser.end();
-  return reading;
+  const ends = [...cuts.toSorted((a, b) => a - b), bytes.length];
+  // A copy: a reader may change what it is given.
+  for (const [index, end] of ends.entries()) reader.push(Buffer.from(bytes.subarray(ends[index - 1] ?? 0, end)));
+  reader.push(Buffer.alloc(0), true);
+  return readings;
 }
 
 /** Reads an array of JSON in small chunks, and whole: what is read is the same. */
-export function readArray(content: string | Buffer): Reading {
+export function readArray(content: string | Buffer): Readings {
   const bytes = Buffer.from(content);
-  const readings = [bytes.length, Math.ceil(bytes.length / 60)].map((chunkBytes) => {
-    const { names, sink, reading } = createSink();
-    const parser = new JsonArrayParser(names, sink, plainLayout);
-    for (let at = 0; at < bytes.length; at += chunkBytes) parser.push(bytes.subarray(at, at + chunkBytes));
-    parser.end();
-    return reading;
-  });
-  const [whole = { events: [], problems: [] }, inPieces] = readings;
+  const step = Math.ceil(bytes.length / 60);
+  const inPieces = read(
+    bytes,
+    "array",
+    Array.from({ length: 60 }, (_, index) => index * step),
+  );
+  const whole = read(bytes, "array");
 
   expect(inPieces).toEqual(whole);
   return whole;
