@@ -99,6 +99,7 @@ export class Oracle implements Observer {
   streamed(batch: Batch, state: "sent" | "taken"): void {
     this.#evaluations.streamed(batch, state);
     this.#bounds.streamed(batch, state);
+    this.#schedule.streamed(batch, state);
   }
 
   looked(incident: SeenIncident): void {

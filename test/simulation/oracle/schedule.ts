@@ -1,5 +1,6 @@
 import { hourMs, minuteMs } from "../../../src/base/time.ts";
 import { intervalMinutesOf, slugs } from "../fleet.ts";
+import type { Batch } from "../stream.ts";
 import type { NamedRun } from "../world.ts";
 import { iso, longestRunMs, type Facts } from "./facts.ts";
 
@@ -16,6 +17,8 @@ const slackMs = 8 * minuteMs;
 // What was refused is run again within seconds; a run takes a minute or two, then it is stored.
 const beforeMs = 2 * minuteMs;
 const afterMs = 3 * minuteMs;
+// An import is forgotten half a minute after it was renewed last, and is renewed with each of its requests.
+const importEndsMs = minuteMs;
 
 /** Which runs were due: none is lost, none is recorded twice. */
 export class ScheduleOracle {
@@ -26,6 +29,8 @@ export class ScheduleOracle {
   /** Since when each organization is configured, by the monotonic clock. */
   readonly #since = new Map<string, number>();
   readonly #late = new Set<string>();
+  /** The imports, by the monotonic clock, amid which the checks of their organizations are skipped (CONTRACT 10). */
+  readonly #imports: { readonly slugs: ReadonlySet<string>; readonly fromMs: number; untilMs: number }[] = [];
 
   constructor(facts: Facts) {
     this.#facts = facts;
@@ -41,6 +46,18 @@ export class ScheduleOracle {
   /** It is new again, though it stayed in the configuration: a reload that removes it was taken back halfway. */
   removed(slug: string): void {
     this.#since.set(slug, this.#facts.monotonicMs);
+  }
+
+  /** An import whose end is not heard of holds its organizations until it is no longer renewed. */
+  streamed({ way, events }: Batch, state: "sent" | "taken"): void {
+    const { monotonicMs } = this.#facts;
+    if (way === "post") return;
+    const last = this.#imports.at(-1);
+    if (state === "taken" && last !== undefined) last.untilMs = monotonicMs;
+    if (state === "taken") return;
+    const imported = new Set(events.map(({ slug }) => slug));
+    this.#imports.push({ slugs: imported, fromMs: monotonicMs, untilMs: monotonicMs + importEndsMs });
+    if (this.#imports.length > 50) this.#imports.shift();
   }
 
   run({ slug, dueAtMs, isAsked, report: { startedAtMs, finishedAtMs } }: NamedRun): void {
@@ -74,9 +91,15 @@ export class ScheduleOracle {
     const intervalMs = intervalMinutesOf(slug) * minuteMs;
     // A first run comes at once, between two times of the schedule, and may still be under way at the next of them.
     const firstAtMs = lastDueAtMs(slug, last.dueAtMs + intervalMs - 1) + intervalMs;
-    for (let missedAtMs = firstAtMs; missedAtMs < dueAtMs; missedAtMs += intervalMs)
-      if (!this.#isDiskAtFault(monotonicMs - (this.#facts.nowMs - missedAtMs) + intervalMs))
+    for (let missedAtMs = firstAtMs; missedAtMs < dueAtMs; missedAtMs += intervalMs) {
+      const atMs = monotonicMs - (this.#facts.nowMs - missedAtMs);
+      if (!this.#isDiskAtFault(atMs + intervalMs) && !this.#isImported(slug, atMs))
         this.#facts.violate(`the run of ${slug} due at ${iso(missedAtMs)} is missing`);
+    }
+  }
+
+  #isImported(slug: string, atMs: number): boolean {
+    return this.#imports.some(({ slugs, fromMs, untilMs }) => slugs.has(slug) && fromMs <= atMs && atMs <= untilMs);
   }
 
   /** Whether the disk refused something around that time, by the monotonic clock. */
@@ -101,7 +124,12 @@ export class ScheduleOracle {
   minute(): void {
     const { organizations, monotonicMs } = this.#facts;
     for (const slug of organizations.keys()) {
-      const since = Math.max(this.#undisturbedSince(slug), this.#last.get(slug)?.recordedAtMs ?? -Infinity);
+      const importedUntilMs = this.#imports.findLast((one) => one.slugs.has(slug))?.untilMs ?? -Infinity;
+      const since = Math.max(
+        this.#undisturbedSince(slug),
+        this.#last.get(slug)?.recordedAtMs ?? -Infinity,
+        importedUntilMs,
+      );
       if (this.#late.has(slug) || monotonicMs - since <= intervalMinutesOf(slug) * minuteMs + slackMs) continue;
       this.#late.add(slug);
       this.#facts.violate(`${slug} was not run for ${Math.round((monotonicMs - since) / minuteMs)} minutes`);
