@@ -1,5 +1,6 @@
 import type { z } from "zod";
 
+import type { layer, Whole } from "../base/schema/section.ts";
 import {
   checkErrorReasons,
   checkNames,
@@ -31,7 +32,8 @@ const kinds = [...Object.values(ownKinds), platformHealthcheck];
 type Configured = Extract<(typeof kinds)[number], { readonly settings: CheckSettings }>["settings"];
 /** The effective settings of checks, by their keys in the configuration. */
 export type SettingsOfChecks = {
-  readonly [Settings in Configured as Settings["key"]]: ReturnType<Settings["resolve"]>;
+  readonly [Of in Configured as Of["key"]]:
+    Whole<Of["shape"]> | (Of extends { readonly switchedBy: string } ? never : null);
 };
 /** The part of an organization's configuration that checks need. */
 export interface OrganizationOfChecks extends CheckedOrganization, SettingsOfChecks {
@@ -40,7 +42,7 @@ export interface OrganizationOfChecks extends CheckedOrganization, SettingsOfChe
 }
 /** What the configuration says of them. */
 export type SettingsShape = {
-  readonly [Settings in Configured as Settings["key"]]: z.ZodOptional<Settings["schema"]>;
+  readonly [Of in Configured as Of["key"]]: z.ZodOptional<ReturnType<typeof layer<Of["shape"]>>>;
 };
 
 /** One check of one organization, with all that a run of it needs to know. */
@@ -67,6 +69,13 @@ export function errorReasonsOf(name: CheckName): readonly CheckErrorReason[] {
 export const checkSettings: readonly (CheckSettings & { readonly key: keyof SettingsOfChecks })[] = kinds.flatMap(
   (kind) => ("settings" in kind ? [kind.settings] : []),
 );
+
+/** Returns whether written settings switch their check on. */
+export function isSwitchedOn({ switchedBy }: CheckSettings, written: object): boolean {
+  if (switchedBy === undefined) return true;
+  const value = (written as Readonly<Record<string, unknown>>)[switchedBy];
+  return Array.isArray(value) ? value.length > 0 : value === true;
+}
 
 /** The checks whose failures hold the gate. */
 export const gateChecks = checkNames.filter((name) => ownKinds[name].holdsGate);

@@ -4,32 +4,25 @@ import type { PlatformApi } from "../contract/platform-api.ts";
 import type { ErrorCode } from "../base/errors.ts";
 import type { CheckErrorReason, ObservedCounts, ResultReport } from "../contract/report.ts";
 import type { SpikeEvaluation } from "../spike/evaluate.ts";
-import type { AnyTarget, Schedule, SpikeThresholds, WhenNoEvents } from "./target.ts";
+import type { AnyTarget, Scheduled, SpikeThresholds, WhenNoEvents } from "./target.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import type { z } from "zod";
-
-/** Returns the schedule of a pattern, in the organization's timezone and with its jitter. */
-export type ScheduleOf = (pattern: string) => Schedule;
 
 /** A key of an organization, and of `defaults`, in the configuration: the settings of one check. */
 export interface CheckSettings {
   readonly key: string;
   /** What the check needs of the source. */
   readonly needs: "hasReports" | "holdsEvents";
-  /** The settings as they are written. */
-  readonly schema: z.ZodType<object>;
-  /** Returns the path below the key by which the written settings switch the check on; null: they do not. */
-  switchOf(written: object): readonly string[] | null;
-  /** Returns the effective settings of what `defaults` and the organization say, the built-in ones below; null: it does not run. */
-  resolve(layers: readonly (object | undefined)[], scheduleOf: ScheduleOf): object | null;
-  /** Returns the effective settings as they are written. */
-  describe(settings: object): object;
+  readonly description: string;
+  /** The settings, each built in. */
+  readonly shape: z.core.$ZodLooseShape;
+  /** The setting that switches the check on: `true`, or a list with items. Absent: the key itself does, even as `{}`. */
+  readonly switchedBy?: string;
 }
 
 /** The configuration of an organization that every check needs; a check asks for its own settings beside it. */
-export interface CheckedOrganization {
+export interface CheckedOrganization extends Scheduled {
   readonly slug: string;
-  readonly schedule: Schedule;
   /** null: no event is stored here. */
   readonly whenNoEvents: WhenNoEvents | null;
 }

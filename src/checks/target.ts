@@ -8,6 +8,19 @@ export interface Schedule {
   readonly jitterMs: number;
 }
 
+/** What an organization says of the schedules of its checks. */
+export interface Scheduled {
+  /** Cron pattern. */
+  readonly schedule: string;
+  readonly timezone: string;
+  readonly jitterMs: number;
+}
+
+/** Returns the schedule of a cron pattern [the organization's]. */
+export function scheduleOf({ schedule, timezone, jitterMs }: Scheduled, pattern: string | null = null): Schedule {
+  return { pattern: (pattern ?? schedule).trim(), timezone, jitterMs };
+}
+
 /** The five thresholds as the healthcheck's request carries them. */
 export type SpikeThresholds = Omit<SpikeRequest, "slug">;
 

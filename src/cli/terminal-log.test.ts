@@ -166,7 +166,7 @@ describe("a line on the terminal", () => {
 });
 
 describe("the first line", () => {
-  const every = (pattern: string) => ({ schedule: { pattern, timezone: "UTC", jitterMs: 0 } });
+  const every = (schedule: string) => ({ schedule, timezone: "UTC", jitterMs: 0 });
 
   it("says where to look and how to stop", () => {
     const facts = { version: "1.2.3", url: "http://127.0.0.1:9640", work: describeWork([every("*/5 * * * *")]) };

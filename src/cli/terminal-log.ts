@@ -3,7 +3,7 @@ import { cutText } from "../base/cut-text.ts";
 import type { LogEntry } from "../base/logger.ts";
 import { formatCount } from "../base/numbers.ts";
 import { escapeControls } from "../base/unseen-text.ts";
-import type { Schedule } from "../checks/target.ts";
+import { scheduleOf, type Scheduled } from "../checks/target.ts";
 import { deathWords } from "../contract/death-counts.ts";
 import { evenIntervalMs } from "../monitor/schedule.ts";
 import { formatLength } from "../web/parts/figures.ts";
@@ -210,11 +210,8 @@ export function firstLine(
 }
 
 /** Returns "5 organizations every 5m"; without the interval if the organizations differ. */
-export function describeWork(
-  organizations: readonly { readonly schedule: Schedule }[],
-  discover: readonly unknown[] = [],
-): string {
-  const intervals = new Set(organizations.map(({ schedule }) => evenIntervalMs(schedule)));
+export function describeWork(organizations: readonly Scheduled[], discover: readonly unknown[] = []): string {
+  const intervals = new Set(organizations.map((one) => evenIntervalMs(scheduleOf(one))));
   const [intervalMs = null] = intervals;
   const every = intervals.size > 1 || intervalMs === null ? "" : ` every ${formatLength(intervalMs)}`;
   const configured = `${countOf(organizations.length, "organization")}${every}`;

@@ -1,5 +1,4 @@
 import type { SettingsOfChecks } from "../checks/checks.ts";
-import type { Schedule } from "../checks/target.ts";
 import type { Secret } from "../base/secret.ts";
 import type { Right } from "../contract/rights.ts";
 import type { ClickhouseTableSource, PostgresTableSource } from "../contract/table-source.ts";
@@ -62,10 +61,8 @@ export type SourceConfig = RemoteSourceConfig | EmbeddedSourceConfig | TableSour
 /** Imported when the store is empty; the path is absolute. */
 export type PreloadConfig = EmbeddedSourceConfig["preload"][number];
 
-export interface OrganizationConfig
-  extends Omit<BuiltinSettings, "schedule" | "timezone" | "jitterMs">, SettingsOfChecks {
+export interface OrganizationConfig extends Omit<BuiltinSettings, keyof SettingsOfChecks>, SettingsOfChecks {
   readonly slug: string;
-  readonly schedule: Schedule;
   /** Receivers [all of them, at once]; afterMs above 0 is an escalation of what was not acknowledged by then. */
   readonly receivers: NonNullable<Settings["receivers"]>;
   /** The healthchecks that run; each field of their `alert` takes precedence over the organization's. */

@@ -1,6 +1,5 @@
 import { Document, visit } from "yaml";
 
-import { checkSettings } from "../checks/checks.ts";
 import { receiverKind } from "../receivers/receivers.ts";
 import { escapeUnseen } from "../base/unseen-text.ts";
 import type { YamlPath } from "./document/problems.ts";
@@ -17,7 +16,7 @@ import { discoverShape } from "./schema/discover.ts";
 import { organizationShape } from "./schema/organization.ts";
 import { receiverShape } from "./schema/receiver.ts";
 import { rootShape, serverShape, storageShape } from "./schema/schema.ts";
-import { writtenAs } from "./schema/section.ts";
+import { writtenAs } from "../base/schema/section.ts";
 
 /**
  * Returns the effective configuration under the names of the file, as plain data: everything that has a default is there, every
@@ -101,16 +100,7 @@ function withTable(source: SourceConfig): object {
 
 /** Returns the effective settings of an organization under the names of the file; what is null has no default and is not set. */
 export function describeOrganization(organization: OrganizationConfig): Readonly<Record<string, unknown>> {
-  const { pattern, ...schedule } = organization.schedule;
-  const checks = checkSettings.map((settings) => {
-    const effective = organization[settings.key];
-    return [settings.key, effective === null ? null : settings.describe(effective)] as const;
-  });
-  const described = writtenAs(
-    organizationShape,
-    { ...organization, ...schedule, schedule: pattern },
-    Object.fromEntries(checks),
-  );
+  const described = writtenAs(organizationShape, organization);
   if (organization.hidden.length === 0) return described;
   const shown = plain(described);
   for (const path of organization.hidden) hide(shown, path);

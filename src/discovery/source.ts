@@ -6,7 +6,6 @@ import { secondMs, type Clock } from "../base/time.ts";
 import { lookBackMs } from "../config/check/relations.ts";
 import type { Config, DiscoverConfig, OrganizationConfig } from "../config/config.ts";
 import { readRegularFile } from "../config/document/files.ts";
-import { inTimezone } from "../config/resolve/organization.ts";
 import type { ListedOrganization } from "../contract/listed-organization.ts";
 import { readList } from "./list.ts";
 
@@ -129,13 +128,11 @@ export function withDiscovered(config: Config, lists: ReadonlyMap<string, readon
 /** One organization of a source: what `defaults` says, and over it what the list may. */
 function discoveredOrganization(
   { template }: Pick<DiscoverConfig, "template">,
-  { slug, labels, timezone, schedule, thresholds }: ListedOrganization,
+  { labels, thresholds, ...listed }: ListedOrganization,
 ): OrganizationConfig {
-  const base = timezone === undefined ? template : inTimezone(template, timezone);
   return {
-    ...base,
-    slug,
-    schedule: { ...base.schedule, ...(schedule === undefined ? {} : { pattern: schedule.trim() }) },
+    ...template,
+    ...listed,
     thresholds: { ...template.thresholds, ...thresholds },
     labels: { ...template.labels, ...labels },
   };

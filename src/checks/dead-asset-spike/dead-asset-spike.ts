@@ -8,7 +8,7 @@ import { isSilent } from "../event-flow/evaluate.ts";
 import type { EventFlowSettings } from "../event-flow/event-flow.ts";
 import type { CheckedOrganization, CheckKind, CheckRun, Evaluated, StoredEvents } from "../kind.ts";
 import { firstEventOf } from "../stored-events.ts";
-import type { EventTarget, SpikeThresholds } from "../target.ts";
+import { scheduleOf, type EventTarget, type SpikeThresholds } from "../target.ts";
 
 export interface SpikeTarget extends EventTarget {
   readonly check: "dead-asset-spike";
@@ -30,16 +30,12 @@ export const deadAssetSpike = {
   canLookBack: true,
   alertName: "FlatlineDeadAssetSpike",
   back: "the rate is back under the threshold",
-  targetsOf: ({ slug, schedule, thresholds, eventFlow, whenNoEvents }: SpikeOrganization): [SpikeTarget] => [
-    {
-      check: "dead-asset-spike",
-      slug,
-      schedule,
-      thresholds,
-      maxSilenceMs: eventFlow.enabled ? eventFlow.maxSilenceMs : null,
-      whenNoEvents,
-    },
-  ],
+  targetsOf: ({ thresholds, eventFlow, ...organization }: SpikeOrganization): [SpikeTarget] => {
+    const { slug, whenNoEvents } = organization;
+    const maxSilenceMs = eventFlow.enabled ? eventFlow.maxSilenceMs : null;
+    const schedule = scheduleOf(organization);
+    return [{ check: "dead-asset-spike", slug, schedule, thresholds, maxSilenceMs, whenNoEvents }];
+  },
   run,
 } as const satisfies CheckKind;
 

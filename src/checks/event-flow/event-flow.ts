@@ -1,62 +1,39 @@
-import { dayMs, minuteMs } from "../../base/time.ts";
-import type { CheckedOrganization, CheckKind, Evaluated, StoredEvents, CheckSettings, ScheduleOf } from "../kind.ts";
-import { readFirstEvent, requireEvents } from "../stored-events.ts";
-import type { EventTarget, Schedule } from "../target.ts";
-import { coverageIntervals, evaluateEventFlow, type EventFlowThresholds } from "./evaluate.ts";
 import { z } from "zod";
-import { formatDuration } from "../../base/durations.ts";
-import { layered } from "../../base/layers.ts";
-import { cronPattern, duration, strictObject } from "../../base/schema/values.ts";
 
-export interface EventFlowSettings extends EventFlowThresholds {
-  readonly enabled: boolean;
-  readonly schedule: Schedule;
-}
-
-const builtin = { enabled: false, schedule: "*/5 * * * *", maxSilence: dayMs, maxCoverageDrop: 0.5 } as const;
-
-const schema = strictObject({
-  enabled: z
-    .boolean()
-    .optional()
-    .describe("Whether the check `event-flow` runs; then the spike check of a silent stream is `unknown`, never ok.")
-    .meta({ default: builtin.enabled }),
-  schedule: cronPattern()
-    .optional()
-    .describe("The check's cron pattern, in the organization's timezone.")
-    .meta({ default: builtin.schedule }),
-  maxSilence: duration({ minMs: minuteMs, maxMs: 365 * dayMs })
-    .optional()
-    .describe("`fail` when no liveness event of any status came for longer.")
-    .meta({ default: formatDuration(builtin.maxSilence) }),
-  maxCoverageDrop: z
-    .number()
-    .gt(0)
-    .max(1)
-    .optional()
-    .describe(
-      "`warn` when fewer assets were checked in the last 24 h than usual (the median of the 7 days before, where it is at least 20) by more than this share; 1: never.",
-    )
-    .meta({ default: builtin.maxCoverageDrop }),
-}).describe("The check `event-flow`: whether the liveness checker still looks. Stored events only.");
+import { builtIn, type Whole } from "../../base/schema/section.ts";
+import { cronPattern, duration } from "../../base/schema/values.ts";
+import { dayMs, minuteMs } from "../../base/time.ts";
+import type { CheckedOrganization, CheckKind, CheckSettings, Evaluated, StoredEvents } from "../kind.ts";
+import { readFirstEvent, requireEvents } from "../stored-events.ts";
+import { scheduleOf, type EventTarget } from "../target.ts";
+import { coverageIntervals, evaluateEventFlow, type EventFlowThresholds } from "./evaluate.ts";
 
 /** `eventFlow` in the configuration. */
 const eventFlowSettings = {
   key: "eventFlow",
   needs: "holdsEvents",
-  schema,
-  switchOf: ({ enabled }: { readonly enabled?: unknown }) => (enabled === true ? ["enabled"] : null),
-  resolve: (layers: readonly (z.output<typeof schema> | undefined)[], scheduleOf: ScheduleOf): EventFlowSettings => {
-    const { enabled, schedule, maxSilence, maxCoverageDrop } = layered(builtin, ...layers);
-    return { enabled, schedule: scheduleOf(schedule), maxSilenceMs: maxSilence, maxCoverageDrop };
+  switchedBy: "enabled",
+  description: "The check `event-flow`: whether the liveness checker still looks. Stored events only.",
+  shape: {
+    enabled: builtIn(
+      z.boolean(),
+      false,
+      "Whether the check `event-flow` runs; then the spike check of a silent stream is `unknown`, never ok.",
+    ),
+    schedule: builtIn(cronPattern(), "*/5 * * * *", "The check's cron pattern, in the organization's timezone."),
+    maxSilence: builtIn(
+      duration({ minMs: minuteMs, maxMs: 365 * dayMs }),
+      dayMs,
+      "`fail` when no liveness event of any status came for longer.",
+    ),
+    maxCoverageDrop: builtIn(
+      z.number().gt(0).max(1),
+      0.5,
+      "`warn` when fewer assets were checked in the last 24 h than usual (the median of the 7 days before, where it is at least 20) by more than this share; 1: never.",
+    ),
   },
-  describe: ({ enabled, schedule, maxSilenceMs, maxCoverageDrop }: EventFlowSettings) => ({
-    enabled,
-    schedule: schedule.pattern,
-    maxSilence: formatDuration(maxSilenceMs),
-    maxCoverageDrop,
-  }),
 } as const satisfies CheckSettings;
+export type EventFlowSettings = Whole<typeof eventFlowSettings.shape>;
 
 export interface EventFlowTarget extends EventTarget {
   readonly check: "event-flow";
@@ -74,21 +51,13 @@ export const eventFlow = {
   back: "liveness events flow again",
   settings: eventFlowSettings,
   targetsOf: ({
-    slug,
-    whenNoEvents,
-    eventFlow: { enabled, schedule, maxSilenceMs, maxCoverageDrop },
-  }: EventFlowOrganization): EventFlowTarget[] =>
-    enabled
-      ? [
-          {
-            check: "event-flow",
-            slug,
-            schedule,
-            limits: { maxSilenceMs, maxCoverageDrop },
-            whenNoEvents,
-          },
-        ]
-      : [],
+    eventFlow: { enabled, schedule, ...limits },
+    ...organization
+  }: EventFlowOrganization): EventFlowTarget[] => {
+    const { slug, whenNoEvents } = organization;
+    if (!enabled) return [];
+    return [{ check: "event-flow", slug, schedule: scheduleOf(organization, schedule), limits, whenNoEvents }];
+  },
   run: async (target: EventFlowTarget, run): Promise<Evaluated> => {
     const { check, slug, limits } = target;
     const { nowMs, appUrl } = run;

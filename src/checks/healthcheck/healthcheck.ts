@@ -3,7 +3,7 @@ import type { HealthcheckParameters } from "../../contract/platform-api.ts";
 import { healthcheckName } from "../../contract/platform-healthcheck.ts";
 import type { CheckName } from "../../contract/report.ts";
 import type { CheckedOrganization, CheckKind, Evaluated } from "../kind.ts";
-import type { AnyTarget } from "../target.ts";
+import { scheduleOf, type AnyTarget } from "../target.ts";
 
 /** A healthcheck of the platform as the configuration lists it. */
 export interface HealthcheckSettings {
@@ -31,11 +31,11 @@ export const platformHealthcheck = {
   alertName: "FlatlineHealthcheck",
   back: "the platform finds nothing wrong any more",
   errorReasons: { api_not_found: "not_found" },
-  targetsOf: ({ slug, schedule, healthchecks }: Organization): HealthcheckTarget[] =>
-    healthchecks.map(({ path, schedule: pattern, parameters }) => ({
+  targetsOf: ({ healthchecks, ...organization }: Organization): HealthcheckTarget[] =>
+    healthchecks.map(({ path, schedule, parameters }) => ({
       check: healthcheckName(path),
-      slug,
-      schedule: pattern === null ? schedule : { ...schedule, pattern: pattern.trim() },
+      slug: organization.slug,
+      schedule: scheduleOf(organization, schedule),
       path,
       parameters,
     })),

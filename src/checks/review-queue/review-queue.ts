@@ -1,57 +1,33 @@
 import { z } from "zod";
 
 import { formatCount } from "../../base/numbers.ts";
+import { builtIn, type Whole } from "../../base/schema/section.ts";
+import { cronPattern, duration } from "../../base/schema/values.ts";
 import { dayMs, hourMs, secondMs } from "../../base/time.ts";
 import type { PlatformApi } from "../../contract/platform-api.ts";
 import { walkReports } from "../../contract/report-pages.ts";
-import type { CheckedOrganization, CheckKind, Evaluated, SaidNumbers, CheckSettings, ScheduleOf } from "../kind.ts";
-import type { AnyTarget, Schedule } from "../target.ts";
+import type { CheckedOrganization, CheckKind, CheckSettings, Evaluated, SaidNumbers } from "../kind.ts";
+import { scheduleOf, type AnyTarget } from "../target.ts";
 import { evaluateReviewQueue, queuedReport, type QueuedReport, type ReviewQueueThresholds } from "./evaluate.ts";
-import { formatDuration } from "../../base/durations.ts";
-import { layered } from "../../base/layers.ts";
-import { cronPattern, duration, strictObject } from "../../base/schema/values.ts";
 
-interface ReviewQueueSettings extends ReviewQueueThresholds {
-  readonly enabled: boolean;
-  readonly schedule: Schedule;
-}
-
-const builtin = { enabled: false, schedule: "*/10 * * * *", warnAfter: 4 * hourMs, failAfter: dayMs };
 const longMs = 365 * dayMs;
-
-const schema = strictObject({
-  enabled: z.boolean().optional().describe("Whether the check `review-queue` runs.").meta({ default: builtin.enabled }),
-  schedule: cronPattern()
-    .optional()
-    .describe("Its cron pattern, in the organization's timezone.")
-    .meta({ default: builtin.schedule }),
-  warnAfter: duration({ maxMs: longMs })
-    .optional()
-    .describe("`warn` when the oldest report in the queue is older.")
-    .meta({ default: formatDuration(builtin.warnAfter) }),
-  failAfter: duration({ maxMs: longMs })
-    .optional()
-    .describe("`fail` when the oldest report in the queue is older.")
-    .meta({ default: formatDuration(builtin.failAfter) }),
-}).describe("The watcher of the queue of proposals that wait for the customer's review.");
 
 /** `reviewQueue` in the configuration. */
 const reviewQueueSettings = {
   key: "reviewQueue",
   needs: "hasReports",
-  schema,
-  switchOf: ({ enabled }: { readonly enabled?: unknown }) => (enabled === true ? ["enabled"] : null),
-  resolve: (layers: readonly (z.output<typeof schema> | undefined)[], scheduleOf: ScheduleOf): ReviewQueueSettings => {
-    const { enabled, schedule, warnAfter, failAfter } = layered(builtin, ...layers);
-    return { enabled, schedule: scheduleOf(schedule), warnAfterMs: warnAfter, failAfterMs: failAfter };
+  switchedBy: "enabled",
+  description: "The watcher of the queue of proposals that wait for the customer's review.",
+  shape: {
+    enabled: builtIn(z.boolean(), false, "Whether the check `review-queue` runs."),
+    schedule: builtIn(cronPattern(), "*/10 * * * *", "Its cron pattern, in the organization's timezone."),
+    warnAfter: builtIn(duration({ maxMs: longMs }), 4 * hourMs, "`warn` when the oldest report in the queue is older."),
+    failAfter: builtIn(duration({ maxMs: longMs }), dayMs, "`fail` when the oldest report in the queue is older."),
   },
-  describe: ({ enabled, schedule, warnAfterMs, failAfterMs }: ReviewQueueSettings) => ({
-    enabled,
-    schedule: schedule.pattern,
-    warnAfter: formatDuration(warnAfterMs),
-    failAfter: formatDuration(failAfterMs),
-  }),
 } as const satisfies CheckSettings;
+type ReviewQueueOrganization = CheckedOrganization & {
+  readonly reviewQueue: Whole<typeof reviewQueueSettings.shape>;
+};
 
 export interface ReviewQueueTarget extends AnyTarget {
   readonly check: "review-queue";
@@ -75,10 +51,12 @@ export const reviewQueue = {
   },
   settings: reviewQueueSettings,
   targetsOf: ({
-    slug,
-    reviewQueue: { enabled, schedule, warnAfterMs, failAfterMs },
-  }: CheckedOrganization & { readonly reviewQueue: ReviewQueueSettings }): ReviewQueueTarget[] =>
-    enabled ? [{ check: "review-queue", slug, schedule, thresholds: { warnAfterMs, failAfterMs } }] : [],
+    reviewQueue: { enabled, schedule, ...thresholds },
+    ...organization
+  }: ReviewQueueOrganization): ReviewQueueTarget[] =>
+    enabled
+      ? [{ check: "review-queue", slug: organization.slug, schedule: scheduleOf(organization, schedule), thresholds }]
+      : [],
   run: async ({ slug, thresholds }: ReviewQueueTarget, { api, nowMs, appUrl, signal }): Promise<Evaluated> => {
     const reports = await listQueue(api(), slug, signal);
     return { result: evaluateReviewQueue({ slug, nowMs, thresholds, reports, appUrl }), baselineCoverage: null };

@@ -1,50 +1,29 @@
 import { z } from "zod";
 
+import { builtIn, type Whole } from "../../base/schema/section.ts";
+import { cronPattern, nameText } from "../../base/schema/values.ts";
 import { dayMs } from "../../base/time.ts";
 import { AssetBook } from "../../contract/assets.ts";
 import type { AssetStatus } from "../../store/events/liveness.ts";
-import type { CheckedOrganization, CheckKind, Evaluated, StoredEvents, CheckSettings, ScheduleOf } from "../kind.ts";
+import type { CheckedOrganization, CheckKind, CheckSettings, Evaluated, StoredEvents } from "../kind.ts";
 import { readFirstEvent, requireEvents } from "../stored-events.ts";
-import type { EventTarget, Schedule } from "../target.ts";
+import { scheduleOf, type EventTarget } from "../target.ts";
 import { assetFinding, evaluateSentinel } from "./evaluate.ts";
-import { layered } from "../../base/layers.ts";
-import { cronPattern, nameText, strictObject } from "../../base/schema/values.ts";
-
-interface SentinelSettings {
-  /** Known to be alive; none: the check does not run. */
-  readonly assets: readonly string[];
-  readonly schedule: Schedule;
-}
-
-const builtin = { assets: [] as readonly string[], schedule: "*/5 * * * *" };
-
-const schema = strictObject({
-  assets: z
-    .array(nameText())
-    .max(1_000)
-    .optional()
-    .describe(
-      "Assets that are known to be alive, as the liveness events name them; the check runs where there are any.",
-    )
-    .meta({ default: builtin.assets }),
-  schedule: cronPattern()
-    .optional()
-    .describe("The check's cron pattern, in the organization's timezone.")
-    .meta({ default: builtin.schedule }),
-}).describe("The check `sentinel`: one of these assets called dead is a fail at once. Stored events only.");
 
 /** `sentinel` in the configuration. */
 const sentinelSettings = {
   key: "sentinel",
   needs: "holdsEvents",
-  schema,
-  switchOf: ({ assets }: { readonly assets?: unknown }) =>
-    Array.isArray(assets) && assets.length > 0 ? ["assets"] : null,
-  resolve: (layers: readonly (z.output<typeof schema> | undefined)[], scheduleOf: ScheduleOf): SentinelSettings => {
-    const { assets, schedule } = layered(builtin, ...layers);
-    return { assets, schedule: scheduleOf(schedule) };
+  switchedBy: "assets",
+  description: "The check `sentinel`: one of these assets called dead is a fail at once. Stored events only.",
+  shape: {
+    assets: builtIn(
+      z.array(nameText()).max(1_000),
+      [],
+      "Assets that are known to be alive, as the liveness events name them; the check runs where there are any.",
+    ),
+    schedule: builtIn(cronPattern(), "*/5 * * * *", "The check's cron pattern, in the organization's timezone."),
   },
-  describe: ({ assets, schedule }: SentinelSettings) => ({ assets, schedule: schedule.pattern }),
 } as const satisfies CheckSettings;
 
 export interface SentinelTarget extends EventTarget {
@@ -52,7 +31,7 @@ export interface SentinelTarget extends EventTarget {
   readonly assets: readonly string[];
 }
 
-type SentinelOrganization = CheckedOrganization & { readonly sentinel: SentinelSettings };
+type SentinelOrganization = CheckedOrganization & { readonly sentinel: Whole<typeof sentinelSettings.shape> };
 
 /** Assets that are known to be alive, and must never be called dead. */
 export const sentinel = {
@@ -63,8 +42,11 @@ export const sentinel = {
   alertName: "FlatlineSentinel",
   back: "no sentinel is called dead any more",
   settings: sentinelSettings,
-  targetsOf: ({ slug, whenNoEvents, sentinel: { assets, schedule } }: SentinelOrganization): SentinelTarget[] =>
-    assets.length === 0 ? [] : [{ check: "sentinel", slug, schedule, assets, whenNoEvents }],
+  targetsOf: ({ sentinel: { assets, schedule }, ...organization }: SentinelOrganization): SentinelTarget[] => {
+    const { slug, whenNoEvents } = organization;
+    if (assets.length === 0) return [];
+    return [{ check: "sentinel", slug, schedule: scheduleOf(organization, schedule), assets, whenNoEvents }];
+  },
   run: async (target: SentinelTarget, run): Promise<Evaluated> => {
     const { slug, assets } = target;
     const { nowMs, appUrl } = run;

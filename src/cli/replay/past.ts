@@ -5,6 +5,7 @@ import type { EventRecord } from "../../backtest/event-record.ts";
 import type { Watched } from "../../backtest/replay.ts";
 import type { Past, RunDeps, Stretch } from "../../backtest/run.ts";
 import { FlatlineError } from "../../base/errors.ts";
+import { scheduleOf } from "../../checks/target.ts";
 import type { Config, OrganizationConfig } from "../../config/config.ts";
 import { findConfigPath, loadConfig } from "../../config/load.ts";
 import { describeOrganization } from "../../config/render.ts";
@@ -211,7 +212,7 @@ function settled(organization: OrganizationConfig, settings: readonly Setting[])
 }
 
 function watchedOf(organization: OrganizationConfig): Watched {
-  const { slug, thresholds, baseline, count, alert: policy, schedule, eventFlow } = organization;
+  const { slug, thresholds, baseline, count, alert: policy, eventFlow } = organization;
   const maxSilenceMs = eventFlow.enabled ? eventFlow.maxSilenceMs : null;
-  return { slug, thresholds, baseline, count, policy, schedule, maxSilenceMs };
+  return { slug, thresholds, baseline, count, policy, schedule: scheduleOf(organization), maxSilenceMs };
 }

@@ -3,7 +3,7 @@ import { layered } from "../../base/layers.ts";
 import { suggest } from "../../base/suggestions.ts";
 import { matchesText } from "../../base/text-pattern.ts";
 import { dayMs, hourMs } from "../../base/time.ts";
-import { checkSettings } from "../../checks/checks.ts";
+import { checkSettings, isSwitchedOn } from "../../checks/checks.ts";
 import { healthcheckName } from "../../contract/platform-healthcheck.ts";
 import { checkNames, type CheckName } from "../../contract/report.ts";
 import { oneTokenName } from "../../contract/rights.ts";
@@ -243,9 +243,13 @@ function checkChecks(config: WrittenConfig): Finding[] {
   return settingsOf(config).flatMap(({ path, value }) =>
     lacking.flatMap((settings) => {
       const written = value[settings.key];
-      const switchPath = written === undefined ? null : settings.switchOf(written);
-      if (switchPath === null) return [];
-      return [{ path: [...path, settings.key, ...switchPath], message: missing[settings.needs] }];
+      if (written === undefined || !isSwitchedOn(settings, written)) return [];
+      return [
+        {
+          path: [...path, settings.key, ...(settings.switchedBy === undefined ? [] : [settings.switchedBy])],
+          message: missing[settings.needs],
+        },
+      ];
     }),
   );
 }

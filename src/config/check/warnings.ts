@@ -1,7 +1,7 @@
 import { layered } from "../../base/layers.ts";
 import { suggest } from "../../base/suggestions.ts";
 import { matchesText } from "../../base/text-pattern.ts";
-import { checkSettings } from "../../checks/checks.ts";
+import { checkSettings, isSwitchedOn } from "../../checks/checks.ts";
 import { receiverKind } from "../../receivers/receivers.ts";
 import { builtinSettings } from "../schema/organization.ts";
 import {
@@ -111,7 +111,7 @@ function checkSwitches(config: WrittenConfig): Finding[] {
   const unused = checkSettings.flatMap((check): Finding[] => {
     const { key } = check;
     const written = keysOf(settings, key).map(({ path, value }) => ({ path, own: { ...defaults[key], ...value } }));
-    const isSaid = written.some(({ own }) => check.switchOf(own) !== null || "enabled" in own || "assets" in own);
+    const isSaid = written.some(({ own }) => isSwitchedOn(check, own) || "enabled" in own || "assets" in own);
     const message = "has no effect: the check is not switched on";
     return isSaid ? [] : written.slice(0, 1).map(({ path }) => ({ path, message, part: "key" }));
   });

@@ -57,20 +57,23 @@ receivers:
 `);
 
     expect(organizationOf(config, "acme")).toMatchObject({
-      schedule: { pattern: "@hourly", timezone: "Europe/Berlin", jitterMs: 30_000 },
+      schedule: "@hourly",
+      timezone: "Europe/Berlin",
+      jitterMs: 30_000,
       thresholds: { windowHours: 24, failMultiplier: 5, minSpikeCount: 20 },
       labels: { team: "trust", tier: "gold" },
       receivers: [{ name: "ops", afterMs: 0 }],
     });
     expect(organizationOf(config, "globex")).toMatchObject({
-      schedule: { pattern: "@hourly", timezone: "UTC", jitterMs: 30_000 },
+      schedule: "@hourly",
+      timezone: "UTC",
       thresholds: { windowHours: 24, failMultiplier: 6, minSpikeCount: 20, warnMultiplier: 2 },
       labels: { team: "trust", tier: "silver" },
       alert: { forMs: 0, unknownAfter: 5 },
       reviewQueue: {
         enabled: true,
         warnAfterMs: 7_200_000,
-        schedule: { pattern: "*/20 * * * *", timezone: "UTC", jitterMs: 30_000 },
+        schedule: "*/20 * * * *",
       },
       receivers: [{ name: "console", afterMs: 0 }],
     });

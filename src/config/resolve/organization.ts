@@ -1,5 +1,4 @@
-import { checkSettings, type SettingsOfChecks } from "../../checks/checks.ts";
-import type { ScheduleOf } from "../../checks/kind.ts";
+import { checkSettings } from "../../checks/checks.ts";
 import type { OrganizationConfig } from "../config.ts";
 import { layered } from "../../base/layers.ts";
 import type { YamlPath } from "../document/problems.ts";
@@ -27,18 +26,10 @@ export interface OrganizationResolution {
 export function resolveOrganization(resolution: OrganizationResolution): OrganizationConfig {
   const { organization, discoveredBy, defaults, hidden, receiverNames } = resolution;
   const own: OrganizationInput = typeof organization === "string" ? { slug: organization } : organization;
-  const { schedule, timezone, jitterMs, ...settings } = settled(defaults, own);
-  const scheduleOf: ScheduleOf = (pattern) => ({ pattern: pattern.trim(), timezone, jitterMs });
-  const checks = checkSettings.map((settings) => {
-    const { key } = settings;
-    return [key, settings.resolve([defaults[key], own[key]], scheduleOf)];
-  });
   return {
-    ...settings,
+    ...settled(defaults, own),
     slug: own.slug,
-    schedule: scheduleOf(schedule),
     receivers: own.receivers ?? defaults.receivers ?? receiverNames.map((name) => ({ name, afterMs: 0 })),
-    ...(Object.fromEntries(checks) as SettingsOfChecks),
     healthchecks: healthchecksOf(defaults, own),
     apiKey: own.apiKey ?? null,
     hidden,
@@ -73,28 +64,19 @@ function healthchecksOf(...layers: readonly Settings[]): OrganizationConfig["hea
 // A loop is cheaper here: each of ten thousand organizations is settled.
 const builtIns = Object.entries(builtinSettings).map(([key, value]) => {
   const isNested = typeof value === "object" && !Array.isArray(value);
-  return { key: key as keyof BuiltinSettings, value, isNested };
+  // A check without a switch runs where its key is.
+  const isOptional = checkSettings.some((one) => one.key === key && one.switchedBy === undefined);
+  return { key: key as keyof BuiltinSettings, value, isNested, isOptional };
 });
 
 /** Returns the settings that have a built-in value: the last layer that has one wins, objects field by field. */
 export function settled(...layers: readonly Settings[]): BuiltinSettings {
   const settings: Record<string, unknown> = {};
-  for (const { key, value, isNested } of builtIns) {
-    let said: unknown = value;
+  for (const { key, value, isNested, isOptional } of builtIns) {
+    let said: unknown = null;
     for (const { [key]: own } of layers)
-      if (own !== undefined) said = isNested ? layered(said as object, own as object) : own;
-    settings[key] = said;
+      if (own !== undefined) said = isNested ? layered(said ?? value, own as object) : own;
+    settings[key] = said ?? (isOptional ? null : value);
   }
   return settings as unknown as BuiltinSettings;
-}
-
-/** Returns an organization with all of its schedules in a timezone. */
-export function inTimezone(organization: OrganizationConfig, timezone: string): OrganizationConfig {
-  const checks = checkSettings.map(({ key }) => {
-    const settings = organization[key];
-    const hasSchedule = settings !== null && "schedule" in settings;
-    return [key, hasSchedule ? { ...settings, schedule: { ...settings.schedule, timezone } } : settings];
-  });
-  const schedule = { ...organization.schedule, timezone };
-  return { ...organization, schedule, ...(Object.fromEntries(checks) as SettingsOfChecks) };
 }

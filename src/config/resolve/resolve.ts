@@ -18,7 +18,7 @@ import type { ConfigDocument, FileValue } from "../document/document.ts";
 import type { DiscoverInput } from "../schema/discover.ts";
 import { receiverShape, type ReceiverInput } from "../schema/receiver.ts";
 import type { RootInput } from "../schema/schema.ts";
-import { readSection } from "../schema/section.ts";
+import { readSection } from "../../base/schema/section.ts";
 import { sourceKinds } from "../schema/source-kinds.ts";
 import { below, resolveOrganization, settled } from "./organization.ts";
 

@@ -2,7 +2,7 @@ import type { z } from "zod";
 
 import { dayMs } from "../../base/time.ts";
 import { optionalSecret, secretHeaders } from "../../base/schema/secret-rules.ts";
-import { fileOrUrl, section } from "./section.ts";
+import { fileOrUrl, section } from "../../base/schema/section.ts";
 import {
   checkHttpUrl,
   duration,

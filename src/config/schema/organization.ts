@@ -12,7 +12,7 @@ import { longestSlug } from "../../contract/slug.ts";
 import { countKinds } from "../../spike/findings.ts";
 import { baselineKinds } from "../../spike/median.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
-import { builtIn, builtInOf, layer, readAs, section } from "./section.ts";
+import { builtIn, builtInOf, layer, readAs, section } from "../../base/schema/section.ts";
 import { cronPattern, duration, nameText, timezone, wholeNumber } from "../../base/schema/values.ts";
 
 // The parameters of a request for a healthcheck (CONTRACT 17).
@@ -132,7 +132,7 @@ const routedReceiver = readAs(
 );
 
 const checksShape = Object.fromEntries(
-  checkSettings.map(({ key, schema }) => [key, schema.optional()]),
+  checkSettings.map(({ key, shape, description }) => [key, layer(shape).describe(description).optional()]),
 ) as unknown as SettingsShape;
 
 /** The settings that `defaults` and an organization may have. */

@@ -10,7 +10,7 @@ import {
   strictObject,
   type KeyProblem,
 } from "../../base/schema/values.ts";
-import { layer, readAs, type Section } from "./section.ts";
+import { layer, readAs, type Section } from "../../base/schema/section.ts";
 import { checkNames } from "../../contract/report.ts";
 import { receiverKind, receiverTypes, type ReceiverType } from "../../receivers/receivers.ts";
 

@@ -8,7 +8,7 @@ import { discoverSchema } from "./discover.ts";
 import { rights } from "../../contract/rights.ts";
 import { defaultsSchema, organizationSchema, settingsShape } from "./organization.ts";
 import { checkMatch, matchShape, receiverSchema } from "./receiver.ts";
-import { layer, readAs, section } from "./section.ts";
+import { layer, readAs, section } from "../../base/schema/section.ts";
 import { secondOpinionSchema } from "./second-opinion.ts";
 import { sourceSchema } from "./source.ts";
 import {

@@ -8,7 +8,7 @@ import {
 } from "../../base/schema/values.ts";
 import { dayMs, secondMs } from "../../base/time.ts";
 import { checkSigningSecret, optionalSecret } from "../../base/schema/secret-rules.ts";
-import { fileOrUrl, section } from "./section.ts";
+import { fileOrUrl, section } from "../../base/schema/section.ts";
 
 /** `secondOpinion`: a verifier is asked about a sample of an incident's dead assets (CONTRACT 16). */
 export const secondOpinionSchema = section({

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { dayMs, minuteMs } from "../../base/time.ts";
 import { clickhouseSourceSchema, postgresSourceSchema } from "./table-source.ts";
 import { checkKey, optionalSecret } from "../../base/schema/secret-rules.ts";
-import { section } from "./section.ts";
+import { section } from "../../base/schema/section.ts";
 import { checkHttpUrl, duration, filePath, nameText, wholeNumber } from "../../base/schema/values.ts";
 
 const observedKeysSchema = section({

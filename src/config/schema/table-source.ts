@@ -6,7 +6,7 @@ import { suggest } from "../../base/suggestions.ts";
 import { timeUnits } from "../../contract/table-source.ts";
 import { checkPostgresUrl } from "../../base/postgres-url.ts";
 import { secret, secretOrNone } from "../../base/schema/secret-rules.ts";
-import { section } from "./section.ts";
+import { section } from "../../base/schema/section.ts";
 import { checkHttpUrl, duration, nameText, wholeNumber, type KeyProblem } from "../../base/schema/values.ts";
 
 const quotesAndControls = /["`\\]|\p{Cc}/u;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
-import { formatDuration } from "../../base/durations.ts";
-import { addProblems, strictObject, type KeyProblem } from "../../base/schema/values.ts";
-import type { Secret } from "../../base/secret.ts";
+import { formatDuration } from "../durations.ts";
+import { addProblems, strictObject, type KeyProblem } from "./values.ts";
+import type { Secret } from "../secret.ts";
 
 // A key is said once, in its schema: its name and type in the configuration, and what `config show` writes, follow from it.
 
