@@ -9,7 +9,7 @@ import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemo
 import { startDaemon, type Daemon } from "../../support/program/program.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-const page = readFileSync(new URL("../../../docs/api.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../../docs/http.md", import.meta.url), "utf8");
 const example = "http://127.0.0.1:9640";
 const lines = blocks("sh").flatMap((block) => block.split("\n"));
 const hasCurl = spawnSync("curl", ["--version"]).status === 0;
@@ -44,7 +44,7 @@ async function run(command: string, args: readonly string[]): Promise<string> {
   return text(child.stdout);
 }
 
-describe("docs/api.md", () => {
+describe("docs/http.md", () => {
   it.skipIf(!hasCurl)(
     `has a tour whose every line answers as it says${hasCurl ? "" : " (skipped: no curl)"}`,
     async () => {

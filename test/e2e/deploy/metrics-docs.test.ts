@@ -5,14 +5,13 @@ import path from "node:path";
 
 import { expect, it } from "vitest";
 
-import { metricsDocsFile } from "../../../scripts/metrics-docs.ts";
 import { instruments } from "../../support/instruments.ts";
 
 const promtool = "/usr/bin/promtool";
 
 const reason = existsSync(promtool) ? "" : ` (skipped: ${promtool} is not installed)`;
 it.skipIf(reason !== "")(`the queries in docs/metrics.md are PromQL over metrics that there are${reason}`, () => {
-  const queries = [...readFileSync(metricsDocsFile, "utf8").matchAll(/```promql\n([^`]+)\n```/g)].map(
+  const queries = [...readFileSync("docs/metrics.md", "utf8").matchAll(/```promql\n([^`]+)\n```/g)].map(
     ([, query = ""]) => query,
   );
   const directory = mkdtempSync(path.join(tmpdir(), "flatline-docs-"));

@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../src/config/schema/json-schema.ts";
+import type { JsonSchema } from "../../src/config/schema/json-schema.ts";
 
 /** A key of the configuration as a line of the reference. */
 interface Row {
