@@ -265,9 +265,7 @@ export async function startApp(
       },
       publish: () => changes.acted(),
       version: () => changes.version(),
-      page: {
-        reloads: () => reloading.reloads(),
-      },
+      reloads: () => reloading.reloads(),
     }),
     ...createOutsidePorts({ store, runtime, clock, logger, newId, onChange: wake }),
   });

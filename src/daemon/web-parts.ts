@@ -18,9 +18,6 @@ import { createCheckReading } from "../web/read/checks.ts";
 import { createFleetSnapshots } from "../web/read/fleet.ts";
 import { createGateReading } from "../web/read/gate.ts";
 import { createIncidentReading } from "../web/read/incidents.ts";
-import { createMarkerReading } from "../web/read/markers.ts";
-import { createOutboxReading } from "../web/read/outbox.ts";
-import { createPageReading, type PageParts } from "../web/read/page.ts";
 import type { Running, RunningChecks } from "../web/read/running.ts";
 import type { Unwatched } from "../web/read/unwatched.ts";
 import type { WebOptions } from "../web/web.ts";
@@ -32,7 +29,7 @@ import type { Applied, Runtime } from "./runtime.ts";
 export interface WebPartsOptions
   extends
     Pick<AccessSettings, "localToken">,
-    Pick<Running, "look" | "newId" | "onAct" | "onOutboxChanged" | "publish" | "version"> {
+    Pick<Running, "look" | "newId" | "onAct" | "onOutboxChanged" | "publish" | "reloads" | "version"> {
   readonly store: Store;
   readonly states: RunningChecks;
   readonly runtime: Runtime;
@@ -48,7 +45,6 @@ export interface WebPartsOptions
   readonly ingest: EventsPort | null;
   readonly unwatched: Unwatched;
   readonly alertAssets: AlertAssets;
-  readonly page: PageParts;
   /** What has stalled, in words; empty: all is well. */
   readonly health: () => readonly string[];
   readonly isStopping: () => boolean;
@@ -127,11 +123,8 @@ export function createWebParts(options: WebPartsOptions): WebParts {
     incidents: createIncidentReading(running),
     sessions: store,
     silences: options.silences,
-    markers: createMarkerReading(running),
     gate: createGateReading(running),
     events: () => options.ingest,
-    outbox: createOutboxReading(running),
-    page: createPageReading(running, options.page),
     unwatched: options.unwatched,
     alertAssets: options.alertAssets,
     audit: store.audit,

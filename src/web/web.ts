@@ -33,7 +33,6 @@ import { addOperatorRoutes } from "./api/operator-routes.ts";
 import { addPageAssets } from "./assets.ts";
 import { addBasePath, basePathOf, withoutBasePath } from "./base-path.ts";
 import { addDocsPages } from "./pages/docs.ts";
-import type { PageReading } from "./read/page.ts";
 import type { AuditStore } from "../store/acts/audit.ts";
 import type { Store } from "../store/store.ts";
 import type { NoteFailure } from "./access/failures.ts";
@@ -47,8 +46,6 @@ import type { EventsPort } from "./ports/events.ts";
 import type { UnwatchedReading } from "./read/unwatched.ts";
 import type { GateReading } from "./read/gate.ts";
 import type { HealthPort } from "./api/health-routes.ts";
-import type { MarkerReading } from "./read/markers.ts";
-import type { OutboxReading } from "./read/outbox.ts";
 import type { Hooks } from "./api/hook-routes.ts";
 import { addLinkRoutes, type Links } from "./pages/link.ts";
 import type { IncidentReading } from "./read/incidents.ts";
@@ -86,19 +83,16 @@ export interface WebOptions {
   readonly alertAssets: AlertAssets;
   readonly incidents: IncidentReading;
   readonly silences: SilenceBook;
-  readonly markers: MarkerReading;
   readonly gate: GateReading;
   readonly sessions: Pick<Store, "sessions" | "transaction">;
   readonly hooks: Hooks;
   readonly links: Links;
   /** Asked at each request; null while the source is not a local one. */
   readonly events: () => EventsPort | null;
-  readonly outbox: OutboxReading;
   readonly audit: Pick<AuditStore, "list">;
   /** The effective configuration as JSON shows it, secrets as `***`. */
   readonly showConfiguration: () => unknown;
   readonly unwatched: UnwatchedReading;
-  readonly page: PageReading;
   /** What runs, for the pages that read it themselves. */
   readonly running: Running;
   /** Registered under /api/v2, with their own authentication and their own 404; they hold bodies of the same budget. */
@@ -305,7 +299,7 @@ function createServer(options: WebOptions, bound: Bound, sessions: Sessions): Fa
   const { isStarted = () => true, externalUrl = () => null } = options;
   const onError = (error: unknown): void => logger.error({ err: error }, "an answer could not be written");
   const bodies = createByteBudget(mostBodyBytes);
-  const site = createSite({ ...options, settings: access, storeProblem: () => options.page.storeProblem() });
+  const site = createSite({ ...options, settings: access });
   const server: FastifyInstance = fastify({
     logger: false,
     rewriteUrl: (request) => decodableUrl(withoutBasePath(basePathOf(access().externalUrl), request.url ?? "/")),

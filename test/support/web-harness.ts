@@ -1,12 +1,16 @@
 import { afterEach } from "vitest";
 
 import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 import { FlatlineError } from "../../src/base/errors.ts";
 import type { IncidentAct } from "../../src/alerting/acts/plan-act.ts";
 import type { Actor } from "../../src/contract/actor.ts";
 import type { Config } from "../../src/config/config.ts";
+import { loadConfig } from "../../src/config/load.ts";
 import { createSilentLogger, type Logger } from "../../src/base/logger.ts";
 import { Secret } from "../../src/base/secret.ts";
 import { createSystemClock, type Clock } from "../../src/base/time.ts";
@@ -128,11 +132,25 @@ function emptyStore(): Promise<Store> {
   return opened;
 }
 
-function runningOver(world: WebWorld, clock: Clock, store: Store): WebOptions["running"] {
+/** No organization, and one receiver. */
+async function smallConfig(): Promise<Config> {
+  const cwd = await mkdtemp(join(tmpdir(), "flatline-web-"));
+  const text = "{ organizations: [], source: { type: embedded }, receivers: [{ name: ops, type: log }] }";
+  await writeFile(join(cwd, "flatline.yaml"), text);
+  const config = await loadConfig({ path: "flatline.yaml", cwd, env: {} });
+  await rm(cwd, { recursive: true });
+  return config;
+}
+
+function runningOver(world: WebWorld, clock: Clock, store: Store, config: Config): WebOptions["running"] {
   const running: WebOptions["running"] = {
     get store() {
       if (world.storeError !== null) throw world.storeError;
-      return store;
+      const list = async (): Promise<OutboxEntry[]> => {
+        world.outboxReads++;
+        return world.outbox;
+      };
+      return { ...store, outbox: { ...store.outbox, list } };
     },
     clock,
     fleet: () => fleet(),
@@ -143,13 +161,14 @@ function runningOver(world: WebWorld, clock: Clock, store: Store): WebOptions["r
     },
     logger: createSilentLogger(),
     storeProblem: () => null,
-    config: () => ({ organizations: [], discover: [] }) as unknown as Config,
+    config: () => config,
     checkNames: () => checkNames,
     receivers: () => [],
     discovery: () => [],
     runNow: () => neverAsked("scheduler"),
     publish: () => undefined,
     version: () => String(world.version),
+    reloads: () => ({ appliedAtMs: harnessNowMs, lastReload: null }),
     onOutboxChanged: () => undefined,
     source: () => "embedded",
     holdsEvents: () => true,
@@ -255,18 +274,6 @@ export async function startWeb(
       world.probed.push({ check, slug, timeoutMs });
       return world.probe(check, slug);
     },
-    // Tested over a real store (e2e/gate-and-markers).
-    markers: {
-      between: async () => [],
-      add: async (marker, { name, note }) => ({
-        ...marker,
-        id: "marker-1",
-        createdBy: name,
-        note,
-        createdAtMs: harnessNowMs,
-      }),
-      remove: async () => false,
-    },
     gate: {
       look: async () => null,
       noteAsked: async () => undefined,
@@ -274,7 +281,7 @@ export async function startWeb(
       release: async () => null,
     },
     // Pages over a real store are tested through the program (e2e/page).
-    running: runningOver(world, clock, await emptyStore()),
+    running: runningOver(world, clock, await emptyStore(), await smallConfig()),
     // Tested over a real store (e2e/incidents).
     incidents: {
       list: async () => ({ incidents: [], next: null }),
@@ -343,34 +350,6 @@ export async function startWeb(
       },
     },
     events: () => (world.ingest === null ? null : { ...noImports, ingest: world.ingest }),
-    outbox: {
-      list: async () => {
-        world.outboxReads++;
-        return world.outbox;
-      },
-      eventsOf: async (ids) => new Map(ids.map((id) => [id, "firing"])),
-      retry: async (id) => {
-        const entry = world.outbox.find((one) => one.id === id);
-        if (entry === undefined) throw new FlatlineError("not_found", "no notification has this id");
-        if (entry.state === "leased") throw new FlatlineError("conflict", "this notification is being delivered");
-      },
-      discard: async (id) => {
-        if (!world.outbox.some((entry) => entry.id === id))
-          throw new FlatlineError("not_found", "no notification has this id");
-      },
-      test: async (receiver) => (receiver === "ops" ? [{ recipient: null, outcome: "accepted", detail: "204" }] : null),
-      receivers: async () => [
-        {
-          name: "ops",
-          type: "webhook",
-          minSeverity: "warn",
-          sendResolved: true,
-          pending: 0,
-          deadLetters: 0,
-          pausedUntilMs: harnessNowMs + 60_000,
-        },
-      ],
-    },
     alertAssets: {
       of: async (alertId) => world.assets.get(alertId) ?? null,
       ofIncident: async () => null,
@@ -386,23 +365,6 @@ export async function startWeb(
     // Tested over a real store (e2e/rights-matrix).
     audit: { list: async () => [] },
     showConfiguration: () => ({ server: { token: new Secret(token) } }),
-    page: {
-      slugs: () => [],
-      discovery: () => [],
-      storeProblem: () => null,
-      storeBytes: async () => 4_096,
-      deliveries: async () => [],
-      silences: async () => [],
-      retentionMs: () => 90 * 86_400_000,
-      lastDelivery: async () => null,
-      configuration: () => ({
-        text: "server: {}\n",
-        omitted: 0,
-        file: "flatline.yaml",
-        appliedAtMs: harnessNowMs,
-        lastReload: null,
-      }),
-    },
     ...options,
   });
   const { url, port } = await web.listen(`${listenHost}:${listenPort}`);

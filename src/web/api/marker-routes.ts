@@ -3,13 +3,13 @@ import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
 import { textUpTo } from "../../base/schema/values.ts";
-import { dayMs, type Clock } from "../../base/time.ts";
+import { dayMs } from "../../base/time.ts";
 import { longestSlug } from "../../contract/slug.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import { markerSchema, type ListedMarker } from "../../contract/v1/markers.ts";
 import type { Marker } from "../../store/alerts/markers.ts";
 import { authorOf } from "../access/identity.ts";
-import type { MarkerReading } from "../read/markers.ts";
+import type { Running } from "../read/running.ts";
 import { addRoute } from "../route.ts";
 import { instantSchema, malformed, nameSchema } from "./read-input.ts";
 
@@ -33,7 +33,7 @@ const rangeSchema = z.strictObject({ from: instantSchema.optional(), to: instant
 /** `/api/v1/markers`: what people did that may explain what began after it. */
 export function addMarkerRoutes(
   server: FastifyInstance,
-  { markers, clock }: { readonly markers: MarkerReading; readonly clock: Clock },
+  { running: { store, clock, newId, publish } }: { readonly running: Running },
 ): void {
   addRoute(server, "GET /api/v1/markers", {
     access: "public",
@@ -43,7 +43,7 @@ export function addMarkerRoutes(
     handle: async ({ query: { from, to, slug }, withDetails }) => {
       const toMs = to ?? clock.nowMs();
       const range = { fromMs: from ?? toMs - shownMs, toMs, ...(slug === undefined ? {} : { slug }) };
-      return (await markers.between(range)).map((marker) => viewMarker(marker, withDetails));
+      return (await store.markers.between(range)).map((marker) => viewMarker(marker, withDetails));
     },
   });
   addRoute(server, "POST /api/v1/markers", {
@@ -52,11 +52,19 @@ export function addMarkerRoutes(
     body: newMarkerSchema,
     answer: markerSchema,
     status: 201,
-    handle: async ({ request, body: { text, at, slug = null, createdBy }, withDetails }) => {
+    handle: async ({ request, body: { text: said, at, slug = null, createdBy: by }, withDetails }) => {
       const nowMs = clock.nowMs();
       if (at !== undefined && at > nowMs + aheadMs)
         throw malformed(["at: is in the future: a marker records what was done"]);
-      const made = await markers.add({ text: text.trim(), atMs: at ?? nowMs, slug }, authorOf(request, createdBy));
+      const [text, atMs, actor] = [said.trim(), at ?? nowMs, authorOf(request, by)];
+      const { name: createdBy, note } = actor;
+      const made = { id: newId(), text, atMs, slug, createdBy, note, createdAtMs: nowMs };
+      await store.transaction(async ({ markers, audit }) => {
+        await markers.add(made);
+        const act = { action: "marker.create", slug, subject: made.id } as const;
+        await audit.append({ atMs: nowMs, actor, ...act, detail: { text, at: iso(atMs) } });
+      });
+      publish();
       return viewMarker(made, withDetails);
     },
   });
@@ -64,7 +72,13 @@ export function addMarkerRoutes(
     access: "operate",
     says: "Removes one",
     handle: async ({ request, params: { id } }) => {
-      if (!(await markers.remove(id, authorOf(request)))) throw new FlatlineError("not_found", "no such marker");
+      await store.transaction(async ({ markers, audit }) => {
+        const marker = await markers.byId(id);
+        if (marker === null || !(await markers.remove(id))) throw new FlatlineError("not_found", "no such marker");
+        const act = { action: "marker.delete", slug: marker.slug, subject: id, detail: { text: marker.text } } as const;
+        await audit.append({ atMs: clock.nowMs(), actor: authorOf(request), ...act });
+      });
+      publish();
     },
   });
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 
-import { viewOutboxEntry } from "../../alerting/deliver/outbox-acts.ts";
+import { discardEntry, retryEntry, viewOutboxEntry } from "../../alerting/deliver/outbox-acts.ts";
 import { unknownReceiver } from "../../alerting/deliver/test-delivery.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import {
@@ -18,7 +18,8 @@ import {
 } from "../../contract/v1/operator.ts";
 import type { AuditStore } from "../../store/acts/audit.ts";
 import { authorOf } from "../access/identity.ts";
-import type { OutboxReading } from "../read/outbox.ts";
+import { changeOutbox, readReceivers, testReceiver } from "../read/receivers.ts";
+import type { Running } from "../read/running.ts";
 import type { UnwatchedReading } from "../read/unwatched.ts";
 import { addRoute } from "../route.ts";
 import { cursorSchema, defaultLimit, limitSchema, writeCursor } from "./paging.ts";
@@ -37,12 +38,12 @@ export function addOperatorRoutes(
   server: FastifyInstance,
   {
     audit,
-    outbox,
+    running,
     showConfiguration,
     unwatched,
   }: {
     readonly audit: Pick<AuditStore, "list">;
-    readonly outbox: OutboxReading;
+    readonly running: Running;
     readonly showConfiguration: () => unknown;
     readonly unwatched: UnwatchedReading;
   },
@@ -73,17 +74,17 @@ export function addOperatorRoutes(
     access: "read",
     says: "Waiting notifications, and those that gave up",
     answer: z.array(outboxEntrySchema),
-    handle: async (): Promise<OutboxEntryAnswer[]> => (await outbox.list()).map(viewOutboxEntry),
+    handle: async (): Promise<OutboxEntryAnswer[]> => (await running.store.outbox.list()).map(viewOutboxEntry),
   });
   addRoute(server, "POST /api/v1/outbox/:id/retry", {
     access: "admin",
     says: "Tries it again now",
-    handle: ({ request, params: { id } }) => outbox.retry(id, authorOf(request)),
+    handle: ({ request, params: { id } }) => changeOutbox(running, retryEntry, { id, author: authorOf(request) }),
   });
   addRoute(server, "DELETE /api/v1/outbox/:id", {
     access: "admin",
     says: "Discards it",
-    handle: ({ request, params: { id } }) => outbox.discard(id, authorOf(request)),
+    handle: ({ request, params: { id } }) => changeOutbox(running, discardEntry, { id, author: authorOf(request) }),
   });
   addRoute(server, "POST /api/v1/receivers/:name/test", {
     access: "admin",
@@ -91,8 +92,8 @@ export function addOperatorRoutes(
     query: z.strictObject({ incident: flagSchema.optional() }),
     answer: receiverTestSchema,
     handle: async ({ request, params: { name }, query: { incident = false } }): Promise<ReceiverTestAnswer> => {
-      const deliveries = await outbox.test(name, authorOf(request), incident);
-      if (deliveries === null) throw unknownReceiver(name, await outbox.receivers());
+      const deliveries = await testReceiver(running, name, authorOf(request), incident);
+      if (deliveries === null) throw unknownReceiver(name, running.config().receivers);
       return { receiver: name, accepted: deliveries.every(({ outcome }) => outcome === "accepted"), deliveries };
     },
   });
@@ -101,10 +102,12 @@ export function addOperatorRoutes(
     says: "The receivers, without their addresses",
     answer: z.array(receiverSchema),
     handle: async (): Promise<ReceiverAnswer[]> =>
-      (await outbox.receivers()).map(({ pausedUntilMs, ...receiver }) => ({
-        ...receiver,
-        pausedUntil: iso(pausedUntilMs),
-      })),
+      (await readReceivers(running, await running.store.outbox.list())).map(
+        ({ name, type, minSeverity, sendResolved, pending, deadLetters, pausedUntilMs }) => {
+          const pausedUntil = iso(pausedUntilMs);
+          return { name, type, minSeverity, sendResolved, pending, deadLetters, pausedUntil };
+        },
+      ),
   });
   addRoute(server, "GET /api/v1/config", {
     access: "read",

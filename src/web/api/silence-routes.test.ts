@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 
-import { bearer, harnessNowMs, startWeb, type RunningWeb } from "../../../test/support/web-harness.ts";
+import { bearer, startWeb, type RunningWeb } from "../../../test/support/web-harness.ts";
 
 let web: RunningWeb | null = null;
 
@@ -256,7 +256,7 @@ describe("what only an operator sees", () => {
     expect(await answer.json()).toEqual({ server: { token: "***" } });
   });
 
-  it("is each receiver without its address, and until when it is paused", async () => {
+  it("is each receiver without its address", async () => {
     const { url } = await start();
 
     const answer = await fetch(`${url}/api/v1/receivers`, { headers: bearer });
@@ -264,12 +264,12 @@ describe("what only an operator sees", () => {
     expect(await answer.json()).toEqual([
       {
         name: "ops",
-        type: "webhook",
+        type: "log",
         minSeverity: "warn",
         sendResolved: true,
         pending: 0,
         deadLetters: 0,
-        pausedUntil: new Date(harnessNowMs + 60_000).toISOString(),
+        pausedUntil: null,
       },
     ]);
   });

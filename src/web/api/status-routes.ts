@@ -4,29 +4,26 @@ import { iso } from "../../contract/v1/instant.ts";
 import { statusSchema, type DaemonStatus } from "../../contract/v1/status.ts";
 import { worstSeverity } from "../../contract/severity.ts";
 import type { EventsPort } from "../ports/events.ts";
-import type { PageReading } from "../read/page.ts";
 import { countSeverities, overviewSentences } from "../pages/overview/headline.ts";
 import type { UnwatchedReading } from "../read/unwatched.ts";
-import type { OutboxReading } from "../read/outbox.ts";
 import { isLate } from "../read/frame.ts";
 import { readOverview, type OverviewSources } from "../read/overview.ts";
-import { readReceiverRows, receiverState } from "../read/receivers.ts";
+import { readReceivers, receiverState } from "../read/receivers.ts";
 import { addRoute } from "../route.ts";
 
 export interface StatusOptions extends OverviewSources {
   readonly version: string;
-  readonly outbox: OutboxReading;
   readonly unwatched: Pick<UnwatchedReading, "slugs">;
   readonly events: () => EventsPort | null;
-  readonly page: Pick<PageReading, "lastDelivery" | "storeBytes" | "storeProblem">;
 }
 
 /** `GET /api/v1/status`: the whole daemon on one screen, for `flatline status`; it says the same as the pages. */
 export function addStatusRoute(
   server: FastifyInstance,
-  { version, outbox, unwatched, events, page, ...sources }: StatusOptions,
+  { version, unwatched, events, ...sources }: StatusOptions,
 ): void {
-  const startedAt = iso(sources.running.clock.nowMs());
+  const { running } = sources;
+  const startedAt = iso(running.clock.nowMs());
 
   /** What is closed without `read`. */
   async function closedParts(): Promise<
@@ -34,18 +31,18 @@ export function addStatusRoute(
   > {
     const names = await unwatched.slugs();
     const refused = events()?.refused() ?? null;
-    const rows = await readReceiverRows({ outbox, page, entries: await outbox.list() });
+    const rows = await readReceivers(running, await running.store.outbox.list());
     return {
       receivers: rows.map((row) => ({
         name: row.name,
         state: receiverState(row),
-        waiting: row.waiting,
+        waiting: row.pending,
         oldestAt: iso(row.oldestMs),
         deadLetters: row.deadLetters,
         pausedUntil: iso(row.pausedUntilMs),
         lastError: row.lastError === null ? null : { at: iso(row.lastError.atMs), text: row.lastError.text },
       })),
-      discovery: sources.running.discovery().map(({ refreshedAtMs, ...source }) => ({
+      discovery: running.discovery().map(({ refreshedAtMs, ...source }) => ({
         ...source,
         refreshedAt: iso(refreshedAtMs),
       })),
@@ -78,9 +75,9 @@ export function addStatusRoute(
     handle: async ({ withDetails }): Promise<DaemonStatus> => {
       const overview = await readOverview(sources);
       const { nowMs, rows, held, alerts } = overview;
-      const states = sources.running.checks.all();
+      const states = running.checks.all();
       const lastRunMs = states.reduce((last, { lastRunAtMs }) => Math.max(last, lastRunAtMs ?? 0), 0);
-      const storeProblem = page.storeProblem();
+      const storeProblem = running.storeProblem();
       return {
         at: iso(nowMs),
         sentence: overviewSentences(overview, withDetails).join(" ").replaceAll("\u00a0", " "),
@@ -95,7 +92,7 @@ export function addStatusRoute(
           late: states.filter((state) => isLate(state, nowMs)).length,
           lastAt: lastRunMs === 0 ? null : iso(lastRunMs),
         },
-        store: { bytes: await page.storeBytes(), problem: storeProblem },
+        store: { bytes: await running.store.bytes(), problem: storeProblem },
         daemon: { version, startedAt },
         ...(withDetails ? await closedParts() : {}),
       };

@@ -26,8 +26,6 @@ export interface SiteOptions {
   readonly logger: Logger;
   readonly running: Running;
   readonly settings: () => AccessSettings;
-  /** What is wrong with the store, in words, beginning in lower case; null: nothing is. */
-  readonly storeProblem: () => string | null;
 }
 
 type Handle = (request: FastifyRequest, reply: FastifyReply) => unknown;
@@ -76,8 +74,8 @@ export interface Site {
 const mostAnswers = 100;
 
 /** Returns what the pages of one server share. */
-export function createSite({ version, logger, running, settings, storeProblem }: SiteOptions): Site {
-  const { clock } = running;
+export function createSite({ version, logger, running, settings }: SiteOptions): Site {
+  const { clock, storeProblem } = running;
   const startedMs = clock.nowMs();
   let acts = 0;
   /** What each reader sees of the page that is asked for, in a word. */

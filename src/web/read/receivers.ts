@@ -1,37 +1,47 @@
-import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
-import { deliveryName, type OutboxEntry } from "../../store/alerts/outbox.ts";
-import type { PageReading } from "./page.ts";
-import type { OutboxReading } from "./outbox.ts";
+import { deliverTest } from "../../alerting/deliver/test-delivery.ts";
+import type { OutboxAct } from "../../alerting/deliver/outbox-acts.ts";
+import type { Store } from "../../store/store.ts";
+import type { Actor } from "../../contract/actor.ts";
+import type { OutboxEntry } from "../../store/alerts/outbox.ts";
+import type { Running } from "./running.ts";
 
-/** One receiver with what it has accepted and refused. Times are epoch ms. */
-export interface ReceiverRow {
-  readonly name: string;
-  readonly type: string;
-  readonly minSeverity: string;
-  readonly waiting: number;
-  /** Something that waits was tried, and not accepted. */
-  readonly isRefusing: boolean;
-  readonly oldestMs: number | null;
-  readonly lastDelivered: { readonly atMs: number; readonly tookMs: number } | null;
-  readonly lastError: { readonly atMs: number; readonly text: string } | null;
-  readonly deadLetters: number;
-  /** Until when it asked to be left alone; null: it did not. */
-  readonly pausedUntilMs: number | null;
-}
+/** A receiver, without its address, which is a secret, and what it has accepted and refused. Times are epoch ms. */
+export type ReceiverRow = Awaited<ReturnType<typeof readReceivers>>[number];
 
-/** One notification that was not accepted yet, or never will be. */
-export interface OutboxRow {
-  readonly id: string;
-  /** And which of its recipients. */
-  readonly receiver: string;
-  readonly isDead: boolean;
-  readonly createdAtMs: number;
-  readonly nextAttemptAtMs: number;
-  readonly attempts: number;
-  readonly lastError: string | null;
-  /** What it is about, in words. */
-  readonly about: string;
-  readonly event: string;
+/** Reads how each receiver stands, in the order of the configuration. */
+export async function readReceivers(
+  { store, config, clock }: Pick<Running, "store" | "config" | "clock">,
+  entries: readonly OutboxEntry[],
+) {
+  const pauses = await store.outbox.pauses(clock.nowMs());
+  const byReceiver = Map.groupBy(entries, ({ receiver }) => receiver);
+  const rows = [];
+  for (const { name, type, minSeverity, sendResolved } of config().receivers) {
+    const own = byReceiver.get(name) ?? [];
+    const waiting = own.filter(({ state }) => state !== "dead");
+    const bad = await store.deliveries.last(name, false);
+    const stored = own.findLast(({ lastError }) => lastError !== null);
+    const answered = bad && {
+      atMs: bad.atMs,
+      text: bad.recipient === null ? bad.detail : `${bad.recipient}: ${bad.detail}`,
+    };
+    rows.push({
+      name,
+      type,
+      minSeverity,
+      sendResolved,
+      pending: waiting.length,
+      deadLetters: own.length - waiting.length,
+      /** Until when it asked to be left alone (Retry-After); null: it did not. */
+      pausedUntilMs: pauses.get(name) ?? null,
+      /** Something that waits was tried, and not accepted. */
+      isRefusing: waiting.some(({ lastError }) => lastError !== null),
+      oldestMs: waiting.length === 0 ? null : Math.min(...waiting.map(({ createdAtMs }) => createdAtMs)),
+      lastDelivered: await store.deliveries.last(name, true),
+      lastError: answered ?? (stored === undefined ? null : { atMs: stored.createdAtMs, text: stored.lastError ?? "" }),
+    });
+  }
+  return rows;
 }
 
 /** Returns ok, warn while it refuses or is paused, fail where something gave up. */
@@ -40,56 +50,31 @@ export function receiverState({ deadLetters, isRefusing, pausedUntilMs }: Receiv
   return isRefusing || pausedUntilMs !== null ? "warn" : "ok";
 }
 
-/** Reads what each receiver has accepted and refused, in the order of the configuration. `entries` is the whole outbox. */
-export async function readReceiverRows({
-  outbox,
-  page,
-  entries,
-}: {
-  readonly outbox: OutboxReading;
-  readonly page: Pick<PageReading, "lastDelivery">;
-  readonly entries: readonly OutboxEntry[];
-}): Promise<ReceiverRow[]> {
-  const rows: ReceiverRow[] = [];
-  for (const view of await outbox.receivers()) {
-    const good = await page.lastDelivery(view.name, true);
-    const bad = await page.lastDelivery(view.name, false);
-    const stored = entries.findLast(({ receiver, lastError }) => receiver === view.name && lastError !== null);
-    const waiting = entries.filter(({ receiver, state }) => receiver === view.name && state !== "dead");
-    const oldestMs = waiting.length === 0 ? null : Math.min(...waiting.map(({ createdAtMs }) => createdAtMs));
-    const known = stored === undefined ? null : { atMs: stored.createdAtMs, text: stored.lastError ?? "" };
-    rows.push({
-      name: view.name,
-      type: view.type,
-      minSeverity: view.minSeverity,
-      waiting: view.pending,
-      isRefusing: waiting.some(({ lastError }) => lastError !== null),
-      oldestMs,
-      lastDelivered: good === null ? null : { atMs: good.atMs, tookMs: good.tookMs },
-      lastError: bad === null ? known : { atMs: bad.atMs, text: lastErrorText(bad) },
-      deadLetters: view.deadLetters,
-      pausedUntilMs: view.pausedUntilMs,
-    });
-  }
-  return rows;
+/** Tries an entry of the outbox again, or discards it; what has waited behind it may be due then. @throws as `act` */
+export async function changeOutbox(
+  { store, clock, onOutboxChanged }: Pick<Running, "store" | "clock" | "onOutboxChanged">,
+  act: (store: Store, act: OutboxAct) => Promise<void>,
+  asked: Pick<OutboxAct, "id" | "author">,
+): Promise<void> {
+  await act(store, { ...asked, nowMs: clock.nowMs() });
+  onOutboxChanged();
 }
 
-function lastErrorText({ recipient, detail }: DeliveryAttempt): string {
-  return recipient === null ? detail : `${recipient}: ${detail}`;
-}
-
-/** Returns an entry of the outbox in words; `event` is what happened. */
-export function outboxRow(entry: OutboxEntry, event: string): OutboxRow {
-  const { id, receiver, recipient, state, attempts, createdAtMs, nextAttemptAtMs, lastError, incident } = entry;
-  return {
-    id,
-    receiver: deliveryName(receiver, recipient),
-    isDead: state === "dead",
-    createdAtMs,
-    nextAttemptAtMs,
-    attempts,
-    lastError,
-    about: incident === null ? "a notification" : `incident ${incident}`,
-    event,
-  };
+/** Sends a test, or a sample incident, to each recipient of a receiver now, and ends a pause that it asked for. null: no such receiver. */
+export async function testReceiver(running: Running, name: string, author: Actor, isIncident = false) {
+  const { store, clock, newId } = running;
+  const found = running.receivers().find(({ receiver }) => receiver.name === name);
+  if (found === undefined) return null;
+  const { externalUrl } = running.config().alerting;
+  const sent = await deliverTest(found, { clock, newId, externalUrl, isIncident });
+  await store.transaction(async ({ outbox, deliveries, audit }) => {
+    await deliveries.add(sent.map(({ attempt }) => attempt));
+    const nowMs = clock.nowMs();
+    const isResumed = await outbox.endPause(name, nowMs);
+    const accepted = sent.filter(({ outcome }) => outcome === "accepted").length;
+    const detail = { accepted, of: sent.length, isResumed };
+    await audit.append({ atMs: nowMs, actor: author, action: "receiver.test", slug: null, subject: name, detail });
+  });
+  running.onOutboxChanged();
+  return sent.map(({ attempt: _attempt, ...delivery }) => delivery);
 }

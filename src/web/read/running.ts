@@ -59,6 +59,11 @@ export interface Running {
   /** What is wrong with the store, in words, beginning in lower case; null when nothing is. */
   readonly storeProblem: () => string | null;
   readonly checks: RunningChecks;
+  /** When the configuration was applied, and how the last reload went; null: none since the start. */
+  readonly reloads: () => {
+    readonly appliedAtMs: number;
+    readonly lastReload: { readonly atMs: number; readonly problem: string | null } | null;
+  };
   /** The configuration that holds now. */
   readonly config: () => Config;
   /** The names of flatline's own checks, then those of the healthchecks that are configured now. */

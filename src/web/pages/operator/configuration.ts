@@ -1,4 +1,5 @@
-import type { PageConfiguration } from "../../read/page.ts";
+import { renderConfig } from "../../../config/render.ts";
+import type { Running } from "../../read/running.ts";
 import { countOf, durationText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
@@ -6,14 +7,18 @@ import { renderHead } from "../frame.ts";
 import { renderSection } from "../table.ts";
 
 export const path = "/config";
+// More lines than the page shows of them. All of 2,000 organizations took 0.9 s (2026-11), in which nothing else ran.
+const renderedOrganizations = 20;
 
 /** Renders what is applied as YAML, with secrets as `***`; above it what is wrong with sources of organizations. */
-export function renderConfiguration(
-  configuration: PageConfiguration,
-  discoveryProblems: readonly string[],
-  nowMs: number,
-): Html {
-  const { file, lastReload, appliedAtMs, text, omitted } = configuration;
+export function renderConfiguration({ config, reloads, clock }: Running, discoveryProblems: readonly string[]): Html {
+  const nowMs = clock.nowMs();
+  const { lastReload, appliedAtMs } = reloads();
+  const { file, organizations, ...others } = config();
+  const written = organizations.filter(({ discoveredBy }) => discoveredBy === null);
+  const shown = written.slice(0, renderedOrganizations);
+  const text = renderConfig({ ...others, file, organizations: shown });
+  const omitted = written.length - shown.length;
   const problem = lastReload?.problem ?? null;
   const headline =
     problem === null

@@ -1,10 +1,10 @@
 import { formatCount, none } from "../../../base/numbers.ts";
 import type { DeliveryAttempt } from "../../../store/alerts/deliveries.ts";
-import { deliveryName } from "../../../store/alerts/outbox.ts";
+import { deliveryName, type OutboxEntry } from "../../../store/alerts/outbox.ts";
 import { formatLength } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
-import { receiverState, type OutboxRow, type ReceiverRow } from "../../read/receivers.ts";
+import { receiverState, type ReceiverRow } from "../../read/receivers.ts";
 import { renderHead } from "../frame.ts";
 import { mark, severityWord } from "../marks.ts";
 import { pageOf, renderPager, renderSection, renderTable, withParams, type Column } from "../table.ts";
@@ -13,7 +13,9 @@ import { countOf, durationText, nbsp, timeText } from "../../../words/numbers.ts
 /** Everything on the page of receivers. */
 export interface ReceiversView {
   readonly receivers: readonly ReceiverRow[];
-  readonly outbox: readonly OutboxRow[];
+  readonly outbox: readonly OutboxEntry[];
+  /** What happened, by entry of the outbox. */
+  readonly events: ReadonlyMap<string, string>;
   /** The last ones, of the chosen receiver or, where none is chosen (null), of all. */
   readonly attempts: readonly DeliveryAttempt[];
   readonly chosen: string | null;
@@ -60,7 +62,7 @@ function receiversSentences(receivers: readonly ReceiverRow[], nowMs: number): r
   const untried = receivers.filter((one) => isUntried(one)).length;
   const good = receivers.filter((one) => receiverState(one) === "ok" && !isUntried(one)).length;
   const bad = receivers
-    .filter((one) => one.deadLetters > 0 || one.waiting > 0 || one.pausedUntilMs !== null)
+    .filter((one) => one.deadLetters > 0 || one.pending > 0 || one.pausedUntilMs !== null)
     .map((one) => `${one.name} ${troubleWords(one, nowMs)}.`);
   const all =
     good === count && count > 1 ? `All ${formatCount(good)}` : `${formatCount(good)} of ${formatCount(count)}`;
@@ -73,15 +75,15 @@ function receiversSentences(receivers: readonly ReceiverRow[], nowMs: number): r
 }
 
 /** Nothing was ever sent to it. */
-function isUntried({ lastDelivered, lastError, waiting, deadLetters }: ReceiverRow): boolean {
-  return lastDelivered === null && lastError === null && waiting === 0 && deadLetters === 0;
+function isUntried({ lastDelivered, lastError, pending, deadLetters }: ReceiverRow): boolean {
+  return lastDelivered === null && lastError === null && pending === 0 && deadLetters === 0;
 }
 
-function troubleWords({ deadLetters, waiting, oldestMs, pausedUntilMs }: ReceiverRow, nowMs: number): string {
+function troubleWords({ deadLetters, pending, oldestMs, pausedUntilMs }: ReceiverRow, nowMs: number): string {
   const oldest = oldestMs === null ? "" : `, the oldest for ${durationText(nowMs - oldestMs)}`;
   const parts = [
     ...(deadLetters > 0 ? [`gave up ${countOf(deadLetters, "notification")}`] : []),
-    ...(waiting > 0 ? [`has ${formatCount(waiting)} waiting${oldest}`] : []),
+    ...(pending > 0 ? [`has ${formatCount(pending)} waiting${oldest}`] : []),
     ...(pausedUntilMs === null ? [] : [`is paused until ${timeText(pausedUntilMs, nowMs)}`]),
   ];
   return parts.join(", and ");
@@ -99,7 +101,7 @@ const receiverColumns: readonly Column[] = [
 ];
 
 function renderReceiver(row: ReceiverRow, nowMs: number): Html {
-  const { name, type, minSeverity, waiting, oldestMs, deadLetters, lastDelivered, lastError, pausedUntilMs } = row;
+  const { name, type, minSeverity, pending, oldestMs, deadLetters, lastDelivered, lastError, pausedUntilMs } = row;
   const oldest = oldestMs === null ? nothing : html`<span class="under">for ${formatLength(nowMs - oldestMs)}</span>`;
   const isErrorLast = lastError !== null && (lastDelivered === null || lastError.atMs > lastDelivered.atMs);
   const accepted =
@@ -115,7 +117,7 @@ function renderReceiver(row: ReceiverRow, nowMs: number): Html {
     <th scope="row"><a href="${path}?receiver=${encodeURIComponent(name)}">${name}</a></th>
     <td class="wide second">${type}</td>
     <td class="wide second">${minSeverity}</td>
-    <td class="n" data-name="waits">${formatCount(waiting)}${oldest}</td>
+    <td class="n" data-name="waits">${formatCount(pending)}${oldest}</td>
     <td class="n" data-name="gave up">${formatCount(deadLetters)}</td>
     <td class="answer">
       ${lastDelivered === null && lastError === null ? none : isErrorLast ? refused : accepted}${isErrorLast && lastDelivered !== null ? html`<span class="under">${accepted}</span>` : nothing}
@@ -160,30 +162,32 @@ const outboxColumns: readonly Column[] = [
 ];
 
 /** What no receiver has accepted: what gave up, which can be ticked, before what waits. */
-function renderOutbox({ outbox, params, nowMs }: ReceiversView): Html {
+function renderOutbox({ outbox, events, params, nowMs }: ReceiversView): Html {
   const page = pageOf(
-    outbox.toSorted((left, right) => Number(right.isDead) - Number(left.isDead)),
+    outbox.toSorted((left, right) => Number(isDead(right)) - Number(isDead(left))),
     params.get("page"),
     pageSize,
   );
-  const dead = outbox.filter(({ isDead }) => isDead).length;
-  const rows = page.items.map(
-    (row) =>
-      html`<tr>
-        <td class="check">
-          ${row.isDead ? html`<input type="checkbox" name="letter" value="${row.id}" aria-label="Tick ${row.about} to ${row.receiver}" />` : nothing}
-        </td>
-        <th scope="row">${row.receiver}</th>
-        <td class="names">${row.about}</td>
-        <td>${row.event}</td>
-        <td class="answer ${row.isDead ? "error" : ""}">${row.lastError ?? none}</td>
-        <td class="n" data-name="since">${renderTime(row.createdAtMs, nowMs)}</td>
-        <td class="n" data-name="attempts">${formatCount(row.attempts)}</td>
-        <td class="n" data-name="next try">
-          ${row.isDead ? "gave up" : `in ${formatLength(Math.max(0, row.nextAttemptAtMs - nowMs))}`}
-        </td>
-      </tr>`,
-  );
+  const dead = outbox.filter(isDead).length;
+  const rows = page.items.map((row) => {
+    const { id, receiver, recipient, incident, lastError, createdAtMs, attempts, nextAttemptAtMs } = row;
+    const about = incident === null ? "a notification" : `incident ${incident}`;
+    const name = deliveryName(receiver, recipient);
+    return html`<tr>
+      <td class="check">
+        ${isDead(row) ? html`<input type="checkbox" name="letter" value="${id}" aria-label="Tick ${about} to ${name}" />` : nothing}
+      </td>
+      <th scope="row">${name}</th>
+      <td class="names">${about}</td>
+      <td>${events.get(id) ?? ""}</td>
+      <td class="answer ${isDead(row) ? "error" : ""}">${lastError ?? none}</td>
+      <td class="n" data-name="since">${renderTime(createdAtMs, nowMs)}</td>
+      <td class="n" data-name="attempts">${formatCount(attempts)}</td>
+      <td class="n" data-name="next try">
+        ${isDead(row) ? "gave up" : `in ${formatLength(Math.max(0, nextAttemptAtMs - nowMs))}`}
+      </td>
+    </tr>`;
+  });
   const table = html`${renderTable("", outboxColumns, rows, "Not delivered")}${renderPager(page, (number) => withParams(path, params, { page: String(number) }))}`;
   if (dead === 0) return table;
   return html`<form class="picks" id="letters" method="post" action="${path}/retry">
@@ -207,6 +211,10 @@ function renderOutbox({ outbox, params, nowMs }: ReceiversView): Html {
       </p>
     </div>
   </form>`;
+}
+
+function isDead({ state }: OutboxEntry): boolean {
+  return state === "dead";
 }
 
 const outcomes = { accepted: "accepted", retry: "tried again", refused: "refused" } as const;

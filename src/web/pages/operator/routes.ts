@@ -2,20 +2,19 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { FlatlineError } from "../../../base/errors.ts";
 import type { ByteBudget } from "../../../base/request-body.ts";
-import type { Clock } from "../../../base/time.ts";
 import type { Actor } from "../../../contract/actor.ts";
 import { authorOf, readerOf } from "../../access/identity.ts";
 import { receiveForm } from "../../body.ts";
 import { paramsOf } from "../../answer.ts";
 import { discoveryProblem } from "../../read/discovery.ts";
-import type { PageReading } from "../../read/page.ts";
 import { countOf } from "../../../words/numbers.ts";
 import { html } from "../../parts/html.ts";
 import type { CheckReading } from "../../read/checks.ts";
 import type { TestedDelivery } from "../../../alerting/deliver/test-delivery.ts";
-import type { OutboxReading } from "../../read/outbox.ts";
+import type { Running } from "../../read/running.ts";
 import type { SilenceBook } from "../../../alerting/silence-book.ts";
-import { outboxRow, readReceiverRows } from "../../read/receivers.ts";
+import { discardEntry, retryEntry } from "../../../alerting/deliver/outbox-acts.ts";
+import { changeOutbox, readReceivers, testReceiver } from "../../read/receivers.ts";
 import type { PageContent } from "../frame.ts";
 import { sentenceOf, type Site } from "../site.ts";
 import { renderConfiguration } from "./configuration.ts";
@@ -25,9 +24,7 @@ import { addSilencePages } from "./silence-routes.ts";
 
 export interface OperatorPageRoutes {
   readonly site: Site;
-  readonly clock: Clock;
-  readonly page: PageReading;
-  readonly outbox: OutboxReading;
+  readonly running: Running;
   readonly silences: SilenceBook;
   readonly checks: Pick<CheckReading, "names">;
   readonly reload: (author: Actor) => Promise<void>;
@@ -44,19 +41,20 @@ const configAround = { title: "Configuration · flatline", current: "config" } a
 
 /** `/silences`, `/receivers` and `/config`, with the dialogs and forms of their acts. */
 export function addOperatorPages(scope: FastifyInstance, routes: OperatorPageRoutes): void {
-  const { site, clock, page, outbox, reload, bodies } = routes;
+  const { site, running, reload, bodies } = routes;
+  const { store, clock } = running;
   const addPage = site.pagesOf(scope);
   addSilencePages(scope, addPage, routes);
 
   addPage("/receivers", "read", async (request, reply) => {
     const params = paramsOf(request);
     const chosen = params.get("receiver");
-    const entries = await outbox.list();
-    const events = await outbox.eventsOf(entries.map(({ id }) => id));
+    const outbox = await store.outbox.list();
     const main = renderReceivers({
-      receivers: await readReceiverRows({ outbox, page, entries }),
-      outbox: entries.map((entry) => outboxRow(entry, events.get(entry.id) ?? "")),
-      attempts: await page.deliveries(chosen, shownDeliveries),
+      receivers: await readReceivers(running, outbox),
+      outbox,
+      events: await store.outbox.eventsOf(outbox.map(({ id }) => id)),
+      attempts: await store.deliveries.latest({ receiver: chosen, limit: shownDeliveries }),
       chosen,
       params,
       nowMs: clock.nowMs(),
@@ -89,7 +87,7 @@ export function addOperatorPages(scope: FastifyInstance, routes: OperatorPageRou
 
   addAct("/receivers/test", receiversAround, async ({ request, reply, form }) => {
     const name = form.get("receiver") ?? "";
-    const tested = (await outbox.test(name, authorOf(request))) ?? [];
+    const tested = (await testReceiver(running, name, authorOf(request))) ?? [];
     const dialog = renderDialog({
       action: null,
       title: tested.length === 0 ? "There is no such receiver." : "A test was sent.",
@@ -104,7 +102,9 @@ export function addOperatorPages(scope: FastifyInstance, routes: OperatorPageRou
     site.sendDone(
       request,
       reply,
-      await forEachLetter(form, "tried again", request, (id, author) => outbox.retry(id, author)),
+      await forEachLetter(form, "tried again", (id) =>
+        changeOutbox(running, retryEntry, { id, author: authorOf(request) }),
+      ),
       "/receivers",
     ),
   );
@@ -126,14 +126,16 @@ export function addOperatorPages(scope: FastifyInstance, routes: OperatorPageRou
     },
     perform: async (request, reply) => {
       const form = await receiveForm(request, reply, { mostBytes: mostFormBytes, budget: bodies });
-      const did = await forEachLetter(form, "discarded", request, (id, author) => outbox.discard(id, author));
+      const did = await forEachLetter(form, "discarded", (id) =>
+        changeOutbox(running, discardEntry, { id, author: authorOf(request) }),
+      );
       return site.sendDone(request, reply, did, "/receivers");
     },
   });
 
   addPage("/config", "read", async (request, reply) => {
-    const problems = page.discovery().flatMap((source) => discoveryProblem(source) ?? []);
-    const main = renderConfiguration(page.configuration(), problems, clock.nowMs());
+    const problems = running.discovery().flatMap((source) => discoveryProblem(source) ?? []);
+    const main = renderConfiguration(running, problems);
     return site.send(request, reply, { ...configAround, main });
   });
 
@@ -153,14 +155,13 @@ interface Ask {
 async function forEachLetter(
   form: URLSearchParams,
   done: string,
-  request: FastifyRequest,
-  work: (id: string, author: Actor) => Promise<void>,
+  work: (id: string) => Promise<void>,
 ): Promise<string> {
   let count = 0;
   const ids = form.getAll("letter");
   for (const id of ids) {
     try {
-      await work(id, authorOf(request));
+      await work(id);
       count++;
     } catch (error) {
       if (!(error instanceof FlatlineError) || !["not_found", "conflict"].includes(error.code)) throw error;

@@ -13,6 +13,7 @@ import { renderDialog } from "../dialog.ts";
 import { renderMessage } from "../frame.ts";
 import type { AddPage } from "../site.ts";
 import type { OperatorPageRoutes } from "./routes.ts";
+import { readSilences } from "../../read/silences.ts";
 import { path, renderSilences } from "./silences.ts";
 
 /** What a form says of a silence. */
@@ -28,7 +29,7 @@ interface SilenceForm {
   readonly comment: string;
 }
 
-type Routes = Pick<OperatorPageRoutes, "site" | "clock" | "page" | "silences" | "checks" | "bodies">;
+type Routes = Pick<OperatorPageRoutes, "site" | "running" | "silences" | "bodies">;
 
 const lengths = ["1", "4", "24", "until"] as const;
 const longestComment = 1_000;
@@ -40,13 +41,14 @@ const around = { title: "Silences · flatline", current: "silences" } as const;
 export function addSilencePages(
   scope: FastifyInstance,
   addPage: AddPage,
-  { site, clock, page, silences, checks, bodies }: Routes,
+  { site, running, silences, bodies }: Routes,
 ): void {
+  const { clock, config, checkNames } = running;
   addPage("/silences", "read", async (request, reply) => {
     const main = renderSilences({
-      silences: await page.silences(),
+      silences: await readSilences(running),
       params: paramsOf(request),
-      retentionMs: page.retentionMs(),
+      retentionMs: config().storage.retentionMs,
       nowMs: clock.nowMs(),
     });
     return site.send(request, reply, { ...around, isLive: true, main });
@@ -54,17 +56,17 @@ export function addSilencePages(
 
   function sendNew(request: FastifyRequest, reply: FastifyReply, form: SilenceForm, problem: string): unknown {
     const author = readerOf(request) ?? "";
-    const dialog = renderNewSilence(form, { checks: checks.names(), problem, author, nowMs: clock.nowMs() });
+    const dialog = renderNewSilence(form, { checks: checkNames(), problem, author, nowMs: clock.nowMs() });
     return site.sendDialog(request, reply, dialog, around);
   }
 
   site.addAct(scope, "/silences/new", "operate", {
-    ask: (request, reply) => sendNew(request, reply, readForm(paramsOf(request), checks.names()), ""),
+    ask: (request, reply) => sendNew(request, reply, readForm(paramsOf(request), checkNames()), ""),
     perform: async (request, reply) => {
       const sent = await receiveForm(request, reply, { mostBytes: mostFormBytes, budget: bodies });
-      const form = readForm(sent, checks.names());
+      const form = readForm(sent, checkNames());
       const nowMs = clock.nowMs();
-      const known = page.slugs();
+      const known = config().organizations.map(({ slug }) => slug);
       const endsAtMs = endOf(form, nowMs);
       const problem = problemOf(form, known) ?? (endsAtMs <= nowMs ? "Choose a time that is to come." : null);
       if (problem !== null) return sendNew(request, reply.code(422), form, problem);

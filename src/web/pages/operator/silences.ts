@@ -2,7 +2,7 @@ import { breakAddresses } from "../../../base/broken-address.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import { literalOf } from "../../../base/text-pattern.ts";
 import { worstSeverity } from "../../../contract/severity.ts";
-import type { PageReading, PageSilence } from "../../read/page.ts";
+import type { PageSilence } from "../../read/silences.ts";
 import { formatLength } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
@@ -25,7 +25,8 @@ import { countOf, durationText } from "../../../words/numbers.ts";
 export interface SilencesView {
   readonly silences: readonly PageSilence[];
   readonly params: URLSearchParams;
-  readonly retentionMs: ReturnType<PageReading["retentionMs"]>;
+  /** For how long ended ones are kept. */
+  readonly retentionMs: number;
   readonly nowMs: number;
 }
 
