@@ -92,17 +92,17 @@ receivers:
     expect(JSON.parse(JSON.stringify(config.receivers))).toMatchObject([
       {
         type: "webhook",
-        secrets: [],
+        secret: null,
         template: null,
         minSeverity: "fail",
         sendUnknown: false,
         rateLimit: { count: 30, perMs: 60_000 },
         match: { slug: "ac*" },
       },
-      { type: "alertmanager", urls: ["***", "***"], resendIntervalMs: 60_000, sendUnknown: true },
-      { type: "pagerduty", url: "***", routingKey: "***", sendUnknown: true },
+      { type: "alertmanager", url: ["***", "***"], resendIntervalMs: 60_000, sendUnknown: true },
+      { type: "pagerduty", url: null, routingKey: "***", sendUnknown: true },
       { type: "msteams", timeoutMs: 5_000, maxAgeMs: 3_600_000, sendResolved: false },
-      { type: "email", from: "flatline <f@example.com>", recipients: ["ops@example.com"] },
+      { type: "email", from: "flatline <f@example.com>", to: ["ops@example.com"] },
       { type: "log", minSeverity: "warn", sendResolved: true, timeoutMs: 10_000, maxAgeMs: 86_400_000, match: null },
     ]);
   });

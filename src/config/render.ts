@@ -1,20 +1,13 @@
 import { Document, visit } from "yaml";
+import { z } from "zod";
 
-import { receiverKind } from "../receivers/receivers.ts";
 import { escapeUnseen } from "../base/unseen-text.ts";
 import type { YamlPath } from "./document/problems.ts";
-import type {
-  Config,
-  DiscoverConfig,
-  OrganizationConfig,
-  ReceiverConfig,
-  ServerConfig,
-  SourceConfig,
-} from "./config.ts";
+import type { Config, DiscoverConfig, OrganizationConfig, ServerConfig, SourceConfig } from "./config.ts";
 import { oneTokenName } from "../contract/rights.ts";
 import { discoverShape } from "./schema/discover.ts";
 import { organizationShape } from "./schema/organization.ts";
-import { receiverShape } from "./schema/receiver.ts";
+import { receiverSchema } from "./schema/receiver.ts";
 import { rootShape, serverShape, storageShape } from "./schema/schema.ts";
 import { writtenAs } from "../base/schema/section.ts";
 
@@ -35,7 +28,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
           .filter(({ discoveredBy }) => discoveredBy === null)
           .map(describeOrganization),
         discover: discover.length === 0 ? null : discover.map(describeDiscover),
-        receivers: config.receivers.map(describeReceiver),
+        receivers: config.receivers.map((receiver) => z.encode(receiverSchema, receiver)),
         server: writtenAs(serverShape, server, { tokens: describeTokens(server) }),
         storage: writtenAs(storageShape, storage, storage.url === null ? { poolSize: null } : { path: null }),
       },
@@ -121,9 +114,4 @@ function describeDiscover({ location, ...source }: DiscoverConfig): object {
   const place = location.kind === "file" ? { file: location.path } : location;
   const headers = location.kind === "file" || Object.keys(location.headers).length === 0 ? null : location.headers;
   return writtenAs(discoverShape, { ...source, ...place }, { headers });
-}
-
-function describeReceiver(receiver: ReceiverConfig): object {
-  const { name, type } = receiver;
-  return { name, type, ...receiverKind(type).describe(receiver), ...writtenAs(receiverShape, receiver) };
 }

@@ -12,7 +12,7 @@ import { checkKey } from "../contract/check-key.ts";
 import { checkNames, type CheckName, type CheckReport } from "../contract/report.ts";
 import { boundReport } from "../contract/result-bounds.ts";
 import { runCheck, runRound, type OpenRun } from "../monitor/run-check.ts";
-import type { SignLink } from "../receivers/act-links.ts";
+import type { ReceiverDeps } from "../receivers/kind.ts";
 import { createReceiver } from "../receivers/receivers.ts";
 import type { SpikeRule } from "../service/local-evaluation.ts";
 import type { Board } from "../store/runs/board.ts";
@@ -136,7 +136,7 @@ function withFixedParts(next: Config, current: Config, logger: Logger): Config {
 }
 
 /** Signs links by the configuration; null: it has no secret for them, or no `externalUrl`. */
-function linkSigner(config: Config): SignLink | null {
+function linkSigner(config: Config): NonNullable<ReceiverDeps["signLink"]> | null {
   const { linkSecret } = config.server;
   const { externalUrl } = config.alerting;
   if (linkSecret === null || externalUrl === null) return null;

@@ -1,51 +1,61 @@
-import type { Notification } from "../alerting/notify/notification.ts";
 import type { Receiver } from "../alerting/deliver/receiver.ts";
-import type { Secret } from "../base/secret.ts";
-import { actLinks, linkSecrets } from "./act-links.ts";
+import type { Notification } from "../alerting/notify/notification.ts";
+import { formatCount } from "../base/numbers.ts";
+import { Secret } from "../base/secret.ts";
+import { isActNotice } from "../words/alert.ts";
+import type { MessageLink, Wording } from "../words/message.ts";
 import { deliverRequest } from "./delivery.ts";
-import { urlShape, type ReceiverDeps, type ReceiverInput, type ReceiverKind } from "./kind.ts";
-import type { Wording } from "../words/message.ts";
+import { urlShape, type OptionsOf, type ReceiverDeps, type ReceiverKind } from "./kind.ts";
 
-/** How one kind of chat is spoken to. */
-export interface ChatWording {
-  readonly contentType: string;
-  /** The body for a notification, as it becomes JSON. */
-  readonly bodyOf: (notification: Notification, wording: Wording) => object;
-}
+/** Returns the body for a notification, as it becomes JSON. */
+type BodyOf = (notification: Notification, wording: Wording) => object;
+type ChatOptions = OptionsOf<string, typeof urlShape>;
 
-/** A chat's incoming webhook. */
-export interface ChatOptions<Type extends string = string> {
-  readonly type: Type;
-  readonly name: string;
-  readonly url: Secret;
-}
-
-/** Posts to the incoming webhooks of a kind of chat. */
-export function chatKind<Type extends string>(type: Type, summary: string, wording: ChatWording) {
+/** Posts to the incoming webhooks of a kind of chat: a new one is its summary, and what its body is. */
+export function chatKind(summary: string, bodyOf: BodyOf) {
   return {
     summary,
     shape: urlShape,
     hasLinks: true,
-    resolve: ({ name, url }: ReceiverInput<typeof urlShape>): ChatOptions<Type> => ({ type, name, url }),
-    describe: ({ url }: ChatOptions) => ({ url }),
-    create: (options: ChatOptions, deps: ReceiverDeps) => createChatReceiver(options, wording, deps),
+    create: (options: ChatOptions, deps: ReceiverDeps) => createChatReceiver(options, bodyOf, deps),
   } as const satisfies ReceiverKind;
 }
 
-/** Creates a receiver that posts to an incoming webhook what the wording makes of a notification. */
+/** Creates a receiver that posts to an incoming webhook. */
 export function createChatReceiver(
   { type, name, url }: ChatOptions,
-  { contentType, bodyOf }: ChatWording,
+  bodyOf: BodyOf,
   { dispatcher, signLink }: Pick<ReceiverDeps, "dispatcher" | "signLink">,
 ): Receiver {
   return {
     name,
     type,
     deliver: (notification, context) => {
-      const headers = { "content-type": contentType, "user-agent": "flatline" };
+      const headers = { "content-type": "application/json; charset=utf-8", "user-agent": "flatline" };
       const acts = actLinks(notification, signLink, context.nowMs);
       const body = JSON.stringify(bodyOf(notification, { acts }));
       return deliverRequest(dispatcher, { url, headers, body, secrets: linkSecrets(acts) }, context);
     },
   };
+}
+
+/**
+ * Returns the link that acknowledges what a message says is firing (CONTRACT 13); none in any other message. It is made for
+ * each attempt and is nowhere else: every holder may use it.
+ */
+export function actLinks(
+  { alerts, incident, receiver, status }: Notification,
+  sign: ReceiverDeps["signLink"],
+  nowMs: number,
+): readonly MessageLink[] {
+  if (sign === null || sign === undefined || incident === null) return [];
+  const count = incident.own.toAcknowledge;
+  if (status !== "firing" || count === 0 || alerts.some(isActNotice)) return [];
+  const label = count === 1 ? "Acknowledge" : `Acknowledge ${formatCount(count)}`;
+  return [{ label, url: sign(incident.number, receiver, nowMs) }];
+}
+
+/** Returns what must not be shown of them: an answer may echo the message. */
+export function linkSecrets(links: readonly MessageLink[]): Secret[] {
+  return links.map(({ url }) => new Secret(new URL(url).searchParams.get("signature") ?? url));
 }

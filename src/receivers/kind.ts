@@ -4,15 +4,15 @@ import type { IncidentMessages, Receiver } from "../alerting/deliver/receiver.ts
 import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import type { Logger } from "../base/logger.ts";
 import { secret } from "../base/schema/secret-rules.ts";
+import type { Section } from "../base/schema/section.ts";
 import { checkHttpUrl, type KeyProblem } from "../base/schema/values.ts";
-import type { SignLink } from "./act-links.ts";
 
 /** Dependencies of every receiver. */
 export interface ReceiverDeps {
   /** Honours the proxies of the environment (base/http-dispatcher.ts); its owner closes it. */
   readonly dispatcher: HttpDispatcher;
-  /** Signs the links of chats and mail [null: they have none]. */
-  readonly signLink?: SignLink | null;
+  /** Makes the address by which a reader acknowledges an incident, signed at the time of an attempt [null: there is none]. */
+  readonly signLink?: ((incident: number, receiver: string, nowMs: number) => string) | null;
   /** What incidents are shown by [null: each notification is a message of its own]. */
   readonly messages?: IncidentMessages | null;
   /** A receiver of type log writes to it. */
@@ -22,8 +22,9 @@ export interface ReceiverDeps {
 /** A receiver as it is written: any value may be absent. */
 export type WrittenReceiver = Readonly<Record<string, unknown>>;
 
-/** The keys of a type, after parsing, and the name. */
-export type ReceiverInput<Shape extends z.core.$ZodLooseShape> = z.output<z.ZodObject<Shape>> & Named;
+/** A receiver of a type, with the keys of the type as they were read. */
+export type OptionsOf<Type extends string, Of extends Shape> = Section<Of> & Named & { readonly type: Type };
+type Shape = z.core.$ZodLooseShape;
 interface Named {
   readonly name: string;
 }
@@ -33,7 +34,7 @@ export interface ReceiverKind {
   /** Describes it in the reference of the configuration. */
   readonly summary: string;
   /** The keys of this type; all receivers have the others. */
-  readonly shape: z.core.$ZodLooseShape;
+  readonly shape: Shape;
   /** Whether people read its messages and follow their links. */
   readonly hasLinks?: true;
   /** Returns why it cannot send a label of this name; null if it can. */
@@ -48,10 +49,6 @@ export interface ReceiverKind {
   readonly rules?: (values: WrittenReceiver) => readonly KeyProblem[];
   /** Returns what is wrong and takes longer to find. */
   check?(written: WrittenReceiver): Promise<readonly KeyProblem[]>;
-  /** Returns its options from its parsed keys. */
-  resolve(input: Named): Named;
-  /** Returns its options for `config show`. */
-  describe(options: Named): object;
   create(options: Named, deps: ReceiverDeps): Receiver;
 }
 

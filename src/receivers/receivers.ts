@@ -2,7 +2,7 @@ import type { Receiver } from "../alerting/deliver/receiver.ts";
 import { alertmanagerKind } from "./alertmanager/alertmanager.ts";
 import { discordKind } from "./discord/discord.ts";
 import { emailKind } from "./email/email.ts";
-import type { ReceiverDeps, ReceiverKind } from "./kind.ts";
+import type { OptionsOf, ReceiverDeps, ReceiverKind } from "./kind.ts";
 import { logKind } from "./log/log.ts";
 import { teamsKind } from "./msteams/msteams.ts";
 import { pagerdutyKind } from "./pagerduty/pagerduty.ts";
@@ -27,7 +27,9 @@ export type ReceiverType = keyof typeof receiverKinds;
 export const receiverTypes = Object.keys(receiverKinds) as readonly ReceiverType[];
 
 /** The options of a receiver of each type. */
-export type ReceiverOptions = ReturnType<(typeof receiverKinds)[ReceiverType]["resolve"]>;
+export type ReceiverOptions = {
+  [Type in ReceiverType]: OptionsOf<Type, (typeof receiverKinds)[Type]["shape"]>;
+}[ReceiverType];
 
 /** Returns everything that depends on the type. */
 export function receiverKind(type: ReceiverType): ReceiverKind {

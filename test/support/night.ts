@@ -86,9 +86,19 @@ export async function createNight(options: NightOptions): Promise<Night> {
   const bot = {
     type: "slack",
     name: "bot",
-    way: { kind: "bot", token: new Secret(token), channel: "#trust", apiUrl: slack.apiUrl },
+    url: null,
+    token: new Secret(token),
+    channel: "#trust",
+    apiUrl: slack.apiUrl,
   } as const;
-  const chat = { type: "slack", name: "chat", way: { kind: "webhook", url: new Secret(slack.webhookUrl) } } as const;
+  const chat = {
+    type: "slack",
+    name: "chat",
+    url: new Secret(slack.webhookUrl),
+    token: null,
+    channel: null,
+    apiUrl: null,
+  } as const;
   const pager = {
     type: "pagerduty",
     name: "pager",

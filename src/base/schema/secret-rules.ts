@@ -42,8 +42,17 @@ export function secrets(check: Check, most: number) {
   const many = z.array(one).min(1).max(most);
   return z.codec(z.union([one, many]), z.custom<readonly Secret[]>(), {
     decode: (value) => (Array.isArray(value) ? value : [value]),
-    encode: (value) => (value.length === 1 ? value[0] : undefined) ?? [...value],
+    encode: (value) => {
+      // Of an absent key this is asked for, too, and of no effect.
+      const all = [value].flat();
+      return (all.length === 1 ? all[0] : undefined) ?? all;
+    },
   });
+}
+
+/** Returns secrets that may be absent, as for `optionalSecret`. */
+export function optionalSecrets(check: Check, most: number) {
+  return secrets(check, most).exactOptional() as unknown as z.ZodOptional<ReturnType<typeof secrets>>;
 }
 
 /** Returns headers of the operator's making, whose values are secrets; their names are read in small letters. */

@@ -95,11 +95,6 @@ function object<Of extends Shape, Read>(
   );
 }
 
-/** Returns what was read of the keys of a shape among others. */
-export function readSection<Of extends Shape>(shape: Of, values: object): Section<Of> {
-  return renamed(keysOf(shape), values, null) as Section<Of>;
-}
-
 // Each of ten thousand organizations has seven of these.
 function renamed(keys: readonly ShapeKey[], values: unknown, absent: null | undefined): Values {
   const read: Record<string, unknown> = {};

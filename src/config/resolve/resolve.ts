@@ -16,9 +16,8 @@ import type {
 } from "../config.ts";
 import type { ConfigDocument, FileValue } from "../document/document.ts";
 import type { DiscoverInput } from "../schema/discover.ts";
-import { receiverShape, type ReceiverInput } from "../schema/receiver.ts";
+import type { ReceiverInput } from "../schema/receiver.ts";
 import type { RootInput } from "../schema/schema.ts";
-import { readSection } from "../../base/schema/section.ts";
 import { sourceKinds } from "../schema/source-kinds.ts";
 import { below, resolveOrganization, settled } from "./organization.ts";
 
@@ -161,11 +160,9 @@ function resolveDiscover(
 /** Returns one receiver with what its type makes of its keys. */
 function resolveReceiver(receiver: ReceiverInput): ReceiverConfig {
   const kind = receiverKind(receiver.type);
-  const options = kind.resolve(receiver);
-  const hasThreads = kind.hasThreads?.(options) ?? false;
+  const hasThreads = kind.hasThreads?.(receiver) ?? false;
   return {
-    ...readSection(receiverShape, receiver),
-    ...(options as ReceiverOptions),
+    ...(receiver as ReceiverInput & ReceiverOptions),
     sendUnknown: receiver.sendUnknown ?? receiver.minSeverity === "warn",
     sendActs: receiver.sendActs ?? hasThreads,
     // The default sends no comments: a discussion is no news to everybody who reads the channel (CONTRACT 15).

@@ -173,11 +173,11 @@ heartbeat: { url: ${file("url")} }
     if (receiver?.type !== "webhook") throw new Error("no webhook");
     expect(organizationOf(config, "acme").apiKey?.reveal()).toBe("own");
     expect(receiver.url.reveal()).toBe("https://hooks.example.com/T0/B0");
-    expect(receiver.secrets.map((secret) => secret.reveal())).toEqual([
+    expect(receiver.secret?.map((secret) => secret.reveal())).toEqual([
       "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3",
       "sixteen bytes xx",
     ]);
-    expect(Object.entries(receiver.headers).map(([name, value]) => [name, value.reveal()])).toEqual([
+    expect(Object.entries(receiver.headers ?? {}).map(([name, value]) => [name, value.reveal()])).toEqual([
       ["authorization", "Bearer x:y"],
       ["x-team", "trust"],
     ]);

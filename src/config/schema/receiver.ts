@@ -1,16 +1,8 @@
 import { z } from "zod";
 
 import { dayMs, hourMs, minuteMs, secondMs } from "../../base/time.ts";
-import {
-  addProblems,
-  duration,
-  longestTimeoutMs,
-  nameText,
-  shortestIntervalMs,
-  strictObject,
-  type KeyProblem,
-} from "../../base/schema/values.ts";
-import { layer, readAs, type Section } from "../../base/schema/section.ts";
+import { duration, longestTimeoutMs, nameText, shortestIntervalMs, type KeyProblem } from "../../base/schema/values.ts";
+import { layer, readAs, section, type Section } from "../../base/schema/section.ts";
 import { checkNames } from "../../contract/report.ts";
 import { receiverKind, receiverTypes, type ReceiverType } from "../../receivers/receivers.ts";
 
@@ -93,14 +85,12 @@ export const receiverShape = {
 /** What a receiver of any type says. */
 export type ReceiverKeys = Section<typeof receiverShape>;
 
-type ReceiverSchema = z.ZodObject<typeof receiverShape & { readonly type: z.ZodLiteral<ReceiverType> }, z.core.$strict>;
-
-function schemaOf(type: ReceiverType): ReceiverSchema {
+function schemaOf(type: ReceiverType) {
   const { summary, shape, rules } = receiverKind(type);
   const keys = { type: z.literal(type).describe(summary), ...receiverShape, ...shape };
-  const known = strictObject(keys, ` of a receiver of type ${type}`);
-  return rules === undefined ? known : known.superRefine((values, context) => addProblems(context, rules(values)));
+  return section(keys, { where: ` of a receiver of type ${type}`, ...(rules === undefined ? {} : { check: rules }) });
 }
+type ReceiverSchema = ReturnType<typeof schemaOf>;
 
 /** One receiver (CONTRACT 7, Receiver types). */
 export const receiverSchema = z

@@ -124,9 +124,9 @@ describe("createAlertmanagerReceiver", () => {
   });
 
   it("posts to every address, and asks for another attempt until all have accepted", async () => {
-    const urls = sinks.map(({ url }) => new Secret(`${url}/prefix/`));
+    const url = sinks.map(({ url }) => new Secret(`${url}/prefix/`));
     const receiver = createAlertmanagerReceiver(
-      { type: "alertmanager", name: "am", urls, resendIntervalMs: 60_000 },
+      { type: "alertmanager", name: "am", url, resendIntervalMs: 60_000 },
       { dispatcher },
     );
 
@@ -153,9 +153,9 @@ describe("createAlertmanagerReceiver", () => {
     ["a refusal is reported, however old it is", "400", 60_000, "rejected", "1 of 2"],
   ])("%s", async (_rule, status, ageMs, kind, says) => {
     const failing = await startHttpSink((response) => response.writeHead(Number(status)).end("no"));
-    const urls = [failing, ...sinks.slice(0, 1)].map(({ url }) => new Secret(url));
+    const url = [failing, ...sinks.slice(0, 1)].map(({ url }) => new Secret(url));
     const receiver = createAlertmanagerReceiver(
-      { type: "alertmanager", name: "am", urls, resendIntervalMs: 60_000 },
+      { type: "alertmanager", name: "am", url, resendIntervalMs: 60_000 },
       { dispatcher },
     );
 
@@ -178,9 +178,9 @@ describe("createAlertmanagerReceiver", () => {
       slug: `org-${index}`,
       labels,
     }));
-    const urls = sinks.slice(0, 1).map(({ url }) => new Secret(url));
+    const url = sinks.slice(0, 1).map(({ url }) => new Secret(url));
     const receiver = createAlertmanagerReceiver(
-      { type: "alertmanager", name: "am", urls, resendIntervalMs: 60_000 },
+      { type: "alertmanager", name: "am", url, resendIntervalMs: 60_000 },
       { dispatcher },
     );
 
@@ -197,9 +197,9 @@ describe("createAlertmanagerReceiver", () => {
   });
 
   it("is tried again for as long as none accepts", async () => {
-    const urls = sinks.slice(1).map(({ url }) => new Secret(url));
+    const url = sinks.slice(1).map(({ url }) => new Secret(url));
     const receiver = createAlertmanagerReceiver(
-      { type: "alertmanager", name: "am", urls, resendIntervalMs: 60_000 },
+      { type: "alertmanager", name: "am", url, resendIntervalMs: 60_000 },
       { dispatcher },
     );
 

@@ -1,4 +1,3 @@
-import { formatDuration } from "../../base/durations.ts";
 import type { HttpDispatcher } from "../../base/http-dispatcher.ts";
 import { secrets } from "../../base/schema/secret-rules.ts";
 import { checkHttpUrl, duration, shortestIntervalMs } from "../../base/schema/values.ts";
@@ -7,16 +6,7 @@ import { minuteMs } from "../../base/time.ts";
 import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
 import { alertmanagerAlertsBody, labelledAlerts } from "./alerts.ts";
 import { combineOutcomes, deliverRequest, listBytes, maxBodyBytes } from "../delivery.ts";
-import type { ReceiverInput, ReceiverKind } from "../kind.ts";
-
-/** Prometheus Alertmanagers, all of which get everything. */
-export interface AlertmanagerOptions {
-  readonly type: "alertmanager";
-  readonly name: string;
-  /** Base addresses: /api/v2/alerts is appended. */
-  readonly urls: readonly Secret[];
-  readonly resendIntervalMs: number;
-}
+import type { OptionsOf, ReceiverKind } from "../kind.ts";
 
 const shape = {
   url: secrets(checkHttpUrl, 16).describe(
@@ -27,25 +17,14 @@ const shape = {
     .describe("How often a firing alert is sent again; it ends by itself after four of these."),
 };
 
+/** Prometheus Alertmanagers, all of which get everything. */
+export type AlertmanagerOptions = OptionsOf<"alertmanager", typeof shape>;
+
 export const alertmanagerKind = {
   summary: "Alerts for a real Alertmanager (`POST /api/v2/alerts`).",
   shape,
   checkLabel: checkLabelName,
   isWithoutActs: true,
-  resolve: ({
-    name,
-    url: urls,
-    resendInterval: resendIntervalMs,
-  }: ReceiverInput<typeof shape>): AlertmanagerOptions => ({
-    type: "alertmanager",
-    name,
-    urls,
-    resendIntervalMs,
-  }),
-  describe: ({ urls, resendIntervalMs }: AlertmanagerOptions) => ({
-    url: urls,
-    resendInterval: formatDuration(resendIntervalMs),
-  }),
   create: createAlertmanagerReceiver,
 } as const satisfies ReceiverKind;
 
@@ -75,7 +54,7 @@ export function createAlertmanagerReceiver(
   deps: { readonly dispatcher: HttpDispatcher },
 ): Receiver {
   const { name, type, resendIntervalMs } = options;
-  const urls = options.urls.map(alertsAddress);
+  const urls = options.url.map(alertsAddress);
   return {
     name,
     type,

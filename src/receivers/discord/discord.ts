@@ -7,10 +7,7 @@ import { fitMessage, listLines, severityColours, severityMarks, type FittedMessa
 // discord.com/developers/docs/resources/message#embed-object-embed-limits: all characters of all embeds together 6,000.
 const limits = { title: 256, description: 4_096, fields: 25, fieldName: 256, fieldValue: 1_024, total: 6_000 };
 
-export const discordKind = chatKind("discord", "A webhook of Discord.", {
-  contentType: "application/json",
-  bodyOf: discordBody,
-});
+export const discordKind = chatKind("A webhook of Discord.", discordBody);
 
 /** One embed within Discord's limits. Text of others is escaped: no markdown, no mention, no link of theirs. */
 export function discordBody(notification: Notification, wording?: Wording) {

@@ -28,13 +28,13 @@ async function deliver(
   answerSignal = signal,
   hello: string | null = null,
 ) {
-  const recipients = ["Trust <trust@example.com>", "ops@example.com"];
+  const to = ["Trust <trust@example.com>", "ops@example.com"];
   const from = "flatline@example.com";
   const options = {
     type: "email",
     name: "mail",
     from,
-    recipients,
+    to,
     url: new Secret(url),
     hello,
   } as const;

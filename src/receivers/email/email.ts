@@ -13,29 +13,16 @@ import { checkHttpUrl } from "../../base/schema/values.ts";
 import { Secret } from "../../base/secret.ts";
 import type { Notification } from "../../alerting/notify/notification.ts";
 import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
-import { actLinks, linkSecrets, type SignLink } from "../act-links.ts";
+import { actLinks, linkSecrets } from "../chat-receiver.ts";
 import { addressSecrets, failureOutcome, shown } from "../delivery.ts";
 import { fitMessage, listLines, severityMarks } from "../fit.ts";
-import type { ReceiverInput, ReceiverKind } from "../kind.ts";
+import type { OptionsOf, ReceiverDeps, ReceiverKind } from "../kind.ts";
 import { messageOf, type Wording } from "../../words/message.ts";
 
 // A limit beside the receiver's own deadline: no state of a conversation before the mail may wait for longer.
 const longestWaitMs = 60_000;
 // RFC 5321, 4.5.3.2.6: a server that has a mail may take so long to say so, and who does not wait sends it twice.
 const answerMs = 600_000;
-
-/** SMTP. */
-export interface EmailOptions {
-  readonly type: "email";
-  readonly name: string;
-  readonly from: string;
-  /** All of them are named in the mail; each is sent its own delivery. */
-  readonly recipients: readonly string[];
-  /** smtp:// or smtps://, credentials included. */
-  readonly url: Secret;
-  /** What it calls itself in EHLO; null: what it finds itself. */
-  readonly hello: string | null;
-}
 
 const mailAddress = z
   .string()
@@ -65,24 +52,13 @@ const shape = {
     ),
 };
 
+/** SMTP. */
+export type EmailOptions = OptionsOf<"email", typeof shape>;
+
 export const emailKind = {
   summary: "Mail over SMTP.",
   shape,
   hasLinks: true,
-  resolve: ({ name, url, from, to, hello }: ReceiverInput<typeof shape>): EmailOptions => ({
-    type: "email",
-    name,
-    url,
-    from,
-    recipients: [...new Set(to)],
-    hello: hello ?? null,
-  }),
-  describe: ({ url, from, recipients, hello }: EmailOptions) => ({
-    url,
-    from,
-    to: recipients,
-    hello,
-  }),
   create: createEmailReceiver,
 } as const satisfies ReceiverKind;
 
@@ -107,11 +83,9 @@ function ownName(from: string): string {
 }
 
 /** Sends mail over SMTP, to one recipient in each delivery. */
-export function createEmailReceiver(
-  options: EmailOptions,
-  deps: { readonly signLink?: SignLink | null } = {},
-): Receiver {
-  const { name, type, from, recipients, url, hello } = options;
+export function createEmailReceiver(options: EmailOptions, deps: Pick<ReceiverDeps, "signLink"> = {}): Receiver {
+  const { name, type, from, url, hello } = options;
+  const recipients = [...new Set(options.to)];
   const address = url.reveal();
   const secrets = [...addressSecrets(url), ...passwordsOf(address)];
   return {
@@ -140,7 +114,7 @@ export function createEmailReceiver(
       });
       try {
         // The mail names all recipients and is sent to one: a server that refuses one of several answers for all, or for none.
-        const people = { from, to: [...recipients], envelope: { from, to: context.recipient ?? [] } };
+        const people = { from, to: recipients, envelope: { from, to: context.recipient ?? [] } };
         const date = new Date(context.nowMs);
         const headers = { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" };
         const sent = transport.sendMail({ ...mailOf(notification, { acts }), ...people, date, headers });

@@ -7,27 +7,19 @@ import { countingOf } from "../../contract/death-counts.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import { isActNotice } from "../../words/alert.ts";
 import { originsOf } from "../../words/message.ts";
-import type { ReceiverKind } from "../kind.ts";
+import type { OptionsOf, ReceiverKind } from "../kind.ts";
 
 // Each alert has a line: the fleet verdict sums up a storm, and one number the rest.
 const maxLines = 100;
 
-/** The log of the daemon itself. */
-export interface LogOptions {
-  readonly type: "log";
-  readonly name: string;
-}
-
 export const logKind = {
   summary: "A line in flatline's own log.",
   shape: {},
-  resolve: ({ name }: { readonly name: string }): LogOptions => ({ type: "log", name }),
-  describe: () => ({}),
   create: createLogReceiver,
 } as const satisfies ReceiverKind;
 
 /** Writes one line per alert to flatline's own log; cannot fail. */
-export function createLogReceiver(options: LogOptions, deps: { readonly logger: Logger }): Receiver {
+export function createLogReceiver(options: OptionsOf<"log", object>, deps: { readonly logger: Logger }): Receiver {
   const { logger } = deps;
   return {
     name: options.name,

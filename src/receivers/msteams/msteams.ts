@@ -8,10 +8,7 @@ const maxBodyBytes = 24_000;
 // Adaptive Cards show up to six actions of a set at once.
 const maxActions = 6;
 
-export const teamsKind = chatKind("msteams", "A webhook of a Microsoft Teams workflow.", {
-  contentType: "application/json",
-  bodyOf: teamsBody,
-});
+export const teamsKind = chatKind("A webhook of a Microsoft Teams workflow.", teamsBody);
 
 /** The Adaptive Card that a Workflows webhook ("when a Teams webhook request is received") expects, within the size that Teams takes. */
 export function teamsBody(notification: Notification, wording?: Wording) {

@@ -9,7 +9,7 @@ import type { Severity } from "../../contract/severity.ts";
 import { deliverRequest } from "../delivery.ts";
 import { fitMessage, type FittedMessage } from "../fit.ts";
 import { iso } from "../../contract/v1/instant.ts";
-import type { ReceiverInput, ReceiverKind } from "../kind.ts";
+import type { OptionsOf, ReceiverKind } from "../kind.ts";
 import { isTest } from "../../words/alert.ts";
 import { httpLinks, latestNotices, messageOf } from "../../words/message.ts";
 import { plainText } from "../../words/text.ts";
@@ -24,39 +24,26 @@ const severities: Readonly<Record<Severity, string>> = {
   ok: "info",
 };
 
-/** PagerDuty's Events API v2. */
-export interface PagerdutyOptions {
-  readonly type: "pagerduty";
-  readonly name: string;
-  readonly url: Secret;
-  readonly routingKey: Secret;
-  /** Signs the webhooks by which PagerDuty reports acts on incidents; null: there are none. */
-  readonly webhookSecret: Secret | null;
-}
-
-const defaultUrl = "https://events.pagerduty.com/v2/enqueue";
+const defaultUrl = new Secret("https://events.pagerduty.com/v2/enqueue");
 
 const shape = {
   routingKey: secret(checkKey).describe("The integration's key. A secret."),
   webhookSecret: optionalSecret(checkKey).describe(
     "The secret of a webhook (V3) of PagerDuty to `POST /api/v1/hooks/pagerduty/NAME`. A secret.",
   ),
-  url: optionalSecret(checkHttpUrl).describe("Where events are posted to. A secret.").meta({ default: defaultUrl }),
+  url: optionalSecret(checkHttpUrl)
+    .describe("Where events are posted to. A secret.")
+    .meta({ default: defaultUrl.reveal() }),
 };
+
+/** PagerDuty's Events API v2. */
+export type PagerdutyOptions = OptionsOf<"pagerduty", typeof shape>;
 
 export const pagerdutyKind = {
   summary: "PagerDuty, Events API v2.",
   shape,
   takesAcknowledgements: true,
   isWithoutActs: true,
-  resolve: ({ name, url, routingKey, webhookSecret }: ReceiverInput<typeof shape>): PagerdutyOptions => ({
-    type: "pagerduty",
-    name,
-    url: url ?? new Secret(defaultUrl),
-    routingKey,
-    webhookSecret: webhookSecret ?? null,
-  }),
-  describe: ({ url, routingKey, webhookSecret }: PagerdutyOptions) => ({ url, routingKey, webhookSecret }),
   create: createPagerdutyReceiver,
 } as const satisfies ReceiverKind;
 
@@ -68,7 +55,8 @@ export function createPagerdutyReceiver(
   options: Omit<PagerdutyOptions, "webhookSecret">,
   deps: { readonly dispatcher: HttpDispatcher },
 ): Receiver {
-  const { name, type, url, routingKey } = options;
+  const { name, type, routingKey } = options;
+  const url = options.url ?? defaultUrl;
   const headers = { "content-type": "application/json", "user-agent": "flatline" };
   return {
     name,

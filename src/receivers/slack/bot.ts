@@ -4,21 +4,17 @@ import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.
 import { parseRetryAfter, sendRequest } from "../../base/http.ts";
 import type { Secret } from "../../base/secret.ts";
 import { parseJson } from "../../base/json.ts";
-import { actLinks, linkSecrets } from "../act-links.ts";
+import { actLinks, linkSecrets } from "../chat-receiver.ts";
 import { failureOutcome, maxAnswerBytes, responseOutcome, shown, type DeliveryContext } from "../delivery.ts";
 import type { ReceiverDeps } from "../kind.ts";
 import { isActNotice, isTest } from "../../words/alert.ts";
+import type { SlackOptions } from "./kind.ts";
 import { slackBody, slackReply } from "./slack.ts";
 
+export const defaultApiUrl = "https://slack.com/api";
+
 /** A bot that may write in one channel. */
-export interface SlackBotOptions {
-  readonly type: "slack";
-  readonly name: string;
-  readonly token: Secret;
-  /** Its name or id. */
-  readonly channel: string;
-  readonly apiUrl: string;
-}
+export type SlackBotOptions = Pick<SlackOptions, "type" | "name" | "channel" | "apiUrl"> & { readonly token: Secret };
 
 const answerSchema = z.object({
   ok: z.boolean(),
@@ -113,7 +109,7 @@ function slackCaller(
     try {
       const response = await sendRequest(dispatcher, {
         method: "POST",
-        url: `${apiUrl.replace(/\/+$/, "")}/${method}`,
+        url: `${(apiUrl ?? defaultApiUrl).replace(/\/+$/, "")}/${method}`,
         headers: {
           authorization: `Bearer ${token.reveal()}`,
           "content-type": "application/json; charset=utf-8",

@@ -3,23 +3,11 @@ import { z } from "zod";
 import type { Receiver } from "../../alerting/deliver/receiver.ts";
 import { checkKey, optionalSecret } from "../../base/schema/secret-rules.ts";
 import { checkHttpUrl, httpUrl, type KeyProblem } from "../../base/schema/values.ts";
-import type { Secret } from "../../base/secret.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { createChatReceiver } from "../chat-receiver.ts";
-import { type ReceiverDeps, type ReceiverInput, type ReceiverKind, type WrittenReceiver } from "../kind.ts";
-import { createSlackBot } from "./bot.ts";
+import type { OptionsOf, ReceiverDeps, ReceiverKind, WrittenReceiver } from "../kind.ts";
+import { createSlackBot, defaultApiUrl } from "./bot.ts";
 import { slackBody } from "./slack.ts";
-
-/** An incoming webhook, or a bot. */
-export interface SlackOptions {
-  readonly type: "slack";
-  readonly name: string;
-  readonly way:
-    | { readonly kind: "webhook"; readonly url: Secret }
-    | { readonly kind: "bot"; readonly token: Secret; readonly channel: string; readonly apiUrl: string };
-}
-
-const defaultApiUrl = "https://slack.com/api";
 
 const shape = {
   url: optionalSecret(checkHttpUrl).describe("An incoming webhook. A secret."),
@@ -35,28 +23,19 @@ const shape = {
   apiUrl: httpUrl().optional().describe("With a token: the address of the API.").meta({ default: defaultApiUrl }),
 };
 
-const webhook = { contentType: "application/json; charset=utf-8", bodyOf: slackBody };
+/** An incoming webhook, or a bot. */
+export type SlackOptions = OptionsOf<"slack", typeof shape>;
 
 export const slackKind = {
   summary: "An incoming webhook of Slack, or a bot.",
   shape,
   hasLinks: true,
   rules,
-  hasThreads: ({ way }: SlackOptions) => way.kind === "bot",
-  resolve({ name, url, token, channel, apiUrl }: ReceiverInput<typeof shape>): SlackOptions {
-    if (url !== undefined) return { type: "slack", name, way: { kind: "webhook", url } };
-    if (token === undefined) throw new FlatlineError("internal", "a Slack receiver without url and token was accepted");
-    return {
-      type: "slack",
-      name,
-      way: { kind: "bot", token, channel: channel ?? "", apiUrl: apiUrl ?? defaultApiUrl },
-    };
-  },
-  describe: ({ way: { kind: _kind, ...keys } }: SlackOptions) => keys,
-  create({ type, name, way }: SlackOptions, deps: ReceiverDeps): Receiver {
-    return way.kind === "webhook"
-      ? createChatReceiver({ type, name, url: way.url }, webhook, deps)
-      : createSlackBot({ type, name, ...way }, deps);
+  hasThreads: ({ token }: SlackOptions) => token !== null,
+  create({ url, token, ...options }: SlackOptions, deps: ReceiverDeps): Receiver {
+    if (token !== null) return createSlackBot({ ...options, token }, deps);
+    if (url === null) throw new FlatlineError("internal", "a Slack receiver without url and token was accepted");
+    return createChatReceiver({ ...options, url }, slackBody, deps);
   },
 } as const satisfies ReceiverKind;
 

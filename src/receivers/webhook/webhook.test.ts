@@ -32,7 +32,7 @@ function options(given: Partial<WebhookOptions> = {}): WebhookOptions {
     type: "webhook",
     name: "ops",
     url: new Secret(`${sink.url}/hook?a=b`),
-    secrets: [],
+    secret: [],
     template: null,
     contentType: "application/json",
     headers: {},
@@ -56,7 +56,7 @@ describe("createWebhookReceiver", () => {
     sink = await startHttpSink((response) => response.writeHead(400).end(echo));
     const outcome = await deliver({
       url: new Secret(`${sink.url}/hook`),
-      secrets: [new Secret(encoded), new Secret("Top/hook-7c1e0123456")],
+      secret: [new Secret(encoded), new Secret("Top/hook-7c1e0123456")],
       headers: { authorization: new Secret("Bearer header-token-1") },
     });
 
@@ -103,7 +103,7 @@ describe("createWebhookReceiver", () => {
   });
 
   it("signs with both secrets while they are rotated", async () => {
-    await deliver({ secrets: [new Secret(plain), new Secret(encoded)] });
+    await deliver({ secret: [new Secret(plain), new Secret(encoded)] });
 
     const [request] = sink.requests;
     const headers = request?.headers as Record<string, string>;
@@ -130,8 +130,8 @@ describe("createWebhookReceiver", () => {
   });
 
   it("keeps the id on a retry, with its own timestamp and signature", async () => {
-    await deliver({ secrets: [new Secret(plain)] });
-    await deliver({ secrets: [new Secret(plain)] }, nowMs + 60_000);
+    await deliver({ secret: [new Secret(plain)] });
+    await deliver({ secret: [new Secret(plain)] }, nowMs + 60_000);
 
     const [first, second] = sink.requests.map(({ headers }) => headers);
     expect(second?.["webhook-id"]).toBe(first?.["webhook-id"]);
@@ -162,7 +162,7 @@ describe("createWebhookReceiver", () => {
     await deliver({
       template: "{{ severity }}: {{ alerts[0].slug }}",
       contentType: "text/plain",
-      secrets: [new Secret(encoded)],
+      secret: [new Secret(encoded)],
     });
 
     const [request] = sink.requests;

@@ -4,37 +4,20 @@ import type { Notification } from "../../alerting/notify/notification.ts";
 import type { IncidentMessages, Receiver } from "../../alerting/deliver/receiver.ts";
 import type { KeyProblem } from "../../base/schema/values.ts";
 import { asFlatlineError } from "../../base/errors.ts";
-import { checkSigningSecret, secretHeaders, secrets } from "../../base/schema/secret-rules.ts";
-import type { Secret } from "../../base/secret.ts";
+import { checkSigningSecret, optionalSecrets, secretHeaders } from "../../base/schema/secret-rules.ts";
 import { bareSecrets, deliverRequest, failureOutcome, listBytes, maxBodyBytes } from "../delivery.ts";
 import { notificationPayload, type NotificationPayload } from "../payload.ts";
-import { urlShape, type ReceiverDeps, type ReceiverInput, type ReceiverKind, type WrittenReceiver } from "../kind.ts";
+import { urlShape, type OptionsOf, type ReceiverDeps, type ReceiverKind, type WrittenReceiver } from "../kind.ts";
 import { createWebhookSigner } from "./signature.ts";
 import type { CompiledTemplate } from "./template.ts";
-
-/** Sends Standard Webhooks: flatline's own payload, or a body of the operator's making. */
-export interface WebhookOptions {
-  readonly type: "webhook";
-  readonly name: string;
-  readonly url: Secret;
-  /** One, or two while rotating; none: not signed. `whsec_` + base64, or plain text whose UTF-8 bytes are the key. */
-  readonly secrets: readonly Secret[];
-  /** Liquid, the body. */
-  readonly template: string | null;
-  readonly contentType: string;
-  /** Sent as they are, but for the names that the delivery itself needs. */
-  readonly headers: Readonly<Record<string, Secret>>;
-}
 
 const defaultContentType = "application/json";
 
 const shape = {
   ...urlShape,
-  secret: secrets(checkSigningSecret, 2)
-    .exactOptional()
-    .describe(
-      "Signs each request: `whsec_` and base64 of 24 to 64 bytes, or plain text of at least 16 bytes; a list of two while rotating.",
-    ),
+  secret: optionalSecrets(checkSigningSecret, 2).describe(
+    "Signs each request: `whsec_` and base64 of 24 to 64 bytes, or plain text of at least 16 bytes; a list of two while rotating.",
+  ),
   template: z.string().min(1).optional().describe("A Liquid template of the body."),
   contentType: z
     .string()
@@ -45,6 +28,9 @@ const shape = {
   headers: secretHeaders().describe("More headers of the request; their values are secrets."),
 };
 
+/** Sends Standard Webhooks: flatline's own payload, or a body of the operator's making. */
+export type WebhookOptions = OptionsOf<"webhook", typeof shape>;
+
 export const webhookKind = {
   summary: "A POST of JSON, signed as in Standard Webhooks.",
   shape,
@@ -53,22 +39,6 @@ export const webhookKind = {
       ? []
       : [{ key: "contentType", message: "goes with template only", part: "key" }],
   check,
-  resolve: ({ name, url, secret, template, contentType, headers }: ReceiverInput<typeof shape>): WebhookOptions => ({
-    type: "webhook",
-    name,
-    url,
-    secrets: secret ?? [],
-    template: template ?? null,
-    contentType: contentType ?? defaultContentType,
-    headers: headers ?? {},
-  }),
-  describe: ({ url, secrets, template, contentType, headers }: WebhookOptions) => ({
-    url,
-    secret: secrets.length === 0 ? null : secrets.length === 1 ? secrets[0] : secrets,
-    template,
-    contentType: template === null ? null : contentType,
-    headers: Object.keys(headers).length === 0 ? null : headers,
-  }),
   create: createWebhookReceiver,
 } as const satisfies ReceiverKind;
 
@@ -94,12 +64,15 @@ export function createWebhookReceiver(
   options: WebhookOptions,
   deps: Pick<ReceiverDeps, "dispatcher" | "messages">,
 ): Receiver {
-  const { name, type, url, secrets } = options;
+  const { name, type, url } = options;
+  const own = options.headers ?? {};
+  const secrets = options.secret ?? [];
+  const contentType = options.contentType ?? defaultContentType;
   const signer = createWebhookSigner(secrets);
-  const body = bodyOf(options, deps.messages ?? null);
-  const hidden = [...secrets, ...Object.values(options.headers)].flatMap(bareSecrets);
+  const body = bodyOf({ ...options, contentType }, deps.messages ?? null);
+  const hidden = [...secrets, ...Object.values(own)].flatMap(bareSecrets);
   const ownHeaders = Object.fromEntries(
-    Object.entries(options.headers).map(([header, value]) => [header.toLowerCase(), value.reveal()]),
+    Object.entries(own).map(([header, value]) => [header.toLowerCase(), value.reveal()]),
   );
   return {
     name,
@@ -116,7 +89,7 @@ export function createWebhookReceiver(
       const headers = {
         "user-agent": "flatline",
         ...ownHeaders,
-        "content-type": options.contentType,
+        "content-type": contentType,
         ...signer.headers({ id: notification.id, atMs: context.nowMs, body: text }),
       };
       const request = { url, headers, body: text, secrets: hidden };
@@ -131,7 +104,7 @@ function bytesOf({ alerts, ...rest }: NotificationPayload): number {
 }
 
 function bodyOf(
-  { template, contentType }: WebhookOptions,
+  { template, contentType }: { readonly template: string | null; readonly contentType: string },
   messages: IncidentMessages | null,
 ): (notification: Notification) => Promise<string> {
   if (template === null) return async (notification) => JSON.stringify(notificationPayload(notification));

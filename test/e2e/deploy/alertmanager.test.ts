@@ -52,9 +52,9 @@ afterAll(async () => {
 it.skipIf(isMissing)(
   `takes firing, a change of severity and the end, and tells its own webhooks as the recipe does${note}`,
   async () => {
-    const urls = [new Secret(alertmanager.url)];
+    const url = [new Secret(alertmanager.url)];
     const receiver = createAlertmanagerReceiver(
-      { type: "alertmanager", name: "am", urls, resendIntervalMs: 60_000 },
+      { type: "alertmanager", name: "am", url, resendIntervalMs: 60_000 },
       { dispatcher },
     );
     const warning = movedToNow("firing", { severity: "warn" });
