@@ -17,7 +17,7 @@ import { readDocument, type ConfigDocument } from "./document/document.ts";
 import { maxConfigBytes, readInputFile } from "./document/files.ts";
 import { type Environment, readCoreScalar } from "./document/interpolation.ts";
 import { formatPath, formatProblem, sortProblems, type Problem, type YamlPath, valueAt } from "./document/problems.ts";
-import { hiddenTextsOf, listenOf, resolveConfig, type ResolveInput } from "./resolve/resolve.ts";
+import { hiddenTextsOf, listenOf, resolveConfig, type ResolveInput } from "./resolve.ts";
 import { defaultStorePath, rootSchema, serverShape } from "./schema/schema.ts";
 
 export interface LoadOptions {

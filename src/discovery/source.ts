@@ -1,7 +1,7 @@
 import { FlatlineError, messageOf } from "../base/errors.ts";
 import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import { HttpFailure, sendRequest } from "../base/http.ts";
-import { redact } from "../base/secret.ts";
+import { redact, type Secret } from "../base/secret.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import { lookBackMs } from "../config/check/relations.ts";
 import type { Config, DiscoverConfig, OrganizationConfig } from "../config/config.ts";
@@ -39,8 +39,8 @@ export async function readSource(
   etag: string | null,
   deps: SourceDeps,
 ): Promise<SourceList | null> {
-  const { location, maxOrganizations } = source;
-  const answer = location.kind === "url" ? await askUrl(location, etag, deps) : await readFile(location.path);
+  const { url, headers, file, maxOrganizations } = source;
+  const answer = url === null ? await readFile(file ?? "") : await askUrl({ url, headers: headers ?? {} }, etag, deps);
   if (answer === null) return null;
   const organizations = readList(answer.text, maxOrganizations);
   const { eventRetentionMs } = deps;
@@ -55,10 +55,9 @@ export async function readSource(
 }
 
 /** Returns where a list is read from and what bounds it: an earlier answer says nothing when that has changed. */
-export function placeOf({ location, maxOrganizations }: DiscoverConfig): string {
-  if (location.kind === "file") return JSON.stringify([location.path, maxOrganizations]);
-  const headers = Object.entries(location.headers).map(([name, value]) => [name, value.reveal()]);
-  return JSON.stringify([location.url.reveal(), headers, maxOrganizations]);
+export function placeOf({ url, headers, file, maxOrganizations }: DiscoverConfig): string {
+  const sent = Object.entries(headers ?? {}).map(([name, value]) => [name, value.reveal()]);
+  return JSON.stringify([file ?? url?.reveal(), sent, maxOrganizations]);
 }
 
 interface Answer {
@@ -73,7 +72,7 @@ async function readFile(path: string): Promise<Answer> {
 }
 
 async function askUrl(
-  { url, headers }: Extract<DiscoverConfig["location"], { readonly kind: "url" }>,
+  { url, headers }: { readonly url: Secret; readonly headers: Readonly<Record<string, Secret>> },
   etag: string | null,
   deps: SourceDeps,
 ): Promise<Answer | null> {

@@ -13,7 +13,7 @@ type Inner<Schema> = Schema extends z.ZodOptional<infer Of> | z.ZodDefault<infer
 /** Text that is read as milliseconds has its unit in the name of its key. */
 type NameOf<Key extends string, Of extends Shape> =
   Inner<Of[Key]> extends z.ZodCodec<z.ZodString, z.ZodNumber> ? `${Key}Ms` : Key;
-type Lasting<Value> = Value extends Secret | string
+type Lasting<Value> = Value extends Secret | string | ReadonlySet<unknown>
   ? Value
   : Value extends object
     ? { readonly [Key in keyof Value]: Lasting<Value[Key]> }
@@ -155,13 +155,6 @@ export function builtInOf<Of extends Shape>(shape: Of): Whole<Of> {
     return [[name, builtInOf(inner.in.shape)]];
   });
   return Object.fromEntries(entries) as Whole<Of>;
-}
-
-/** Returns what a file says for these values, key by key; null is what it does not say. `own` has what is written already. */
-export function writtenAs(shape: Shape, read: object, own: Values = {}): Record<string, unknown> {
-  const write = ({ key, name, encode }: ShapeKey): unknown =>
-    key in own ? own[key] : encode((read as Values)[name] ?? null);
-  return Object.fromEntries(keysOf(shape).map((key) => [key.key, write(key)]));
 }
 
 type Values = Readonly<Record<string, unknown>>;

@@ -9,7 +9,7 @@ import { scheduleOf } from "../../checks/target.ts";
 import type { Config, OrganizationConfig } from "../../config/config.ts";
 import { findConfigPath, loadConfig } from "../../config/load.ts";
 import { describeOrganization } from "../../config/render.ts";
-import { builtinOrganization, resolveOrganization } from "../../config/resolve/organization.ts";
+import { builtinOrganization, resolveOrganization } from "../../config/organization.ts";
 import { organizationSchema } from "../../config/schema/organization.ts";
 import { rootShape } from "../../config/schema/schema.ts";
 import { readWith } from "../../contract/issues.ts";
@@ -193,10 +193,10 @@ function readSetting(text: string): Setting {
 function settled(organization: OrganizationConfig, settings: readonly Setting[]): OrganizationConfig {
   if (settings.length === 0) return organization;
   // As the file would say it: what is not set is left out, and keys and receivers are of no concern here.
-  const described = { ...describeOrganization({ ...organization, hidden: [] }), apiKey: null, receivers: [] };
-  const written = JSON.parse(
-    JSON.stringify(described, (_key, value: unknown) => (value === null ? undefined : value)),
-  ) as Record<string, unknown>;
+  const written: Record<string, unknown> = {
+    ...describeOrganization({ ...organization, hidden: [], apiKey: null }),
+    receivers: [],
+  };
   for (const { path, value } of settings) {
     let object = written;
     for (const step of path.slice(0, -1)) object = (object[step] ??= {}) as Record<string, unknown>;

@@ -1,5 +1,3 @@
-import type { z } from "zod";
-
 import { dayMs } from "../../base/time.ts";
 import { optionalSecret, secretHeaders } from "../../base/schema/secret-rules.ts";
 import { fileOrUrl, section } from "../../base/schema/section.ts";
@@ -13,7 +11,7 @@ import {
 } from "../../base/schema/values.ts";
 
 /** The keys of a source of organizations (CONTRACT 14). */
-export const discoverShape = {
+const discoverShape = {
   name: nameText(64).describe("The source's name in metrics, logs and commands."),
   url: optionalSecret(checkHttpUrl).describe(
     "Asked with GET for a JSON array; redirects are not followed, at most 16 MiB within 30 s. A secret. Not with `file`.",
@@ -35,4 +33,3 @@ export const discoverSchema = section(discoverShape, {
       message: "needs url or file: where the list of organizations is",
     }),
 }).describe("A list of organizations that another system keeps.");
-export type DiscoverInput = z.output<typeof discoverSchema>;

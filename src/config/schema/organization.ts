@@ -184,15 +184,18 @@ export type BuiltinSettings = typeof builtinSettings;
 export const defaultsSchema = layer(settingsShape).describe("The settings that every organization starts from.");
 
 /** The keys of an organization. */
-export const organizationShape = {
+const organizationShape = {
   slug: nameText(longestSlug).describe("The organization's name in the API and in every label."),
   apiKey: optionalSecret(checkKey).describe("Overrides `source.apiKey`. A secret."),
   ...settingsShape,
 };
 
+/** An organization that is more than a slug. */
+export const organizationObject = layer(organizationShape);
+
 /** An organization: a slug, or an object. */
 export const organizationSchema = z
-  .union([nameText(longestSlug).describe("The organization's slug."), layer(organizationShape)])
+  .union([nameText(longestSlug).describe("The organization's slug."), organizationObject])
   .describe("A slug, or an object with a slug and what differs from the defaults.");
 export type OrganizationInput = Exclude<z.output<typeof organizationSchema>, string>;
 export type Settings = z.output<typeof defaultsSchema>;

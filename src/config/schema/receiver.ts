@@ -2,9 +2,9 @@ import { z } from "zod";
 
 import { dayMs, hourMs, minuteMs, secondMs } from "../../base/time.ts";
 import { duration, longestTimeoutMs, nameText, shortestIntervalMs, type KeyProblem } from "../../base/schema/values.ts";
-import { layer, readAs, section, type Section } from "../../base/schema/section.ts";
+import { layer, readAs, section, type ReadAs, type Section } from "../../base/schema/section.ts";
 import { checkNames } from "../../contract/report.ts";
-import { receiverKind, receiverTypes, type ReceiverType } from "../../receivers/receivers.ts";
+import { receiverKind, receiverTypes, type ReceiverOptions, type ReceiverType } from "../../receivers/receivers.ts";
 
 /** The keys that say which alerts a receiver gets or a silence holds back (CONTRACT 7). */
 export const matchShape = {
@@ -55,7 +55,7 @@ function parseRateLimit(text: string): { readonly count: number; readonly perMs:
 }
 
 /** The keys that receivers of every type have, but the type. */
-export const receiverShape = {
+const receiverShape = {
   name: nameText(128).describe("Its name, in `receivers` of organizations and as a label of metrics."),
   minSeverity: z.enum(["warn", "fail"]).default("warn").describe("The lowest severity of which it is notified."),
   sendResolved: z.boolean().default(true).describe("Whether it is notified when an alert resolves."),
@@ -82,18 +82,15 @@ export const receiverShape = {
   rateLimit: rateLimitSchema.optional().describe("At most so many requests: `1/s`, `30/m`; absent: no limit."),
 };
 
-/** What a receiver of any type says. */
-export type ReceiverKeys = Section<typeof receiverShape>;
-
 function schemaOf(type: ReceiverType) {
   const { summary, shape, rules } = receiverKind(type);
   const keys = { type: z.literal(type).describe(summary), ...receiverShape, ...shape };
   return section(keys, { where: ` of a receiver of type ${type}`, ...(rules === undefined ? {} : { check: rules }) });
 }
-type ReceiverSchema = ReturnType<typeof schemaOf>;
+type ReceiverSchema = ReadAs<ReturnType<typeof schemaOf>["in"], Section<typeof receiverShape> & ReceiverOptions>;
 
 /** One receiver (CONTRACT 7, Receiver types). */
 export const receiverSchema = z
-  .discriminatedUnion("type", receiverTypes.map(schemaOf) as [ReceiverSchema, ...ReceiverSchema[]])
+  .discriminatedUnion("type", receiverTypes.map(schemaOf) as unknown as [ReceiverSchema, ...ReceiverSchema[]])
   .describe("Where notifications go.");
 export type ReceiverInput = z.output<typeof receiverSchema>;

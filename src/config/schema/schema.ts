@@ -5,7 +5,7 @@ import { checkPostgresUrl } from "../../base/postgres-url.ts";
 import { checkKey, checkSigningSecret, optionalSecret, secret, secretOrNone } from "../../base/schema/secret-rules.ts";
 import type { SilenceRule } from "../../contract/silence.ts";
 import { discoverSchema } from "./discover.ts";
-import { rights } from "../../contract/rights.ts";
+import { rights, rightsOf } from "../../contract/rights.ts";
 import { defaultsSchema, organizationSchema, settingsShape } from "./organization.ts";
 import { checkMatch, matchShape, receiverSchema } from "./receiver.ts";
 import { layer, readAs, section } from "../../base/schema/section.ts";
@@ -133,7 +133,7 @@ const appUrlSchema = z.string().superRefine((text, context) => {
   if (problem !== null) context.addIssue(problem);
 });
 
-const tokenSchema = section({
+const tokenKeys = section({
   name: nameText(100).describe("Who acts with it: the author of each act, on the page and in the audit."),
   token: secret(checkKey).describe("The token, as long as `server.token`. A secret."),
   may: z.array(z.enum(rights)).min(1).describe("Its rights; each includes `read`, but `ingest`."),
@@ -145,6 +145,12 @@ const tokenSchema = section({
       "Of a token that may only `ingest`: the organizations whose events it may send, slugs or patterns with `*`. When absent all.",
     ),
 });
+
+const tokenSchema = readAs(
+  tokenKeys,
+  ({ name, token, may, slugs }) => ({ name, secret: token, rights: rightsOf(may), slugs }),
+  ({ name, secret, rights, slugs }) => ({ name, token: secret, may: [...rights], slugs }),
+);
 
 const trustedProxySchema = section({
   from: z
@@ -195,7 +201,7 @@ export const serverShape = {
 export const defaultStorePath = "./data/flatline.db";
 
 /** Where results are kept. */
-export const storageShape = {
+const storageShape = {
   path: filePath()
     .default(defaultStorePath)
     .describe("The SQLite database's file; relative to the working directory. Not with `url`."),

@@ -1,13 +1,8 @@
-import { checkSettings } from "../../checks/checks.ts";
-import type { OrganizationConfig } from "../config.ts";
-import { layered } from "../../base/layers.ts";
-import type { YamlPath } from "../document/problems.ts";
-import {
-  builtinSettings,
-  type BuiltinSettings,
-  type OrganizationInput,
-  type Settings,
-} from "../schema/organization.ts";
+import { checkSettings } from "../checks/checks.ts";
+import type { OrganizationConfig } from "./config.ts";
+import { layered } from "../base/layers.ts";
+import type { YamlPath } from "./document/problems.ts";
+import { builtinSettings, type BuiltinSettings, type OrganizationInput, type Settings } from "./schema/organization.ts";
 
 export interface OrganizationResolution {
   readonly organization: OrganizationInput | string;

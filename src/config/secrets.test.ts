@@ -4,11 +4,11 @@ import { join, resolve } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { organizationOf, useConfigFolder } from "../../../test/support/config-folder.ts";
-import { createLogger } from "../../base/logger.ts";
-import { Secret } from "../../base/secret.ts";
-import { checkConfig } from "../load.ts";
-import { describeConfig, renderConfig } from "../render.ts";
+import { organizationOf, useConfigFolder } from "../../test/support/config-folder.ts";
+import { createLogger } from "../base/logger.ts";
+import { Secret } from "../base/secret.ts";
+import { checkConfig } from "./load.ts";
+import { describeConfig, renderConfig } from "./render.ts";
 
 const { folder, write, load, problemsOf } = useConfigFolder();
 

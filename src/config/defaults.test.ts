@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { organizationOf, useConfigFolder } from "../../../test/support/config-folder.ts";
-import { renderConfig } from "../render.ts";
+import { organizationOf, useConfigFolder } from "../../test/support/config-folder.ts";
+import { renderConfig } from "./render.ts";
 
 const { folder, load } = useConfigFolder();
 
@@ -13,7 +13,7 @@ describe("defaults", () => {
     const config = await load(`${remote}organizations: [acme]\n`);
 
     const text = JSON.stringify(config, null, 2).replaceAll(folder(), "FOLDER");
-    await expect(`${text}\n`).toMatchFileSnapshot("../testdata/defaults.json");
+    await expect(`${text}\n`).toMatchFileSnapshot("./testdata/defaults.json");
   });
 
   it("choose the baseline, which an organization may choose anew, also for organizations that nobody names", async () => {

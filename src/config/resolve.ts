@@ -1,0 +1,118 @@
+import { resolve } from "node:path";
+
+import { parseListen } from "../base/schema/values.ts";
+import { Secret } from "../base/secret.ts";
+import { allRights, oneTokenName } from "../contract/rights.ts";
+import { receiverKind } from "../receivers/receivers.ts";
+import type { Config, ReceiverConfig, SourceConfig } from "./config.ts";
+import type { ConfigDocument, FileValue } from "./document/document.ts";
+import { below, resolveOrganization, settled } from "./organization.ts";
+import type { RootInput } from "./schema/schema.ts";
+import { defaultSourceType, sourceKinds } from "./schema/source-kinds.ts";
+
+export interface ResolveInput {
+  readonly data: RootInput;
+  readonly document: ConfigDocument;
+  /** $FLATLINE_LISTEN, checked. */
+  readonly environmentListen: string | null;
+}
+
+// A shorter text is hidden where it stands, and not in whatever else has these letters.
+const leastHiddenLength = 8;
+
+/** Returns the texts of files that nothing may show, but for short ones. */
+export function hiddenTextsOf(values: readonly FileValue[]): Secret[] {
+  const texts = new Set(values.flatMap(({ texts }) => texts));
+  return [...texts].filter((text) => text.length >= leastHiddenLength).map((text) => new Secret(text));
+}
+
+/** Returns the frozen configuration of a file that was found to be right, with what depends on several keys. */
+export function resolveConfig({ data, document, environmentListen }: ResolveInput): Config {
+  const { server, secondOpinion } = data;
+  const defaults = data.defaults ?? {};
+  const organizations = data.organizations ?? [];
+  const hidden = document.fileValues.map(({ path }) => path);
+  const hiddenInDefaults = below(hidden, ["defaults"]);
+  const shared = { defaults, receiverNames: data.receivers.map(({ name }) => name) };
+  const absolute = (path: string | null): string | null => (path === null ? null : resolve(document.folder, path));
+  return deepFreeze<Config>({
+    ...data,
+    file: document.absolutePath,
+    hidden,
+    hiddenTexts: hiddenTextsOf(document.fileValues),
+    source: resolveSource(data, document),
+    defaults: settled(defaults),
+    isGateConfigured: [defaults, ...organizations].some((one) => typeof one !== "string" && one.gate !== undefined),
+    organizations: organizations.map((organization, index) =>
+      resolveOrganization({
+        ...shared,
+        organization,
+        hidden: [...below(hidden, ["organizations", index]), ...hiddenInDefaults],
+        discoveredBy: null,
+      }),
+    ),
+    discover: (data.discover ?? []).map((source) => ({
+      ...source,
+      file: absolute(source.file),
+      template: resolveOrganization({
+        ...shared,
+        organization: "",
+        hidden: hiddenInDefaults,
+        discoveredBy: source.name,
+      }),
+    })),
+    receivers: data.receivers.map(resolveReceiver),
+    server: {
+      ...server,
+      listen: listenOf(server.listen ?? undefined, environmentListen),
+      tokens: [
+        ...(server.token === null
+          ? []
+          : [{ name: oneTokenName, secret: server.token, rights: allRights, slugs: null }]),
+        ...server.tokens,
+      ],
+    },
+    secondOpinion: secondOpinion && {
+      ...secondOpinion,
+      verifier: { ...secondOpinion.verifier, file: absolute(secondOpinion.verifier.file) },
+    },
+  });
+}
+
+/** Returns the HOST:PORT of a server: as it is written, else that of the environment, else the one that is built in. */
+export function listenOf(written: string | undefined, environmentListen: string | null): string {
+  return (written === undefined ? null : parseListen(written)) ?? environmentListen ?? "127.0.0.1:9640";
+}
+
+function resolveSource({ source }: RootInput, { folder }: ConfigDocument): SourceConfig {
+  const type = source.type ?? defaultSourceType;
+  const known = { ...source, type, ...sourceKinds[type] } as SourceConfig;
+  if (known.type !== "embedded") return known;
+  const preload = known.preload.map((entry) =>
+    "events" in entry
+      ? { ...entry, events: resolve(folder, entry.events) }
+      : { fixture: resolve(folder, entry.fixture) },
+  );
+  return { ...known, preload };
+}
+
+/** Returns one receiver with what its type makes of its keys. */
+function resolveReceiver(receiver: RootInput["receivers"][number]): ReceiverConfig {
+  const kind = receiverKind(receiver.type);
+  const hasThreads = kind.hasThreads?.(receiver) ?? false;
+  return {
+    ...receiver,
+    sendUnknown: receiver.sendUnknown ?? receiver.minSeverity === "warn",
+    sendActs: receiver.sendActs ?? hasThreads,
+    // The default sends no comments: a discussion is no news to everybody who reads the channel (CONTRACT 15).
+    sendComments: hasThreads && receiver.sendActs === true,
+    hasThreads,
+    takesAcknowledgements: kind.takesAcknowledgements === true,
+  };
+}
+
+function deepFreeze<Value>(value: Value): Value {
+  if (typeof value !== "object" || value === null || value instanceof Secret) return value;
+  for (const child of Object.values(value)) deepFreeze(child);
+  return Object.freeze(value);
+}
