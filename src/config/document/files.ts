@@ -1,5 +1,6 @@
 import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
+import { buffer } from "node:stream/consumers";
 
 import { systemCodeOf } from "../../base/file-error.ts";
 
@@ -30,58 +31,45 @@ export type FileContent =
  */
 export function readRegularFile(absolutePath: string, maxBytes: number): Promise<FileContent> {
   // With O_NONBLOCK the open of a pipe without a writer returns at once; regular files are not affected.
-  return read(absolutePath, constants.O_RDONLY | constants.O_NONBLOCK, async (handle) => {
+  return read(absolutePath, constants.O_RDONLY | constants.O_NONBLOCK, maxBytes, async (handle) => {
     const status = await handle.stat();
-    if (status.isDirectory()) return { kind: "unreadable", reason: "is a folder" };
-    if (!status.isFile())
-      return { kind: "unreadable", reason: "is not a regular file but a pipe, a socket or a device" };
-    return readBounded(handle, maxBytes);
+    if (status.isFile()) return null;
+    return status.isDirectory() ? reasons["EISDIR"] : reasons["ENXIO"];
   });
 }
 
 /** Like readRegularFile, but also reads open descriptors: `/dev/stdin`, or the `/dev/fd/63` of a shell's `<(command)`. */
 export function readInputFile(absolutePath: string, maxBytes: number): Promise<FileContent> {
   if (!/^\/(?:dev|proc)\//.test(absolutePath)) return readRegularFile(absolutePath, maxBytes);
-  return read(absolutePath, constants.O_RDONLY, (handle) => readBounded(handle, maxBytes));
+  return read(absolutePath, constants.O_RDONLY, maxBytes);
 }
 
 async function read(
   absolutePath: string,
   flags: number,
-  readHandle: (handle: FileHandle) => Promise<FileContent>,
+  maxBytes: number,
+  refusal?: (handle: FileHandle) => Promise<string | null | undefined>,
 ): Promise<FileContent> {
+  let handle: FileHandle | undefined;
   try {
-    const handle = await open(absolutePath, flags);
-    try {
-      return await readHandle(handle);
-    } finally {
-      await handle.close();
-    }
+    handle = await open(absolutePath, flags);
+    const refused = (await refusal?.(handle)) ?? null;
+    if (refused !== null) return { kind: "unreadable", reason: refused };
+    // It may be a device without an end.
+    const bytes = await buffer(handle.createReadStream({ end: maxBytes }));
+    if (bytes.length > maxBytes) return { kind: "unreadable", reason: `is larger than ${maxBytes} bytes` };
+    return { kind: "content", bytes };
   } catch (error) {
-    return { kind: "unreadable", reason: describeUnreadable(error) };
+    const code = error instanceof Error ? systemCodeOf(error) : "";
+    return { kind: "unreadable", reason: reasons[code] ?? `cannot be read (${code === "" ? String(error) : code})` };
+  } finally {
+    await handle?.close();
   }
 }
 
-/** Reads at most `maxBytes`: it may be a device. */
-async function readBounded(handle: FileHandle, maxBytes: number): Promise<FileContent> {
-  const chunks: Buffer[] = [];
-  let totalBytes = 0;
-  for (;;) {
-    const { bytesRead, buffer } = await handle.read(Buffer.alloc(65_536), 0, 65_536, null);
-    if (bytesRead === 0) return { kind: "content", bytes: Buffer.concat(chunks) };
-    totalBytes += bytesRead;
-    if (totalBytes > maxBytes) return { kind: "unreadable", reason: `is larger than ${maxBytes} bytes` };
-    chunks.push(buffer.subarray(0, bytesRead));
-  }
-}
-
-function describeUnreadable(error: unknown): string {
-  const code = error instanceof Error ? systemCodeOf(error) : "";
-  const reasons: Readonly<Record<string, string>> = {
-    ENOENT: "does not exist",
-    EISDIR: "is a folder",
-    // The code for a socket.
-    ENXIO: "is not a regular file but a pipe, a socket or a device",
-  };
-  return reasons[code] ?? `cannot be read (${code === "" ? String(error) : code})`;
-}
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: "does not exist",
+  EISDIR: "is a folder",
+  // The code for a socket.
+  ENXIO: "is not a regular file but a pipe, a socket or a device",
+};

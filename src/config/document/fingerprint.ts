@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 
+import type { LoadOptions } from "../load.ts";
 import { readDocument } from "./document.ts";
 import { maxConfigBytes, readRegularFile } from "./files.ts";
-import type { LoadOptions } from "../load.ts";
 
 /**
  * Returns the absolute paths of the files whose content is the configuration: the file, and those that its `${file:…}` name.
@@ -11,8 +11,9 @@ import type { LoadOptions } from "../load.ts";
  */
 export async function configFiles({ path, cwd, env }: LoadOptions): Promise<readonly string[]> {
   const absolutePath = resolve(cwd, path);
-  const bytes = await readBytes(absolutePath);
-  if (bytes === null) return [absolutePath];
+  const content = await readRegularFile(absolutePath, maxConfigBytes);
+  if (content.kind === "unreadable") return [absolutePath];
+  const { bytes } = content;
   const document = await readDocument({ file: absolutePath, absolutePath, bytes, environment: env });
   return [...new Set([absolutePath, ...document.files])];
 }
@@ -24,13 +25,9 @@ export async function configFiles({ path, cwd, env }: LoadOptions): Promise<read
 export async function fingerprintFiles(paths: readonly string[]): Promise<string> {
   const hash = createHash("sha256");
   for (const path of paths) {
-    const bytes = await readBytes(path);
-    hash.update(`${path}\0${bytes?.length ?? "none"}\0`).update(bytes ?? new Uint8Array());
+    const content = await readRegularFile(path, maxConfigBytes);
+    if (content.kind === "unreadable") hash.update(`${path}\0none\0`);
+    else hash.update(`${path}\0${content.bytes.length}\0`).update(content.bytes);
   }
   return hash.digest("hex");
-}
-
-async function readBytes(path: string): Promise<Uint8Array | null> {
-  const content = await readRegularFile(path, maxConfigBytes);
-  return content.kind === "content" ? content.bytes : null;
 }
