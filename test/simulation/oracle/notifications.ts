@@ -157,12 +157,13 @@ export class NotificationOracle {
         if (episode === undefined || !this.#isLongOver(episode)) continue;
         this.#facts.violate(`${name} was never notified of the end of ${first.id} (${first.slug} ${first.kind})`);
       }
-      // What was refused is told again while it fires: not promised is what ends before.
+      // What was refused is told again while it fires: not promised is what ends before, or is no longer bad enough then.
       const refused = new Set(
         [...receiver.refusedAlerts.values()].flatMap((alert) => {
           const episode = this.#episodes.of(alert);
           const againAtMs = (receiver.refusedAtMs.get(alert.id) ?? 0) + repeatIntervalMs + formingMs;
-          const isToldAgain = episode !== undefined && (episode.endsAtMs ?? 0) > againAtMs;
+          const isLoud = name !== "pager" || episode?.severities.at(-1) === "fail";
+          const isToldAgain = episode !== undefined && isLoud && (episode.endsAtMs ?? 0) > againAtMs;
           return isToldAgain ? [] : episode;
         }),
       );
