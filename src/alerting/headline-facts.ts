@@ -36,10 +36,10 @@ export function headlineFacts(
   const shown = notSilenced(members);
   const own = part === undefined ? shown : notSilenced(part.members);
   const isPart = part !== undefined && part.watched < settings.slugs.length;
-  const began = spikesOf(shown).map(({ alert }) => alert.onset?.atMs ?? alert.startsAtMs);
+  const began = spikesOf(shown).map((alert) => alert.onset?.atMs ?? alert.startsAtMs);
   const stopped = stoppedAtMsOfEach(shown);
   const untilMs = stopped.length === 0 ? (endedAtMs ?? nowMs) : Math.max(...stopped);
-  const failed = slugsOf(members.filter(({ alert }) => isGateAlert(alert) && alert.peak.severity === "fail"));
+  const failed = slugsOf(members.filter((alert) => isGateAlert(alert) && alert.peak.severity === "fail"));
   return {
     number,
     family,
@@ -64,8 +64,8 @@ export function headlineFacts(
     /** Deaths that were found alive, where they are so many that the checker is suspected; else 0. */
     foundAlive: foundAlive(shown),
     /** Single deaths are known, so that a cause could be seen. */
-    isSeen: shown.some(({ alert: { found } }) => found !== undefined && (found.cause !== null || found.excess)),
-    excess: incidentExcess(shown.flatMap(({ alert, end }) => (end === null ? [alert] : []))),
+    isSeen: shown.some(({ found }) => found !== undefined && (found.cause !== null || found.excess)),
+    excess: incidentExcess(shown.flatMap((alert) => (alert.end === null ? [alert] : []))),
     ...judgedOf(members),
     /** Organizations whose takedowns its alerts hold, and those that are allowed again; 0 where nobody goes by gates. */
     held: isGateUsed ? summary.held : 0,
@@ -73,14 +73,14 @@ export function headlineFacts(
     /** Results ended all of it, not a change of the configuration. */
     isBack: members.every(({ end }) => end === null || end.isByRun),
     platform: family === "unreachable" ? platformOf(shown, settings) : null,
-    hasNoEvents: shown.length > 0 && shown.every(({ alert }) => alert.found?.error?.reason === "no_events"),
+    hasNoEvents: shown.length > 0 && shown.every((alert) => alert.found?.error?.reason === "no_events"),
   };
 }
 
 /** Returns what people say that an incident was, and of how many of its members: it is its judgement where all were judged alike. */
 function judgedOf(members: readonly IncidentMember[]) {
-  const judgeable = members.filter(({ alert }) => isGateAlert(alert));
-  const given = judgeable.flatMap(({ alert }) => alert.judgement ?? []);
+  const judgeable = members.filter((alert) => isGateAlert(alert));
+  const given = judgeable.flatMap((alert) => alert.judgement ?? []);
   const judged = { checker: 0, real: 0, expected: 0 };
   for (const { verdict } of given) judged[verdict]++;
   const last = given.toSorted((left, right) => left.atMs - right.atMs).at(-1);
@@ -98,7 +98,7 @@ function notSilenced(members: readonly IncidentMember[]): readonly IncidentMembe
 }
 
 function spikesOf(members: readonly IncidentMember[]): readonly IncidentMember[] {
-  const spikes = members.filter(({ alert }) => alert.check === "dead-asset-spike" && alert.kind === "verdict");
+  const spikes = members.filter((alert) => alert.check === "dead-asset-spike" && alert.kind === "verdict");
   return spikes.length === 0 ? members : spikes;
 }
 
@@ -109,17 +109,17 @@ function countsOf(members: readonly IncidentMember[]) {
 function aloneOf(members: readonly IncidentMember[]) {
   const [member] = spikesOf(members);
   if (member === undefined || slugsOf(members).size > 1) return null;
-  const { slug, check, windowHours = 24, found, peak } = member.alert;
+  const { slug, check, windowHours = 24, found, peak } = member;
   const { count, expected, ...counting } = found?.deaths ?? { count: peak.currentCount, expected: null };
   return { slug, check, windowHours, deaths: { currentCount: count, expectedCount: expected, ...counting } };
 }
 
 function platformOf(members: readonly IncidentMember[], settings: HeadlineContext["settings"]) {
-  const errors = members.flatMap(({ alert }) => alert.found?.error ?? []);
+  const errors = members.flatMap((alert) => alert.found?.error ?? []);
   const [most] = [...Map.groupBy(errors, ({ status = null }) => status)].toSorted(
     ([, left], [, right]) => right.length - left.length,
   );
-  const unwatched = slugsOf(members.filter(({ alert }) => alert.check === "dead-asset-spike"));
+  const unwatched = slugsOf(members.filter((alert) => alert.check === "dead-asset-spike"));
   return {
     /** The host that is asked, or the type of the source. */
     host: settings.source,
@@ -129,6 +129,6 @@ function platformOf(members: readonly IncidentMember[], settings: HeadlineContex
     /** Organizations whose deaths are not watched, and those of them whose takedowns are on hold meanwhile. */
     unwatched: unwatched.size,
     onHold: [...unwatched].filter((slug) => settings.gateOf(slug).whenUnknown === "hold").length,
-    checks: [...new Set(members.map(({ alert }) => alert.check))],
+    checks: [...new Set(members.map((alert) => alert.check))],
   };
 }

@@ -1,21 +1,15 @@
 import { describe, expect, it } from "vitest";
 
 import { firingAlert, openIncident } from "../../test/support/firing-alert.ts";
-import type { AlertFound, AlertState } from "../store/alerts/alerts.ts";
+import type { AlertFound, Alert } from "../store/alerts/alerts.ts";
 import type { Incident } from "../store/alerts/incidents.ts";
 import { excessStoppedAtMs, incidentExcess, summarizeIncident, type IncidentMember } from "./incident-summary.ts";
 
 const incident: Incident = openIncident(1_000, { id: "i1" });
 const nothingFound: AlertFound = { deaths: null, carriers: [], revived: null, cause: null, error: null };
 
-function member(alert: Partial<AlertState>, how: Partial<IncidentMember> = {}): IncidentMember {
-  return {
-    alert: firingAlert("a1", 1, alert),
-    end: null,
-    isSilenced: false,
-    holdsGate: false,
-    ...how,
-  };
+function member(alert: Partial<Alert>, how: Partial<IncidentMember> = {}): IncidentMember {
+  return { ...firingAlert("a1", 1, alert), isSilenced: false, holdsGate: false, ...how };
 }
 
 function found(count: number, share: number, rest: Partial<AlertFound> = {}): AlertFound {

@@ -3,11 +3,11 @@ import { describeAuthor } from "../contract/actor.ts";
 import { speaksForChecker } from "../contract/judgement.ts";
 import { stoppedAtMsOf, type SpikeCarrier, type SpikeExcess } from "../contract/spike-evidence.ts";
 import { worstSeverity } from "../contract/severity.ts";
-import type { AlertState, KeptAlert } from "../store/alerts/alerts.ts";
+import type { Alert } from "../store/alerts/alerts.ts";
 import type { Incident } from "../store/alerts/incidents.ts";
 
 /** An alert of an incident, as it stands now. */
-export interface IncidentMember extends KeptAlert {
+export interface IncidentMember extends Alert {
   readonly isSilenced: boolean;
   /** Its failure holds the gate of its organization. */
   readonly holdsGate: boolean;
@@ -41,13 +41,13 @@ export function summarizeIncident(
     family,
     startedAtMs,
     endedAtMs,
-    severity: worstSeverity(judged.map(({ alert }) => alert.severity)),
+    severity: worstSeverity(judged.map((alert) => alert.severity)),
     organizations: slugsOf(shown).size,
     firing: slugsOf(firing).size,
     /** The sum over each member's latest run that was not ok; null when one of them has no counts. */
     deaths: family === "deaths" ? sumDeaths(shown) : null,
-    onsetAtMs: middleOf(shown.flatMap(({ alert }) => alert.onset?.atMs ?? [])),
-    excessStoppedAtMs: excessStoppedAtMs(firing.map(({ alert }) => alert)),
+    onsetAtMs: middleOf(shown.flatMap((alert) => alert.onset?.atMs ?? [])),
+    excessStoppedAtMs: excessStoppedAtMs(firing.map((alert) => alert)),
     likelyCause: causeOf(incident, shown, carriers),
     /** Of all its excess deaths; the largest share first. */
     carriers: carriers.slice(0, mostCarriers),
@@ -63,7 +63,7 @@ export function summarizeIncident(
 export function worstMembers(members: readonly IncidentMember[], limit: number) {
   const firing = members.filter(({ end }) => end === null);
   return (firing.length === 0 ? members : firing)
-    .flatMap(({ alert: { slug, found } }) => {
+    .flatMap(({ slug, found }) => {
       const deaths = found?.deaths ?? null;
       return deaths === null ? [] : [{ slug, excess: deaths.count - deaths.expected, ...deaths }];
     })
@@ -72,13 +72,13 @@ export function worstMembers(members: readonly IncidentMember[], limit: number) 
 }
 
 /** Returns the organizations that some members are of. */
-export function slugsOf(members: readonly Pick<IncidentMember, "alert">[]): ReadonlySet<string> {
-  return new Set(members.map(({ alert }) => alert.slug));
+export function slugsOf(members: readonly Pick<Alert, "slug">[]): ReadonlySet<string> {
+  return new Set(members.map((alert) => alert.slug));
 }
 
 function sumDeaths(members: readonly IncidentMember[]) {
   let [count, expected, counted] = [0, 0, 0];
-  for (const { alert } of members) {
+  for (const alert of members) {
     if (alert.check !== "dead-asset-spike") continue;
     const deaths = alert.found?.deaths ?? null;
     if (deaths === null) return null;
@@ -93,7 +93,7 @@ function sumDeaths(members: readonly IncidentMember[]) {
  * Returns whether the excess of these alerts goes on (CONTRACT 15, Is it over?), and since when nothing is unusual: all of those
  * that know it have stopped, or none knows it. null: no events say.
  */
-export function incidentExcess(firing: readonly Pick<AlertState, "found">[]): SpikeExcess | null {
+export function incidentExcess(firing: readonly Pick<Alert, "found">[]): SpikeExcess | null {
   const all = firing.flatMap(({ found }) => found?.excess ?? []);
   const known = all.filter(({ state }) => state !== "unclear");
   if (all.length === 0) return null;
@@ -111,14 +111,14 @@ export function incidentExcess(firing: readonly Pick<AlertState, "found">[]): Sp
 }
 
 /** Returns when the excess of these alerts had stopped; null: it has not, or nobody knows. */
-export function excessStoppedAtMs(firing: readonly Pick<AlertState, "found">[]): number | null {
+export function excessStoppedAtMs(firing: readonly Pick<Alert, "found">[]): number | null {
   const excess = incidentExcess(firing);
   return excess === null ? null : stoppedAtMsOf(excess);
 }
 
 /** Returns when the excess of each of these had stopped, where it has. */
-export function stoppedAtMsOfEach(members: readonly Pick<IncidentMember, "alert">[]): number[] {
-  return members.flatMap(({ alert: { found } }) => (found?.excess ? (stoppedAtMsOf(found.excess) ?? []) : []));
+export function stoppedAtMsOfEach(members: readonly Pick<Alert, "found">[]): number[] {
+  return members.flatMap(({ found }) => (found?.excess ? (stoppedAtMsOf(found.excess) ?? []) : []));
 }
 
 /** The earlier of the middle two, so that it is an onset that some alert has. */
@@ -129,7 +129,7 @@ function middleOf(instants: readonly number[]): number | null {
 
 /** The values that the excess deaths share: each member's shares count as much as it has excess. */
 function sharedCarriers(members: readonly IncidentMember[]): SpikeCarrier[] {
-  const weighted = members.flatMap(({ alert: { found } }) => {
+  const weighted = members.flatMap(({ found }) => {
     const excess = found?.deaths ? Math.max(0, found.deaths.count - found.deaths.expected) : 0;
     return found === undefined || excess === 0 ? [] : [{ carriers: found.carriers, excess }];
   });
@@ -167,13 +167,13 @@ function causeOf(
     ({ share, usualShare }) => share >= concentratedShare && share - usualShare >= concentratedLift,
   );
   if (isConcentrated) return "checker";
-  const isSpread = members.length > 0 && members.every(({ alert }) => alert.found?.cause === "assets");
+  const isSpread = members.length > 0 && members.every((alert) => alert.found?.cause === "assets");
   return isSpread ? "assets" : "unclear";
 }
 
 /** Returns how many deaths were found alive, where they are so many that the checker is suspected; else 0. */
 export function foundAlive(members: readonly IncidentMember[]): number {
-  const revived = members.flatMap(({ alert }) => alert.found?.revived ?? []);
+  const revived = members.flatMap((alert) => alert.found?.revived ?? []);
   const judged = revived.reduce((sum, one) => sum + one.judged, 0);
   const revivedCount = revived.reduce((sum, { count }) => sum + count, 0);
   return judged > 0 && speaksForChecker({ revivedCount, share: revivedCount / judged }) ? revivedCount : 0;
@@ -181,7 +181,7 @@ export function foundAlive(members: readonly IncidentMember[]): number {
 
 function acknowledgedBy(members: readonly IncidentMember[]): string | null {
   const firing = members.filter(({ end }) => end === null);
-  const acknowledgements = firing.flatMap(({ alert }) => alert.acknowledgement ?? []);
+  const acknowledgements = firing.flatMap((alert) => alert.acknowledgement ?? []);
   if (acknowledgements.length < firing.length) return null;
   const names = new Set(acknowledgements.map(({ by, note }) => describeAuthor(by, note)));
   const [first = null] = names;

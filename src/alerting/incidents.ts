@@ -2,7 +2,7 @@ import { dayMs } from "../base/time.ts";
 import { familyOf } from "../contract/incident.ts";
 import type { CheckReport } from "../contract/report.ts";
 import { compareSeverity, type Severity } from "../contract/severity.ts";
-import type { AlertState, KeptAlert } from "../store/alerts/alerts.ts";
+import type { Alert } from "../store/alerts/alerts.ts";
 import type { FleetVerdict, Incident } from "../store/alerts/incidents.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import { incidentToJoin } from "./decide/membership.ts";
@@ -69,7 +69,7 @@ class OpenBook {
   readonly #changed = new Set<number>();
   readonly #events: IncidentEvent[] = [];
   /** Read once: thousands may fire in one transaction. */
-  readonly #membersOf = new Map<number, KeptAlert[]>();
+  readonly #membersOf = new Map<number, Alert[]>();
   /** The worst severity that something of each incident got in this transaction: what is no worse ends nothing more. */
   readonly #worst = new Map<number, Severity>();
   #spiking: Spiking | null = null;
@@ -97,7 +97,7 @@ class OpenBook {
       else if (event === "firing" || event === "unknown") joined.set(alert.id, await this.#join(alert, report));
       else if (event === "escalated") await this.#worsen(alert.incident?.number ?? 0, alert.severity);
     }
-    const changed = (alert: AlertState): AlertState => this.#asItIs(alert, joined.get(alert.id));
+    const changed = (alert: Alert): Alert => this.#asItIs(alert, joined.get(alert.id));
     return {
       ...step,
       live: step.live.map(changed),
@@ -119,7 +119,7 @@ class OpenBook {
     return this.#events.map(({ what, incident }) => ({ what, incident: this.#find(incident.number) ?? incident }));
   }
 
-  async #join(alert: AlertState, report: CheckReport | null): Promise<Incident> {
+  async #join(alert: Alert, report: CheckReport | null): Promise<Incident> {
     const { settings, newId } = this.#context;
     const firingAtMs = alert.firingAtMs ?? alert.startsAtMs;
     const begun = { family: family(alert, report), firingAtMs, carrier: carrierOf(report) };
@@ -144,13 +144,13 @@ class OpenBook {
     this.#firing.set(incident.number, (this.#firing.get(incident.number) ?? 0) + 1);
     await this.#worsen(incident.number, alert.severity);
     // Only now: where acknowledgements end the members are read again, and this one is not stored yet.
-    (await this.#members(incident.number)).push({ alert, end: null });
+    (await this.#members(incident.number)).push(alert);
     if (isSpike(alert)) await this.#weigh(incident.number, alert);
     return incident;
   }
 
   /** An incident ends when none of its alerts fires any more. */
-  async #leave(alert: AlertState, endsAtMs: number): Promise<void> {
+  async #leave(alert: Alert, endsAtMs: number): Promise<void> {
     const left = this.#find(alert.incident?.number ?? 0);
     if (isSpike(alert)) this.#spiking?.delete(alert.slug);
     if (left === undefined) return;
@@ -167,7 +167,7 @@ class OpenBook {
   async #worsen(number: number, severity: Severity): Promise<void> {
     const incident = this.#find(number);
     if (incident === undefined) return;
-    const isEnded = ({ alert: { acknowledgement }, end }: KeptAlert): boolean =>
+    const isEnded = ({ acknowledgement, end }: Alert): boolean =>
       end === null && acknowledgement !== null && compareSeverity(severity, acknowledgement.severity) > 0;
     // Thousands may get worse in one transaction, and none of them be acknowledged.
     const worst = this.#worst.get(number);
@@ -177,13 +177,13 @@ class OpenBook {
     this.#change({ ...incident, outlived: incident.outlived + 1 });
     // They are read again, as earlier steps of this transaction left them.
     this.#membersOf.delete(number);
-    const ended = (await this.#members(number)).filter(isEnded).map(({ alert }) => alert.id);
+    const ended = (await this.#members(number)).filter(isEnded).map((alert) => alert.id);
     for (const id of ended) this.#unacknowledged.add(id);
     await this.#parts.alerts.acknowledge(ended, null);
   }
 
   /** Whether a fleet verdict begins with this alert, or what it counts grows (CONTRACT 15, Fleet verdict). */
-  async #weigh(number: number, alert: AlertState): Promise<void> {
+  async #weigh(number: number, alert: Alert): Promise<void> {
     const { settings, nowMs } = this.#context;
     const spiking = await this.#allSpiking();
     spiking.add(alert.slug, number);
@@ -206,11 +206,11 @@ class OpenBook {
     await this.#parts.incidents.forgetSpikeDays(number);
   }
 
-  async #judgeTogether(number: number, alert: AlertState, least: number): Promise<FoundVerdict | null> {
+  async #judgeTogether(number: number, alert: Alert, least: number): Promise<FoundVerdict | null> {
     if (begunOf(alert).length === 0) return null;
     const { nowMs, fleet } = this.#context;
     const members = await this.#members(number);
-    const together = countTogether(members.flatMap((member) => begunOf(member.alert)));
+    const together = countTogether(members.flatMap((member) => begunOf(member)));
     if (together < least) return null;
     const { incidents, meta } = this.#parts;
     const fired = await incidents.countSpikeDays(Math.floor(nowMs / dayMs) - rateDays, number);
@@ -235,7 +235,7 @@ class OpenBook {
     return this.#organizations.size;
   }
 
-  async #members(number: number): Promise<KeptAlert[]> {
+  async #members(number: number): Promise<Alert[]> {
     const known = this.#membersOf.get(number);
     if (known !== undefined) return known;
     const read = [...((await this.#parts.incidents.members([number])).get(number) ?? [])];
@@ -252,7 +252,7 @@ class OpenBook {
     this.#changed.add(incident.number);
   }
 
-  #asItIs(alert: AlertState, joined: Incident | undefined): AlertState {
+  #asItIs(alert: Alert, joined: Incident | undefined): Alert {
     const own = this.#unacknowledged.has(alert.id) ? { ...alert, acknowledgement: null } : alert;
     return joined === undefined ? own : { ...own, incident: { id: joined.id, number: joined.number } };
   }
@@ -288,17 +288,17 @@ class Spiking {
 
 type FoundVerdict = Omit<FleetVerdict, "startsAtMs" | "peakSpiking" | "organizations">;
 
-function isSpike({ check, kind }: AlertState): boolean {
+function isSpike({ check, kind }: Alert): boolean {
   return check === "dead-asset-spike" && kind === "verdict";
 }
 
 /** What began with the first look at an organization says nothing of when it began. */
-function begunOf(alert: AlertState): Begun[] {
+function begunOf(alert: Alert): Begun[] {
   const { slug, startsAtMs, isFirstLook } = alert;
   return isSpike(alert) && isFirstLook !== true ? [{ slug, startsAtMs }] : [];
 }
 
-function family({ check, kind }: AlertState, report: CheckReport | null): string {
+function family({ check, kind }: Alert, report: CheckReport | null): string {
   return familyOf({ check, kind, errorReason: report?.kind === "error" ? report.error.reason : null });
 }
 

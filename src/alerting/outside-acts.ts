@@ -2,7 +2,7 @@ import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import { actor, type Actor } from "../contract/actor.ts";
 import type { OutsideAct } from "../store/acts/outside-acts.ts";
-import type { AlertState } from "../store/alerts/alerts.ts";
+import type { Alert } from "../store/alerts/alerts.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import type { Store } from "../store/store.ts";
 import { actOnIncident, readActFacts } from "./acts/incident-acts.ts";
@@ -26,7 +26,7 @@ export type OutsideOutcome = "applied" | "repeated" | "late" | "no_alert" | "unc
 
 interface Foreseen {
   readonly outcome: OutsideOutcome;
-  readonly alerts: readonly AlertState[];
+  readonly alerts: readonly Alert[];
 }
 
 export interface OutsideActsOptions {
@@ -103,7 +103,7 @@ async function outcomeOf(act: () => Promise<ActPlan>): Promise<Foreseen> {
     const { changed, skipped } = await act();
     const isAlready = skipped.some(({ reason }) => reason === "already");
     const outcome = changed.length > 0 ? "applied" : isAlready ? "unchanged" : "no_alert";
-    return { outcome, alerts: changed.map(({ alert }) => alert) };
+    return { outcome, alerts: changed.map((alert) => alert) };
   } catch (error) {
     if (error instanceof FlatlineError && (error.code === "not_found" || error.code === "conflict"))
       return { outcome: "no_alert", alerts: [] };

@@ -6,7 +6,7 @@ import { secondMs, type Clock } from "../base/time.ts";
 import { checkKey } from "../contract/check-key.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { Severity } from "../contract/severity.ts";
-import type { AlertState } from "../store/alerts/alerts.ts";
+import type { Alert } from "../store/alerts/alerts.ts";
 import type { Board } from "../store/runs/board.ts";
 import { stateAfter, type CheckKey, type CheckState } from "../store/runs/check-state.ts";
 import type { StoredRun } from "../store/runs/checks.ts";
@@ -237,7 +237,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     return isAfterGap(gapMs, intervalOf(run)) || !hasSameThresholds(last.result, report.result);
   }
 
-  function decide(request: FinishedRun, target: AlertTarget, states: readonly AlertState[]): Transition {
+  function decide(request: FinishedRun, target: AlertTarget, states: readonly Alert[]): Transition {
     const { run, report, nextDueAtMs } = request;
     const counted = { ...report, startedAtMs: runTimeMs({ ...run, ...report, nextDueAtMs }) };
     return transition({

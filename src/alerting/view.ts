@@ -1,5 +1,5 @@
 import { failuresIn } from "../store/alerts/gate.ts";
-import type { KeptAlert } from "../store/alerts/alerts.ts";
+import type { Alert } from "../store/alerts/alerts.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import { releaseOf } from "./decide/gate.ts";
 import { ruleOf, silencedAt } from "./decide/silences.ts";
@@ -17,18 +17,17 @@ export async function alertViewer(
   { silences }: Pick<StoreParts, "silences">,
   settings: Pick<AlertingSettings, "silences" | "targetOf" | "gateOf">,
   nowMs: number,
-): Promise<(kept: KeptAlert) => AlertView> {
+): Promise<(kept: Alert) => AlertView> {
   const stored = await silences.endingAfter(nowMs);
   const isSilenced = silencedAt([...settings.silences, ...stored.map(ruleOf)], nowMs);
-  return ({ alert, end }) => {
+  return (alert) => {
     const { check, slug } = alert;
-    const [failure] = failuresIn([{ alert, end }]);
+    const [failure] = failuresIn([alert]);
     const target = settings.targetOf(check, slug);
     return {
-      alert,
-      end,
+      ...alert,
       target,
-      isSilenced: end === null && isSilenced({ check, slug, labels: target?.labels ?? {} }),
+      isSilenced: alert.end === null && isSilenced({ check, slug, labels: target?.labels ?? {} }),
       holdsGate: failure !== undefined && releaseOf(failure, settings.gateOf(slug)) === null,
     };
   };

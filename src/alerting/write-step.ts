@@ -1,4 +1,4 @@
-import type { AlertEnd, AlertState } from "../store/alerts/alerts.ts";
+import type { AlertEnd, Alert } from "../store/alerts/alerts.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import { changeOfGate, isGateAlert } from "./decide/gate.ts";
 import type { Transition } from "./decide/transition.ts";
@@ -25,26 +25,25 @@ export async function writeStep(parts: StoreParts, { step, context, settings, no
 /** Ends an alert, and records what that means for the gate. */
 async function end(
   parts: StoreParts,
-  alert: AlertState,
+  alert: Alert,
   given: AlertEnd,
   { settings, nowMs }: Pick<StepFacts, "settings" | "nowMs">,
 ): Promise<void> {
   const { slug } = alert;
   const before = alert.failure === undefined ? [] : await parts.gate.failures(slug);
-  const after = before.map((one) => (one.alert.id === alert.id ? { ...one, alert, end: given } : one));
+  const after = before.map((one) => (one.id === alert.id ? { ...one, end: given } : one));
   const { ended, isOpened } = changeOfGate(before, after, settings.gateOf(slug));
-  await parts.alerts.end(alert, isOpened ? { ...given, opensGate: true } : given);
-  for (const { alert: held, how } of ended)
-    await parts.log.released([held.id], { by: null, comment: null, how, atMs: nowMs });
+  await parts.alerts.save({ ...alert, end: isOpened ? { ...given, opensGate: true } : given });
+  for (const { id, how } of ended) await parts.log.released([id], { by: null, comment: null, how, atMs: nowMs });
 }
 
 /** Returns the alert with its last change, which receivers are told of, and as a failure of the gate. */
 function noted(
-  state: AlertState,
+  state: Alert,
   step: Transition,
   { labels, url }: Pick<AlertTarget, "labels" | "url">,
   nowMs: number,
-): AlertState {
+): Alert {
   const change = step.changes.find(({ alert }) => alert.id === state.id);
   if (change === undefined) return state;
   const { event, reason } = change;
@@ -55,7 +54,7 @@ function noted(
 }
 
 /** Returns how an alert ends with this step. */
-function endOf(step: Transition, { id, reason }: AlertState): AlertEnd {
+function endOf(step: Transition, { id, reason }: Alert): AlertEnd {
   const atMs = step.changes.find(({ alert, endsAtMs }) => alert.id === id && endsAtMs !== null)?.endsAtMs ?? 0;
   return { atMs, isByRun: reason !== "organization_removed" && reason !== "check_removed" };
 }

@@ -1,7 +1,7 @@
 import { deathsBeginAtMs } from "../alerting/decide/gate.ts";
 import { hourMs } from "../base/time.ts";
 import type { JudgementVerdict } from "../contract/judgement.ts";
-import type { AlertState, KeptAlert } from "../store/alerts/alerts.ts";
+import type { Alert } from "../store/alerts/alerts.ts";
 import { leastApartMs } from "./score.ts";
 import type { Incident, Truth } from "./truth.ts";
 
@@ -27,16 +27,16 @@ export interface JudgedTruthAsk {
  * at which they were not usual: an alert stands until they have left the window. Stretches that no alert could separate are
  * one, as neighbouring days are in labels.
  */
-export function judgedTruth(judged: readonly KeptAlert[], { nowMs, windowHoursOf }: JudgedTruthAsk): JudgedTruth {
+export function judgedTruth(judged: readonly Alert[], { nowMs, windowHoursOf }: JudgedTruthAsk): JudgedTruth {
   const counts = { checker: 0, real: 0, expected: 0 };
   const found = new Map<string, { incidents: Incident[]; massDeaths: Incident[] }>();
   let sinceMs: number | null = null;
-  for (const { alert, end } of judged) {
+  for (const alert of judged) {
     const verdict = alert.judgement?.verdict;
     if (!isSpike(alert) || verdict === undefined) continue;
     const windowHours = alert.windowHours ?? windowHoursOf(alert.slug);
     const fromMs = deathsBeginAtMs(alert, windowHours);
-    const toMs = end === null ? nowMs : Math.max(fromMs, end.atMs - windowHours * hourMs);
+    const toMs = alert.end === null ? nowMs : Math.max(fromMs, alert.end.atMs - windowHours * hourMs);
     const truth = found.get(alert.slug) ?? { incidents: [], massDeaths: [] };
     found.set(alert.slug, truth);
     (verdict === "checker" ? truth.incidents : truth.massDeaths).push({ fromMs, toMs });
@@ -50,7 +50,7 @@ export function judgedTruth(judged: readonly KeptAlert[], { nowMs, windowHoursOf
 }
 
 /** Returns whether an alert is one that a replay makes, too. */
-export function isSpike({ check, kind }: Pick<AlertState, "check" | "kind">): boolean {
+export function isSpike({ check, kind }: Pick<Alert, "check" | "kind">): boolean {
   return check === "dead-asset-spike" && kind === "verdict";
 }
 

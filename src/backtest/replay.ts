@@ -8,7 +8,7 @@ import { knownDays } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { spikeSeverity } from "../spike/verdict.ts";
 import { spikeWindow, windowCoverage } from "../spike/window.ts";
-import type { AlertState } from "../store/alerts/alerts.ts";
+import type { Alert } from "../store/alerts/alerts.ts";
 import { countsAt, type Counting } from "./counts.ts";
 import type { EventRecord } from "./event-record.ts";
 
@@ -35,7 +35,7 @@ export interface ReplayedNotice {
   /** Time of the run that caused it. */
   readonly atMs: number;
   readonly alertId: string;
-  readonly kind: AlertState["kind"];
+  readonly kind: Alert["kind"];
   readonly event: ChangeEvent;
   readonly severity: Severity;
   readonly reason: string;
@@ -55,7 +55,7 @@ export class Replay {
   lastAtMs: number | null = null;
   readonly #record: EventRecord;
   readonly #watched: Watched;
-  #states: readonly AlertState[] = [];
+  #states: readonly Alert[] = [];
   #alerts = 0;
   #seen = 0;
 

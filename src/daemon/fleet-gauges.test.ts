@@ -5,7 +5,7 @@ import { quietSettings } from "../../test/support/quiet-settings.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import type { AlertView } from "../alerting/view.ts";
 import type { Sample } from "../metrics/exposition.ts";
-import type { AlertState } from "../store/alerts/alerts.ts";
+import type { Alert } from "../store/alerts/alerts.ts";
 import type { Incident } from "../store/alerts/incidents.ts";
 import { createFleetSnapshots, type FleetSnapshot } from "../web/read/fleet.ts";
 import { createFleetGauges } from "./fleet-gauges.ts";
@@ -15,7 +15,7 @@ import { firingAlert, openIncident } from "../../test/support/firing-alert.ts";
 const startMs = Date.UTC(2026, 0, 15, 12);
 const configured = 10_000;
 
-const failure = (slug: string, check: AlertState["check"] = "dead-asset-spike"): AlertState =>
+const failure = (slug: string, check: Alert["check"] = "dead-asset-spike"): Alert =>
   firingAlert(`${check} ${slug}`, startMs, { check, slug });
 
 it("tells of every gate whether a failure holds it and since when, with one question to the store", async () => {
@@ -26,7 +26,7 @@ it("tells of every gate whether a failure holds it and since when, with one ques
     ...failure("slug-2"),
     judgement: { verdict: "real", comment: null, by: "kim", note: null, atMs: 1 },
   };
-  const failures = [failure("slug-1"), failure("slug-1", "sentinel"), judged as AlertState, failure("gone")];
+  const failures = [failure("slug-1"), failure("slug-1", "sentinel"), judged as Alert, failure("gone")];
   for (const [index, alert] of failures.entries())
     await store.alerts.save({ ...alert, failure: { atMs: startMs + index, releasedAtMs: null } });
   let questions = 0;
@@ -34,7 +34,7 @@ it("tells of every gate whether a failure holds it and since when, with one ques
     ...store,
     gate: {
       ...store.gate,
-      unreleased: (live: readonly AlertState[]) => {
+      unreleased: (live: readonly Alert[]) => {
         questions += 1;
         return store.gate.unreleased(live);
       },
@@ -73,13 +73,13 @@ it("counts alerts, incidents and queues", async () => {
   await using world = await createEventWorld();
   const { store } = world;
   const clock = createVirtualClock({ startMs });
-  const view = (slug: string, incident: number, given: Partial<AlertState> & { isSilenced?: boolean }): AlertView => {
+  const view = (slug: string, incident: number, given: Partial<Alert> & { isSilenced?: boolean }): AlertView => {
     const { isSilenced = false, ...state } = given;
     const alert = firingAlert(`${slug} ${incident}`, startMs, { slug, ...state });
-    const of = { ...alert, incident: { number: incident } } as AlertState;
-    return { alert: of, end: null, isSilenced, holdsGate: false, target: null };
+    const of = { ...alert, incident: { number: incident } } as Alert;
+    return { ...of, isSilenced, holdsGate: false, target: null };
   };
-  const acknowledgement = { by: "kim" } as unknown as AlertState["acknowledgement"];
+  const acknowledgement = { by: "kim" } as unknown as Alert["acknowledgement"];
   const snapshot = {
     alerts: [
       view("acme", 1, {}),

@@ -93,7 +93,7 @@ export function createFleetGauges(options: FleetGaugesOptions): () => Promise<Fl
 }
 
 function countAlerts(alerts: readonly AlertView[], checks: readonly CheckName[]): Sample[] {
-  const keyOf = ({ alert: { check, state, severity }, isSilenced }: AlertView): string =>
+  const keyOf = ({ check, state, severity, isSilenced }: AlertView): string =>
     `${check} ${state === "firing" && isSilenced ? "silenced" : state} ${severity}`;
   const found = Map.groupBy(alerts, keyOf);
   return checks.flatMap((check) =>
@@ -108,7 +108,7 @@ function countAlerts(alerts: readonly AlertView[], checks: readonly CheckName[])
 
 function listFiring(alerts: readonly AlertView[]): Sample[] {
   const firing = new Map<string, Sample>();
-  for (const { alert } of alerts) {
+  for (const alert of alerts) {
     const { check, slug, severity, state } = alert;
     if (state === "firing") firing.set(`${check} ${severity} ${slug}`, [{ check, slug, severity }, 1]);
   }
@@ -116,9 +116,9 @@ function listFiring(alerts: readonly AlertView[]): Sample[] {
 }
 
 function countSpiking(alerts: readonly AlertView[], check: CheckName): number {
-  const isSpiking = ({ alert }: AlertView): boolean =>
+  const isSpiking = (alert: AlertView): boolean =>
     alert.check === check && alert.state === "firing" && alert.severity !== "unknown";
-  return new Set(alerts.filter(isSpiking).map(({ alert }) => alert.slug)).size;
+  return new Set(alerts.filter(isSpiking).map((alert) => alert.slug)).size;
 }
 
 /** How each open incident stands is said by the alerts of it that fire. */
@@ -128,15 +128,15 @@ function countIncidents(
   families: readonly string[],
 ): Sample[] {
   const firing = Map.groupBy(
-    alerts.filter(({ alert }) => alert.state === "firing"),
-    ({ alert }) => alert.incident?.number ?? 0,
+    alerts.filter((alert) => alert.state === "firing"),
+    (alert) => alert.incident?.number ?? 0,
   );
   const standing = open.map(({ number, family }) => {
     const members = firing.get(number) ?? [];
     const loud = members.filter(({ isSilenced }) => !isSilenced);
-    const isTaken = loud.every(({ alert }) => alert.acknowledgement !== null);
+    const isTaken = loud.every((alert) => alert.acknowledgement !== null);
     const state = loud.length === 0 ? "silenced" : isTaken ? "acknowledged" : "active";
-    const severity = worstSeverity((loud.length === 0 ? members : loud).map(({ alert }) => alert.severity));
+    const severity = worstSeverity((loud.length === 0 ? members : loud).map((alert) => alert.severity));
     return `${family} ${severity} ${state}`;
   });
   return families.flatMap((family) =>

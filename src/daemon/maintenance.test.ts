@@ -47,7 +47,7 @@ it("keeps an ended alert for the retention, and one that holds the gate until it
     firingAlert("open", startMs, { failure }),
     firingAlert("released", startMs, { failure, judgement }),
   ])
-    await alerts.end(one, end);
+    await alerts.save({ ...one, end });
   // The store answers after the clock has stopped: the rounds need it to go on.
   const kept = async (): Promise<boolean[]> => {
     await clock.advance(minuteMs);

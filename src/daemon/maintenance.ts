@@ -57,9 +57,9 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
   async function pruneAlerts(limits: PruneLimits & { readonly checkersBeforeMs: number }): Promise<Pruned> {
     return store.transaction(async ({ alerts, gate }) => {
       const holding = (await gate.endedBy(limits.beforeMs)).filter(
-        (failure) => releaseOf(failure, gateOf(failure.alert.slug)) === null,
+        (failure) => releaseOf(failure, gateOf(failure.slug)) === null,
       );
-      return alerts.pruneEnded({ ...limits, holding: holding.map(({ alert }) => alert.id) });
+      return alerts.pruneEnded({ ...limits, holding: holding.map((alert) => alert.id) });
     });
   }
 

@@ -7,7 +7,7 @@ import type { Config } from "../config/config.ts";
 import { isSigned, readIncidentEvent } from "../receivers/pagerduty/incident.ts";
 import { worstSeverity } from "../contract/severity.ts";
 import { deathWords } from "../contract/death-counts.ts";
-import type { AlertState } from "../store/alerts/alerts.ts";
+import type { Alert } from "../store/alerts/alerts.ts";
 import type { Store } from "../store/store.ts";
 import type { Hooks } from "../web/api/hook-routes.ts";
 import type { LinkAnswer, LinkParts, LinkView, Links } from "../web/pages/link.ts";
@@ -50,7 +50,7 @@ export function createOutsidePorts(options: OutsidePortsOptions): {
   }
 
   /** What it is of, in words: one organization, or how many of the incident. */
-  async function subjectOf(incident: number, alerts: readonly AlertState[]): Promise<LinkView["subject"]> {
+  async function subjectOf(incident: number, alerts: readonly Alert[]): Promise<LinkView["subject"]> {
     const [alert, ...others] = alerts;
     if (alert === undefined) return null;
     if (others.length === 0) return { name: alert.slug, severity: alert.severity, words: wordsOf(alert) };
@@ -58,7 +58,7 @@ export function createOutsidePorts(options: OutsidePortsOptions): {
     return { name: `incident ${incident}`, severity: worstSeverity(alerts.map(({ severity }) => severity)), words };
   }
 
-  function wordsOf({ check, found }: AlertState): string {
+  function wordsOf({ check, found }: Alert): string {
     const deaths = found?.deaths ?? null;
     if (deaths === null) return check;
     const { count: currentCount, expected: expectedCount, counting = "deaths" } = deaths;

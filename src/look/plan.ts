@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 import type { LookRole } from "../contract/second-opinion.ts";
-import type { KeptAlert } from "../store/alerts/alerts.ts";
+import type { Alert } from "../store/alerts/alerts.ts";
 
 /** An asset of an organization. */
 export interface NamedAsset {
@@ -35,14 +35,14 @@ const mostTries = 2_000;
 
 /** Returns whom a look at an incident with these members asks about, in random order: the dead among the controls. */
 export async function planLook(
-  members: readonly KeptAlert[],
+  members: readonly Alert[],
   counts: { readonly sample: number; readonly control: number },
   sources: LookSources,
   random: () => number,
 ): Promise<readonly Planned[]> {
   const [died, types] = [new Set<string>(), new Set<string | null>()];
   const organizations: { slug: string; excess: number; assets: NamedAsset[] }[] = [];
-  for (const { alert } of members) {
+  for (const alert of members) {
     const { slug, found } = alert;
     const all = (await sources.diedIn(alert.id)) ?? [];
     for (const { asset } of all) died.add(asset);

@@ -4,7 +4,7 @@ import { headlineFacts, type HeadlineFacts } from "../alerting/headline-facts.ts
 import { summarizeIncident, type IncidentMember } from "../alerting/incident-summary.ts";
 import type { Notification } from "../alerting/notify/notification.ts";
 import { hourMs, minuteMs } from "../base/time.ts";
-import type { AlertFound, AlertState } from "../store/alerts/alerts.ts";
+import type { AlertFound, Alert } from "../store/alerts/alerts.ts";
 import type { Incident } from "../store/alerts/incidents.ts";
 import { firingAlert, openIncident } from "../../test/support/firing-alert.ts";
 import { quietSettings } from "../../test/support/quiet-settings.ts";
@@ -64,12 +64,12 @@ function told({ members, incident: given = {} }: Given, facts: HeadlineFacts) {
     externalUrl: null,
     fleet: null,
     incident: { ...summary, worst: [], outlived: 0, opened: facts.opened, headline: facts, own },
-    alerts: members.slice(0, organizations).map(({ alert, end }) => ({
+    alerts: members.slice(0, organizations).map((alert) => ({
       ...alert,
-      event: end === null ? "firing" : "resolved",
-      status: end === null ? "firing" : "resolved",
+      event: alert.end === null ? "firing" : "resolved",
+      status: alert.end === null ? "firing" : "resolved",
       previousSeverity: "ok",
-      endsAtMs: end?.atMs ?? null,
+      endsAtMs: alert.end?.atMs ?? null,
       labels: {},
       url: null,
       result: null,
@@ -120,22 +120,21 @@ const failed: AlertFound = {
   deaths: null,
   error: { reason: "server_error", message: "the service answered 503", status: 503 },
 };
-const unknown: Partial<AlertState> = { kind: "unknown", severity: "unknown", found: failed };
+const unknown: Partial<Alert> = { kind: "unknown", severity: "unknown", found: failed };
 
 const warned = { severity: "warn", currentCount: 90, atMs: startMs } as const;
 const hasFailed = { severity: "fail", currentCount: 90, atMs: startMs } as const;
 
 /** A member for each of so many organizations, which began within a minute. */
-function many(count: number, over: Partial<AlertState> = {}, given: Partial<IncidentMember> = {}): IncidentMember[] {
+function many(count: number, over: Partial<Alert> = {}, given: Partial<IncidentMember> = {}): IncidentMember[] {
   return Array.from({ length: count }, (_, index) => ({
-    alert: firingAlert(`alert-${index}`, startMs + (index % 10) * 6_000, {
+    ...firingAlert(`alert-${index}`, startMs + (index % 10) * 6_000, {
       slug: index === 0 ? "globex" : `org-${index}`,
       windowHours: 24,
       found: counted,
       peak: warned,
       ...over,
     }),
-    end: null,
     isSilenced: false,
     holdsGate: false,
     ...given,

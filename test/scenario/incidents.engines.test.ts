@@ -99,10 +99,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(incidents).toHaveLength(1);
       // What was rolled back has taken its number along on PostgreSQL.
       const { number } = incidents[0] ?? { number: 0 };
-      expect((await world.store.incidents.members([number])).get(number)).toMatchObject([
-        { alert: { slug: "a" } },
-        { alert: { slug: "b" } },
-      ]);
+      expect((await world.store.incidents.members([number])).get(number)).toMatchObject([{ slug: "a" }, { slug: "b" }]);
     });
   });
 

@@ -1,8 +1,8 @@
-import type { AlertState } from "../../src/store/alerts/alerts.ts";
+import type { Alert } from "../../src/store/alerts/alerts.ts";
 import type { Incident } from "../../src/store/alerts/incidents.ts";
 
 /** Returns the alert of a failing spike of acme that fires since it began. */
-export function firingAlert(id: string, startsAtMs: number, given: Partial<AlertState> = {}): AlertState {
+export function firingAlert(id: string, startsAtMs: number, given: Partial<Alert> = {}): Alert {
   return {
     id,
     check: "dead-asset-spike",
@@ -17,6 +17,7 @@ export function firingAlert(id: string, startsAtMs: number, given: Partial<Alert
     peak: { severity: "fail", currentCount: 90, atMs: startsAtMs },
     acknowledgement: null,
     reason: "not_ok",
+    end: null,
     ...given,
   };
 }

@@ -1,4 +1,4 @@
-import type { AlertState } from "../../store/alerts/alerts.ts";
+import type { Alert } from "../../store/alerts/alerts.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import type { EndedHold } from "../decide/gate.ts";
 import type { Reason } from "../decide/reasons.ts";
@@ -8,9 +8,7 @@ import type { AlertingSettings, ReceiverRoute } from "../settings.ts";
 export interface ActEntry {
   readonly event: "acknowledged" | "unacknowledged" | "judged" | "released" | "commented";
   readonly reason: Reason;
-  readonly alert: AlertState;
-  /** null: it fires. */
-  readonly endsAtMs: number | null;
+  readonly alert: Alert;
   /** null: no person did, a run did. */
   readonly by: string | null;
   readonly comment: string | null;
@@ -36,11 +34,10 @@ export function releasedEntries(
   opened: readonly EndedHold[],
   { by, comment }: Pick<ActEntry, "by" | "comment">,
 ): ActEntry[] {
-  return opened.map(({ alert, end, how }) => ({
+  return opened.map(({ how, ...alert }) => ({
     event: "released",
     reason: how === "judged" ? "released_by_judgement" : "released_by_hand",
     alert,
-    endsAtMs: end === null ? null : end.atMs,
     by,
     comment,
   }));

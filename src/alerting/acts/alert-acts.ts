@@ -25,11 +25,11 @@ export function actOnAlert(
   return store.transaction(async (parts) => {
     const kept = await parts.alerts.find(alertId);
     if (kept === null) throw new FlatlineError("not_found", "no alert has this id");
-    const { incident } = kept.alert;
+    const { incident } = kept;
     if (kept.end !== null && (act.kind === "acknowledge" || act.kind === "unacknowledge"))
       throw new FlatlineError("not_found", "no live alert has this id");
-    if ((act.kind === "judge" || act.kind === "withdraw") && !isGateAlert(kept.alert))
-      throw new FlatlineError("invalid_data", `an alert of ${kept.alert.check} is not judged: it questions no deaths`);
+    if ((act.kind === "judge" || act.kind === "withdraw") && !isGateAlert(kept))
+      throw new FlatlineError("invalid_data", `an alert of ${kept.check} is not judged: it questions no deaths`);
     if (incident === undefined)
       throw new FlatlineError("conflict", "the alert is pending: nothing can be said of it before it fires");
     const done = await actOnIncident(parts, context, { incident: incident.number, act, author, slugs: null, alertId });
@@ -49,8 +49,8 @@ export function releaseGate(
   { slug, author, comment }: { readonly slug: string; readonly author: Actor; readonly comment: string },
 ): Promise<void> {
   return store.transaction(async (parts) => {
-    const failures = (await parts.gate.failures(slug)).filter(({ releasedAtMs }) => releasedAtMs === null);
-    const incidents = new Set(failures.flatMap(({ alert }) => alert.incident?.number ?? []));
+    const failures = (await parts.gate.failures(slug)).filter(({ failure }) => failure.releasedAtMs === null);
+    const incidents = new Set(failures.flatMap((alert) => alert.incident?.number ?? []));
     const act = { kind: "release", comment } as const;
     const { nowMs } = context;
     // Nothing is released, and somebody said so all the same.

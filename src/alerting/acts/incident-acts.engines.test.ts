@@ -87,7 +87,7 @@ describe.each(storeEngines)("on $engine, an act on an incident", ({ openTemporar
         expect(ofMany.statements).toBeLessThanOrEqual(11);
       }
       const members = (await opened.store.incidents.members([many.number])).get(many.number) ?? [];
-      expect(members.every(({ alert }) => alert.failure?.releasedAtMs === nowMs)).toBe(true);
+      expect(members.every((alert) => alert.failure?.releasedAtMs === nowMs)).toBe(true);
       expect(await opened.store.audit.list({ limit: 50_000 })).toHaveLength(acts.length * 3_003);
       expect(await opened.store.silences.endingAfter(nowMs)).toHaveLength(3_003);
       expect((await opened.store.log.commentsOfIncident(many.number)).map(({ act }) => act)).toEqual([
@@ -102,7 +102,7 @@ describe.each(storeEngines)("on $engine, an act on an incident", ({ openTemporar
         { how: "released", comment: "opened ten" },
       ]);
       const failures = await opened.store.gate.failures("3000-org-0");
-      expect(new Map(failures.map(({ alert: { id }, releasedAtMs }) => [id, releasedAtMs]))).toEqual(
+      expect(new Map(failures.map(({ id, failure }) => [id, failure.releasedAtMs]))).toEqual(
         new Map([
           ["3000-0", nowMs],
           ["beside-3000", null],
@@ -119,9 +119,7 @@ describe.each(storeEngines)("on $engine, an act on an incident", ({ openTemporar
       (await counted({ incident, act: { kind: "withdraw" }, author, slugs })).done;
     const apart = [{ slug: "3-org-1", alertId: "3-1", reason: "judged_apart" }];
     const verdicts = async (): Promise<(string | undefined)[]> =>
-      ((await opened.store.incidents.members([incident])).get(incident) ?? []).map(
-        ({ alert }) => alert.judgement?.verdict,
-      );
+      ((await opened.store.incidents.members([incident])).get(incident) ?? []).map((alert) => alert.judgement?.verdict);
 
     await judge("real", ["3-org-1"]);
     expect(await judge("checker")).toMatchObject({ done: [{ slug: "3-org-0" }, { slug: "3-org-2" }], skipped: apart });

@@ -2,7 +2,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import { literalPattern } from "../../base/text-pattern.ts";
 import type { Action } from "../../contract/actor.ts";
 import type { AuditAct } from "../../store/acts/audit.ts";
-import type { AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
+import type { Alert } from "../../store/alerts/alerts.ts";
 import type { AlertComment, CommentedAct } from "../../store/alerts/log.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import type { Reason } from "../decide/reasons.ts";
@@ -62,7 +62,7 @@ export async function actOnIncident(
   const { settings, nowMs } = context;
   const plan = planAct(request, await readActFacts(parts, context, request));
   const { changed, ended, opened } = plan;
-  const ids = changed.map(({ alert }) => alert.id);
+  const ids = changed.map((alert) => alert.id);
   if (ids.length === 0) return { ...plan, comment: null };
   const { act, author } = request;
   const { action, rows } = await change(parts, context, request, plan);
@@ -71,7 +71,7 @@ export async function actOnIncident(
   const [hold] = ended;
   if (hold !== undefined)
     await parts.log.released(
-      ended.map(({ alert }) => alert.id),
+      ended.map((alert) => alert.id),
       { ...said, how: hold.how, atMs: nowMs },
     );
   const comment = said.comment === null ? null : await keepComment(parts, context, request, plan, said.comment);
@@ -90,7 +90,7 @@ async function change(
 ): Promise<Audited> {
   const { nowMs, newId } = context;
   const { act, author, receiver } = request;
-  const alerts = plan.changed.map(({ alert }) => alert);
+  const alerts = plan.changed;
   const ids = alerts.map(({ id }) => id);
   const [first] = alerts;
   const { name: by, note } = author;
@@ -99,7 +99,7 @@ async function change(
     incidentId: plan.incident.id,
     ...(receiver === undefined ? {} : { receiver }),
   };
-  const each = (detailOf: (alert: AlertState) => object): Audited["rows"] =>
+  const each = (detailOf: (alert: Alert) => object): Audited["rows"] =>
     alerts.map((alert) => ({ slug: alert.slug, subject: alert.id, detail: { ...detailOf(alert), ...said } }));
   switch (act.kind) {
     case "acknowledge":
@@ -163,8 +163,8 @@ async function keepComment(
   const isOfAll = act.kind === "comment" && slugs === null && alertId === undefined;
   const comment: AlertComment = {
     incident,
-    alertIds: isOfAll ? null : changed.map(({ alert }) => alert.id),
-    slug: isOfAll || others.length > 0 ? null : (first?.alert.slug ?? null),
+    alertIds: isOfAll ? null : changed.map((alert) => alert.id),
+    slug: isOfAll || others.length > 0 ? null : (first?.slug ?? null),
     atMs: nowMs,
     by: author.name,
     note: author.note,
@@ -176,10 +176,8 @@ async function keepComment(
 }
 
 /** What it means for receivers, beside the gates; a silence means nothing. */
-function entryOf(act: IncidentAct, { alert, end }: KeptAlert, said: Pick<ActEntry, "by" | "comment">): ActEntry[] {
-  const entry = (event: ActEntry["event"], reason: Reason): ActEntry[] => [
-    { event, reason, alert, endsAtMs: end?.atMs ?? null, ...said },
-  ];
+function entryOf(act: IncidentAct, alert: Alert, said: Pick<ActEntry, "by" | "comment">): ActEntry[] {
+  const entry = (event: ActEntry["event"], reason: Reason): ActEntry[] => [{ event, reason, alert, ...said }];
   switch (act.kind) {
     case "acknowledge":
       return entry("acknowledged", "acknowledged");

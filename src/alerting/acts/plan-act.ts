@@ -4,7 +4,7 @@ import { dayMs, minuteMs } from "../../base/time.ts";
 import type { Actor } from "../../contract/actor.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import { worstSeverity, type Severity } from "../../contract/severity.ts";
-import type { AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
+import type { Alert } from "../../store/alerts/alerts.ts";
 import { failuresIn, type GateFailure } from "../../store/alerts/gate.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
 import type { StoredSilence } from "../../store/alerts/silences.ts";
@@ -59,7 +59,7 @@ export interface IncidentActResult {
 export interface ActFacts {
   readonly incident: Incident;
   /** All of the incident, in the order in which they began. */
-  readonly members: readonly KeptAlert[];
+  readonly members: readonly Alert[];
   /** Failures of the same organizations in other incidents. */
   readonly others: readonly GateFailure[];
   /** The alerts that the receiver was notified of; null: it comes through none. */
@@ -74,7 +74,7 @@ export interface ActFacts {
 export interface ActPlan extends IncidentActResult {
   readonly incident: Incident;
   /** The members that it is done to, as they are afterwards. */
-  readonly changed: readonly KeptAlert[];
+  readonly changed: readonly Alert[];
   /** Whether it is done to all members. */
   readonly isWhole: boolean;
   /** The holds that it ends, and those of gates that open with it. */
@@ -102,33 +102,33 @@ export function planAct(request: IncidentActRequest, facts: ActFacts): ActPlan {
   requireAct(incident, request.act, nowMs);
   const asked = new Set(slugs);
   const wanted = members.filter(
-    ({ alert }) =>
+    (alert) =>
       (slugs === null || asked.has(alert.slug)) &&
       (alertId === undefined || alertId === alert.id) &&
       (told?.has(alert.id) ?? true),
   );
   const isWhole = wanted.length === members.length;
-  const severity = worstSeverity(members.flatMap(({ alert, end }) => (end === null ? [alert.severity] : [])));
+  const severity = worstSeverity(members.flatMap((alert) => (alert.end === null ? [alert.severity] : [])));
   const step = { request, facts, severity, isWhole, silenced: silencedKeys(request.act, facts) };
   const done: ActedAlert[] = [];
   const skipped: (ActedAlert & { readonly reason: SkipReason })[] = [];
-  const after = new Map<string, KeptAlert>();
+  const after = new Map<string, Alert>();
   for (const member of wanted) {
-    const { id, slug } = member.alert;
+    const { id, slug } = member;
     const outcome = actOnMember(step, member);
     if (typeof outcome === "string") skipped.push({ slug, alertId: id, reason: outcome });
     else {
       done.push({ slug, alertId: id });
-      after.set(id, { ...member, alert: outcome });
+      after.set(id, outcome);
     }
   }
-  const failures = Map.groupBy([...failuresIn(members), ...facts.others], ({ alert }) => alert.slug);
+  const failures = Map.groupBy([...failuresIn(members), ...facts.others], (alert) => alert.slug);
   const ended: EndedHold[] = [];
   const opened: EndedHold[] = [];
   const gates = { opened: new Set<string>(), held: new Set<string>() };
-  for (const slug of new Set(wanted.map(({ alert }) => alert.slug))) {
+  for (const slug of new Set(wanted.map((alert) => alert.slug))) {
     const before = failures.get(slug) ?? [];
-    const now = failuresIn(before.map((one) => after.get(one.alert.id) ?? one));
+    const now = failuresIn(before.map((one) => after.get(one.id) ?? one));
     const change = changeOfGate(before, now, settings.gateOf(slug));
     ended.push(...change.ended);
     if (change.isOpened) opened.push(...change.ended);
@@ -139,8 +139,8 @@ export function planAct(request: IncidentActRequest, facts: ActFacts): ActPlan {
   return { ...result, incident, changed: [...after.values()], isWhole, ended, opened, severity };
 }
 
-function requireSlugs({ slugs }: IncidentActRequest, members: readonly KeptAlert[]): void {
-  const known = new Set(members.map(({ alert }) => alert.slug));
+function requireSlugs({ slugs }: IncidentActRequest, members: readonly Alert[]): void {
+  const known = new Set(members.map((alert) => alert.slug));
   const stranger = slugs?.find((slug) => !known.has(slug));
   if (stranger !== undefined)
     throw new FlatlineError("invalid_data", `slugs: ${JSON.stringify(stranger)} is no member of this incident`);
@@ -173,7 +173,7 @@ interface Step {
 }
 
 /** The member's alert after the act; or why it is left as it is. */
-function actOnMember(step: Step, { alert, end }: KeptAlert): AlertState | SkipReason {
+function actOnMember(step: Step, alert: Alert): Alert | SkipReason {
   const { request, facts, severity, isWhole, silenced } = step;
   const { act, author, receiver } = request;
   const { nowMs: atMs } = facts;
@@ -181,13 +181,13 @@ function actOnMember(step: Step, { alert, end }: KeptAlert): AlertState | SkipRe
   const { judgement, ...unjudged } = alert;
   switch (act.kind) {
     case "acknowledge": {
-      if (end !== null) return "ended";
+      if (alert.end !== null) return "ended";
       if (alert.acknowledgement !== null) return "already";
       const acknowledgement = { ...said, comment: act.comment, severity };
       return { ...alert, acknowledgement: receiver === undefined ? acknowledgement : { ...acknowledgement, receiver } };
     }
     case "unacknowledge":
-      if (end !== null) return "ended";
+      if (alert.end !== null) return "ended";
       return alert.acknowledgement === null ? "already" : { ...alert, acknowledgement: null };
     case "judge":
       if (!isGateAlert(alert)) return "not_judged_kind";
@@ -202,9 +202,9 @@ function actOnMember(step: Step, { alert, end }: KeptAlert): AlertState | SkipRe
       if (judgement === undefined) return "already";
       return isJudgedApart(request, alert) ? "judged_apart" : unjudged;
     case "release":
-      return release(step, { alert, end });
+      return release(step, alert);
     case "silence": {
-      if (end !== null) return "ended";
+      if (alert.end !== null) return "ended";
       const key = keyOf(literalPattern(alert.slug), alert.check);
       if (silenced.has(key)) return "already";
       silenced.add(key);
@@ -218,18 +218,17 @@ function actOnMember(step: Step, { alert, end }: KeptAlert): AlertState | SkipRe
 }
 
 /** A judgement of the whole incident leaves those that were judged apart, unless they are named (CONTRACT 15). */
-function isJudgedApart({ slugs, alertId }: IncidentActRequest, { judgement }: AlertState): boolean {
+function isJudgedApart({ slugs, alertId }: IncidentActRequest, { judgement }: Alert): boolean {
   return slugs === null && alertId === undefined && judgement !== undefined && judgement.isWhole !== true;
 }
 
 /** Releases what this alert holds; what others hold stays. */
-function release({ request, facts: { settings, nowMs } }: Step, kept: KeptAlert): AlertState | SkipReason {
-  const { alert } = kept;
-  const [failure] = failuresIn([kept]);
-  if (failure === undefined) return "not_held";
-  const how = releaseOf(failure, settings.gateOf(alert.slug));
+function release({ request, facts: { settings, nowMs } }: Step, alert: Alert): Alert | SkipReason {
+  const [failed] = failuresIn([alert]);
+  if (failed === undefined) return "not_held";
+  const how = releaseOf(failed, settings.gateOf(alert.slug));
   if (how === "released" || (how !== null && request.isOfGate !== true)) return "already";
-  return { ...alert, failure: { atMs: failure.failedAtMs, releasedAtMs: nowMs } };
+  return { ...alert, failure: { ...failed.failure, releasedAtMs: nowMs } };
 }
 
 function silencedKeys(act: IncidentAct, { silences, nowMs }: ActFacts): Set<string> {

@@ -1,6 +1,6 @@
 import { minuteMs } from "../../base/time.ts";
 import { compareSeverity, type Severity } from "../../contract/severity.ts";
-import type { AlertEnd, AlertState } from "../../store/alerts/alerts.ts";
+import type { Alert } from "../../store/alerts/alerts.ts";
 import type { QueuedAlert } from "../../store/alerts/queued.ts";
 import type { NoticeEvent } from "../notify/notification.ts";
 import type { AlertingSettings, AlertTarget, ReceiverRoute } from "../settings.ts";
@@ -8,10 +8,7 @@ import type { Reason } from "./reasons.ts";
 import { routedAfterMs, wants } from "./routing.ts";
 
 /** An alert that fires, or has ended and whose end a receiver may still have to be told. */
-export interface HeldAlert {
-  readonly alert: AlertState;
-  /** null: it fires. */
-  readonly end: AlertEnd | null;
+export interface HeldAlert extends Alert {
   /** null: it is no longer configured. */
   readonly target: AlertTarget | null;
   readonly isSilenced: boolean;
@@ -69,7 +66,7 @@ export function differenceOf(
   isEscalated: boolean,
   { route, settings, now }: Context,
 ): Difference {
-  const { alert, end, target, isSilenced, wasSilencedAt } = held;
+  const alert = held;
   const { id: alertId, severity, changed } = alert;
   const told = row?.severity ?? null;
   if (row?.isEnded === true) return { kind: "none" };
@@ -78,33 +75,38 @@ export function differenceOf(
     event,
     severity,
     previousSeverity: told ?? "ok",
-    reason: (row?.notDeliveredAtMs ?? null) === null || end !== null ? (reason as Reason) : "not_delivered",
+    reason: (row?.notDeliveredAtMs ?? null) === null || alert.end !== null ? (reason as Reason) : "not_delivered",
   });
-  if (end !== null) {
+  if (alert.end !== null) {
     if (told === null) return { kind: "none" };
     if (!route.sendResolved) return { kind: "over" };
     const event = alert.kind === "unknown" ? "recovered" : "resolved";
-    return { kind: "ends", notice: notice(event, alert.reason), sinceMs: end.storedAtMs ?? end.atMs, againAtMs: null };
+    return {
+      kind: "ends",
+      notice: notice(event, alert.reason),
+      sinceMs: alert.end.storedAtMs ?? alert.end.atMs,
+      againAtMs: null,
+    };
   }
-  const afterMs = routedAfterMs(alert, target, route);
+  const afterMs = routedAfterMs(alert, alert.target, route);
   const isWanted = afterMs !== null && wants(route, severity);
   if (told === null && !isWanted) return { kind: "none" };
   const isTaken = alert.acknowledgement !== null || alert.judgement !== undefined;
-  const repeatMs = target?.policy.repeatIntervalMs ?? 0;
+  const repeatMs = alert.target?.policy.repeatIntervalMs ?? 0;
   const againMs = Math.max(repeatMs, leastAgainMs);
   const againAtMs = (row?.notDeliveredAtMs ?? null) === null ? null : endOf(row?.notDeliveredAtMs ?? 0, againMs, now);
   const changedAtMs = changed?.atMs ?? alert.firingAtMs ?? alert.startsAtMs;
   if (told === null && (afterMs ?? 0) > 0 && againAtMs === null) {
-    if (isSilenced || isTaken) return { kind: "held", isOpen: false };
+    if (alert.isSilenced || isTaken) return { kind: "held", isOpen: false };
     if (!isEscalated)
       return { kind: "escalates", atMs: endOf(alert.firingAtMs ?? alert.startsAtMs, afterMs ?? 0, now) };
   }
-  if (isSilenced) return { kind: "held", isOpen: true };
+  if (alert.isSilenced) return { kind: "held", isOpen: true };
   if (told === null) {
     const event = alert.kind === "unknown" ? "unknown" : "firing";
     const isReached = route.minSeverity === "fail" && changed !== undefined && changed.atMs > changed.firedAtMs;
     const sinceMs = isReached ? changedAtMs : (changed?.firedAtMs ?? changedAtMs);
-    const reason = wasSilencedAt(sinceMs)
+    const reason = alert.wasSilencedAt(sinceMs)
       ? "silence_ended"
       : isAdded(alert, route, settings, sinceMs)
         ? "receiver_added"
@@ -117,13 +119,13 @@ export function differenceOf(
   if (!isWanted) return { kind: "same", repeatMs: null };
   if (severity === told) return { kind: "same", repeatMs: isTaken || repeatMs === 0 ? null : repeatMs };
   const isWorse = compareSeverity(severity, told) > 0;
-  const reason = wasSilencedAt(changedAtMs) ? "silence_ended" : isWorse ? "severity_rose" : "severity_fell";
+  const reason = alert.wasSilencedAt(changedAtMs) ? "silence_ended" : isWorse ? "severity_rose" : "severity_fell";
   const event = isWorse ? "escalated" : "deescalated";
   return { kind: "changes", notice: notice(event, reason), sinceMs: changedAtMs, againAtMs };
 }
 
 /** Returns whether the settings before the last reload did not send it to this receiver. */
-function isAdded(alert: AlertState, route: ReceiverRoute, { before }: DueSettings, sinceMs: number): boolean {
+function isAdded(alert: Alert, route: ReceiverRoute, { before }: DueSettings, sinceMs: number): boolean {
   if (before === undefined || sinceMs > before.untilMs) return false;
   const was = before.settings.receivers.find(({ name }) => name === route.name);
   if (was === undefined || !wants(was, alert.severity)) return true;

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 
 import { hourMs, minuteMs, secondMs } from "../../base/time.ts";
 import type { Severity } from "../../contract/severity.ts";
-import type { AlertState } from "../../store/alerts/alerts.ts";
+import type { Alert } from "../../store/alerts/alerts.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
 import type { QueuedAlert, QueuedIncident } from "../../store/alerts/queued.ts";
 import type { AlertPolicy, AlertTarget, ReceiverRoute } from "../settings.ts";
@@ -69,8 +69,8 @@ function target(): AlertTarget {
 /** An alert of `slug` fires with this severity, or has it from now on. */
 function fire(slug: string, severity: Severity = "warn", id = slug): void {
   const known = alerts.get(id);
-  const changed = { firedAtMs: nowMs, firedReason: "not_ok", labels: {}, url: null, ...known?.alert.changed };
-  const alert: AlertState = {
+  const changed = { firedAtMs: nowMs, firedReason: "not_ok", labels: {}, url: null, ...known?.changed };
+  const alert: Alert = {
     id,
     check: "dead-asset-spike",
     slug,
@@ -83,25 +83,26 @@ function fire(slug: string, severity: Severity = "warn", id = slug): void {
     peak: { severity, currentCount: null, atMs: nowMs },
     acknowledgement: null,
     reason: "not_ok",
-    ...known?.alert,
+    end: null,
+    ...known,
     severity,
     changed: { ...changed, atMs: nowMs, reason: known === undefined ? "not_ok" : "severity_rose" },
   };
   const wasSilencedAt = (atMs: number): boolean =>
     silences.some((one) => one.slug === slug && one.fromMs <= atMs && atMs < one.untilMs);
-  alerts.set(id, { alert, end: null, target: null, isSilenced: false, wasSilencedAt });
+  alerts.set(id, { ...alert, target: null, isSilenced: false, wasSilencedAt });
 }
 
 function end(id: string, reason = "back_to_ok"): void {
   const held = alerts.get(id);
   if (held === undefined) throw new Error(id);
   const over = { atMs: nowMs, isByRun: true, storedAtMs: nowMs };
-  alerts.set(id, { ...held, alert: { ...held.alert, reason }, end: over });
+  alerts.set(id, { ...held, reason, end: over });
 }
 
-function change(id: string, over: Partial<AlertState>): void {
+function change(id: string, over: Partial<Alert>): void {
   const held = alerts.get(id);
-  if (held !== undefined) alerts.set(id, { ...held, alert: { ...held.alert, ...over } });
+  if (held !== undefined) alerts.set(id, { ...held, ...over });
 }
 
 const acknowledgement = { atMs: 0, by: "kim", note: null, comment: null, severity: "fail" } as const;
@@ -113,7 +114,7 @@ function dueNow() {
   const members = [...alerts.values()].map((held) => ({
     ...held,
     target: target(),
-    isSilenced: held.end === null && holding.includes(held.alert.slug),
+    isSilenced: held.end === null && holding.includes(held.slug),
   }));
   const settings: DueSettings = { groupWaitMs: 10 * secondMs, groupIntervalMs: minuteMs, receivers: routes };
   return due(

@@ -93,7 +93,7 @@ export function due(holds: readonly HeldIncident[], queued: Queued, settings: Du
       const known = incidents.get(`${incident.number} ${route.name}`) ?? null;
       const items = withEscalated(
         members.map((held) => {
-          const row = alerts.get(`${held.alert.id} ${route.name}`) ?? null;
+          const row = alerts.get(`${held.id} ${route.name}`) ?? null;
           return {
             held,
             told: row?.severity ?? null,
@@ -148,7 +148,7 @@ function dueOfPart(part: Part) {
     isEscalated: before.isEscalated || step.notices.some(({ reason }) => reason === "escalation"),
     ...step.known,
   };
-  const shown = all.map(({ held }) => held.alert.id);
+  const shown = all.map(({ held }) => held.id);
   return {
     notification:
       step.notices.length === 0
@@ -161,7 +161,7 @@ function dueOfPart(part: Part) {
       ...step.notices
         .filter(({ event }) => event !== "reminder" && event !== "acknowledged")
         .map(({ alertId, severity, event }) => ({ alertId, severity, isEnded: isEndEvent(event) })),
-      ...items.flatMap(({ held: { alert }, told, is }) =>
+      ...items.flatMap(({ held: alert, told, is }) =>
         is.kind === "over" ? [{ alertId: alert.id, severity: told, isEnded: true }] : [],
       ),
     ].map((one): QueuedAlert => ({
@@ -172,8 +172,8 @@ function dueOfPart(part: Part) {
       notDeliveredAtMs: null,
     })),
     waiting: step.waiting
-      .filter(({ held }) => !going.has(held.alert.id))
-      .map(({ held, is }) => ({ receiver, alertId: held.alert.id, sinceMs: is.sinceMs })),
+      .filter(({ held }) => !going.has(held.id))
+      .map(({ held, is }) => ({ receiver, alertId: held.id, sinceMs: is.sinceMs })),
     nextAtMs: earliest([step.nextAtMs, ...items.map(({ is }) => (is.kind === "escalates" ? is.atMs : null))]),
     hasSilenced: items.some(({ held, is }) => is.kind === "held" && held.isSilenced),
   };
@@ -183,7 +183,7 @@ function dueOfPart(part: Part) {
 function withEscalated(items: readonly Item[], nowMs: number): readonly Item[] {
   if (!items.some(({ is }) => is.kind === "escalates" && is.atMs <= nowMs)) return items;
   return items.map((item): Item => {
-    const { alert } = item.held;
+    const alert = item.held;
     if (item.is.kind !== "escalates") return item;
     const event = alert.kind === "unknown" ? "unknown" : "firing";
     const { id: alertId, severity } = alert;
@@ -299,7 +299,7 @@ function withReminders(part: Part, step: Step): Step {
 }
 
 function remind({ held, told }: Item, reason: Reason, event: NoticeEvent = "reminder"): DueNotice[] {
-  return told === null ? [] : [{ alertId: held.alert.id, event, severity: told, previousSeverity: told, reason }];
+  return told === null ? [] : [{ alertId: held.id, event, severity: told, previousSeverity: told, reason }];
 }
 
 /** What else the receiver is to be told of an incident that it knows. */
@@ -311,7 +311,7 @@ function otherNews(part: Part): Partial<Step> {
     return notices.length === 0 ? {} : { notices, known };
   };
   if (route.takesAcknowledgements === true) {
-    const acts = all.flatMap(({ held: { alert, end } }) => (end === null ? [alert.acknowledgement] : []));
+    const acts = all.flatMap(({ held: alert }) => (alert.end === null ? [alert.acknowledgement] : []));
     const isAcknowledged = acts.length > 0 && acts.every((act) => act !== null);
     const acknowledgedKey = isAcknowledged ? incident.outlived : null;
     if (acknowledgedKey === known.acknowledgedKey) return {};
@@ -320,7 +320,7 @@ function otherNews(part: Part): Partial<Step> {
     return isKnown ? { known: { acknowledgedKey } } : tell({ acknowledgedKey }, "acknowledged", "acknowledged");
   }
   if (route.hasThreads !== true) return {};
-  const shown = items.flatMap(({ held }) => (held.end === null && !held.isSilenced ? held.alert : []));
+  const shown = items.flatMap(({ held }) => (held.end === null && !held.isSilenced ? held : []));
   if (!known.knowsStop && excessStoppedAtMs(shown) !== null) return tell({ knowsStop: true }, "excess_stopped");
   const look = incident.secondOpinion?.look ?? 0;
   return look > known.knownLook ? tell({ knownLook: look }, "second_opinion") : {};

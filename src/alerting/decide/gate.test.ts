@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { hourMs, minuteMs } from "../../base/time.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
-import type { AlertEnd, AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
+import type { AlertEnd, Alert } from "../../store/alerts/alerts.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
 import { changeOfGate, decideGate, type GateFacts, type GatePolicy } from "./gate.ts";
 import { firingAlert } from "../../../test/support/firing-alert.ts";
@@ -12,26 +12,26 @@ const at = (minute: number): number => startMs + minute * minuteMs;
 const nowMs = at(60);
 const byJudgement: GatePolicy = { releaseOn: ["judged"], whenUnknown: "allow" };
 
-const alert = (given: Partial<AlertState> = {}): AlertState => firingAlert("a", at(0), given);
+const alert = (given: Partial<Alert> = {}): Alert => firingAlert("a", at(0), given);
 
 const ended = (given: Partial<AlertEnd> = {}): AlertEnd => ({
   atMs: at(30),
   isByRun: true,
   ...given,
 });
-const judged = (verdict: JudgementVerdict): Partial<AlertState> => ({
+const judged = (verdict: JudgementVerdict): Partial<Alert> => ({
   judgement: { verdict, comment: null, by: "kim", note: null, atMs: at(5) },
 });
-const acknowledged: Partial<AlertState> = {
+const acknowledged: Partial<Alert> = {
   acknowledgement: { atMs: at(5), by: "kim", note: null, comment: null, severity: "fail" },
 };
 
 function failed(
-  given: Partial<AlertState> = {},
+  given: Partial<Alert> = {},
   end: AlertEnd | null = null,
-  over: Partial<GateFailure> = {},
+  over: Partial<GateFailure["failure"]> = {},
 ): GateFailure {
-  return { alert: alert(given), end, failedAtMs: at(1), releasedAtMs: null, ...over };
+  return { ...alert(given), end, failure: { atMs: at(1), releasedAtMs: null, ...over } };
 }
 
 function decide(failures: readonly GateFailure[], policy: Partial<GatePolicy> = {}, facts: Partial<GateFacts> = {}) {
@@ -91,12 +91,12 @@ describe("the gate", () => {
 
   it("names what fires before what is over, and holds since the first of them", () => {
     const over = failed({ id: "over" }, ended());
-    const firing = failed({ id: "firing", check: "sentinel" }, null, { failedAtMs: at(40) });
+    const firing = failed({ id: "firing", check: "sentinel" }, null, { atMs: at(40) });
 
     const decided = decide([firing, over]);
 
     expect(decided).toMatchObject({ reason: "fail_firing", sinceMs: at(1) });
-    expect(decided.failure?.alert.id).toBe("firing");
+    expect(decided.failure?.id).toBe("firing");
   });
 
   it.each([
@@ -122,15 +122,13 @@ describe("the gate", () => {
 
 describe("the deaths in question", () => {
   const onset = { atMs: at(-90), marker: null };
-  const checker = (given: Partial<AlertState>, end: AlertEnd | null): KeptAlert => ({
-    alert: alert({ id: "c", ...judged("checker"), ...given }),
-    end,
-  });
+  const checker = (given: Partial<Alert>, end: AlertEnd | null): Alert =>
+    alert({ id: "c", ...judged("checker"), ...given, end });
 
   it.each<{
     rule: string;
     failures?: readonly GateFailure[];
-    checkers?: readonly KeptAlert[];
+    checkers?: readonly Alert[];
     fromMs: number | null;
   }>([
     { rule: "are none where nothing failed", fromMs: null },
@@ -171,7 +169,7 @@ describe("a judgement opens the gate", () => {
   ])("%s", (_rule, failures, policy, opening) => {
     const verdicts = ["checker", "real", "expected"] as const;
     const after = (verdict: JudgementVerdict): GateFailure[] =>
-      failures.map((one) => (one.alert.id === "a" ? { ...one, alert: { ...one.alert, ...judged(verdict) } } : one));
+      failures.map((one) => (one.id === "a" ? { ...one, ...judged(verdict) } : one));
 
     expect(
       verdicts.filter((one) => changeOfGate(failures, after(one), { ...byJudgement, ...policy }).isOpened),

@@ -1,6 +1,6 @@
 import { hourMs } from "../../base/time.ts";
 import { checkKind } from "../../checks/checks.ts";
-import type { AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
+import type { Alert } from "../../store/alerts/alerts.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
 import type { GateRelease } from "../../store/alerts/log.ts";
 
@@ -17,7 +17,7 @@ export interface GateFacts {
   /** Alerts of the gate's checks that reached fail while they fired, live and ended. */
   readonly failures: readonly GateFailure[];
   /** Alerts of the gate's checks that are judged `checker` now, whether they failed or not. */
-  readonly checkers: readonly KeptAlert[];
+  readonly checkers: readonly Alert[];
   /** Whether the spike check's last run gave a result that still holds. */
   readonly isKnown: boolean;
   readonly nowMs: number;
@@ -40,7 +40,7 @@ export interface GateDecision {
 }
 
 /** Returns whether the alert is one that the gate looks at. */
-export function isGateAlert({ check, kind }: Pick<AlertState, "check" | "kind">): boolean {
+export function isGateAlert({ check, kind }: Pick<Alert, "check" | "kind">): boolean {
   return kind === "verdict" && checkKind(check).holdsGate;
 }
 
@@ -50,17 +50,17 @@ export function isGateAlert({ check, kind }: Pick<AlertState, "check" | "kind">)
  * for ten minutes, or was there when it slept.
  */
 export function decideGate(facts: GateFacts, policy: GatePolicy): GateDecision {
-  const failures = facts.failures.toSorted((left, right) => left.failedAtMs - right.failedAtMs);
+  const failures = facts.failures.toSorted((left, right) => left.failure.atMs - right.failure.atMs);
   const holding = holdingFailures(failures, policy);
   const suspectFromMs = suspectFrom(holding, facts);
   const oldest = holding[0];
   if (oldest !== undefined) {
     const firing = holding.find(isFailing);
     const reason = firing === undefined ? "fail_latched" : "fail_firing";
-    return { decision: "hold", reason, failure: firing ?? oldest, sinceMs: oldest.failedAtMs, suspectFromMs };
+    return { decision: "hold", reason, failure: firing ?? oldest, sinceMs: oldest.failure.atMs, suspectFromMs };
   }
   const failure = failures.at(-1) ?? null;
-  const answer = { failure, sinceMs: failure?.failedAtMs ?? null, suspectFromMs };
+  const answer = { failure, sinceMs: failure?.failure.atMs ?? null, suspectFromMs };
   if (!facts.isKnown)
     return { ...answer, decision: policy.whenUnknown, reason: "unknown", failure: null, sinceMs: null };
   return { ...answer, decision: "allow", reason: failure === null ? "no_failure" : "released" };
@@ -78,25 +78,24 @@ export function heldGates(
 ): ReadonlyMap<string, number> {
   const held = new Map<string, number>();
   for (const failure of failures) {
-    const { slug } = failure.alert;
+    const { slug } = failure;
     if (releaseOf(failure, policyOf(slug)) !== null) continue;
-    held.set(slug, Math.min(failure.failedAtMs, held.get(slug) ?? failure.failedAtMs));
+    const { atMs } = failure.failure;
+    held.set(slug, Math.min(atMs, held.get(slug) ?? atMs));
   }
   return held;
 }
 
 /** Returns the reason by which the failure is released; null: it holds. */
 export function releaseOf(failure: GateFailure, { releaseOn }: GatePolicy): GateRelease | null {
-  const { end, releasedAtMs } = failure;
-  if (releasedAtMs !== null) return "released";
+  const { end } = failure;
+  if (failure.failure.releasedAtMs !== null) return "released";
   if (releaseOn.includes("judged") && isReleasedByJudgement(failure)) return "judged";
   return releaseOn.includes("resolved") && end !== null ? "resolved" : null;
 }
 
 /** A failure that held a gate until a change, as it is after it, and what released it. */
-export interface EndedHold extends GateFailure {
-  readonly how: GateRelease;
-}
+export type EndedHold = GateFailure & { readonly how: GateRelease };
 
 /** What a change of an organization's failures did to its gate. */
 export interface GateChange {
@@ -111,9 +110,9 @@ export function changeOfGate(
   after: readonly GateFailure[],
   policy: GatePolicy,
 ): GateChange {
-  const held = new Set(holdingFailures(before, policy).map(({ alert }) => alert.id));
+  const held = new Set(holdingFailures(before, policy).map((alert) => alert.id));
   const ended = after.flatMap((failure): EndedHold[] => {
-    const how = held.has(failure.alert.id) ? releaseOf(failure, policy) : null;
+    const how = held.has(failure.id) ? releaseOf(failure, policy) : null;
     return how === null ? [] : [{ ...failure, how }];
   });
   const isHeld = holdingFailures(after, policy).length > 0;
@@ -121,25 +120,25 @@ export function changeOfGate(
 }
 
 /** A checker that was wrong is right again when a run finds the rate back; an end by the configuration says nothing of it. */
-function isReleasedByJudgement({ alert: { judgement }, end }: GateFailure): boolean {
+function isReleasedByJudgement({ judgement, end }: GateFailure): boolean {
   if (judgement === undefined) return false;
   if (judgement.verdict !== "checker") return true;
   return end !== null && end.isByRun;
 }
 
-function isFailing({ alert, end }: GateFailure): boolean {
-  return end === null && alert.severity === "fail";
+function isFailing({ end, severity }: GateFailure): boolean {
+  return end === null && severity === "fail";
 }
 
 function suspectFrom(holding: readonly GateFailure[], { checkers, nowMs, windowHours }: GateFacts): number | null {
   const inWindow = checkers.filter(({ end }) => end === null || end.atMs > nowMs - windowHours * hourMs);
-  const begins = [...holding, ...inWindow].map(({ alert }) => deathsBeginAtMs(alert, windowHours));
+  const begins = [...holding, ...inWindow].map((alert) => deathsBeginAtMs(alert, windowHours));
   return begins.length === 0 ? null : Math.min(...begins);
 }
 
 /** Returns the instant from which the deaths of an alert are in question. */
 export function deathsBeginAtMs(
-  { onset, startsAtMs, windowHours }: Pick<AlertState, "onset" | "startsAtMs" | "windowHours">,
+  { onset, startsAtMs, windowHours }: Pick<Alert, "onset" | "startsAtMs" | "windowHours">,
   defaultWindowHours: number,
 ): number {
   return onset?.atMs ?? startsAtMs - (windowHours ?? defaultWindowHours) * hourMs;

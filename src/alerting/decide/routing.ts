@@ -1,11 +1,11 @@
 import { compareSeverity, type Severity } from "../../contract/severity.ts";
-import type { AlertState } from "../../store/alerts/alerts.ts";
+import type { Alert } from "../../store/alerts/alerts.ts";
 import type { AlertingSettings, AlertTarget, ReceiverRoute } from "../settings.ts";
 import { matches } from "./matching.ts";
 
 /** Returns how long after it fires `route` is told of an alert of this target; 0: at once, null: never. */
 export function routedAfterMs(
-  { check, slug }: Pick<AlertState, "check" | "slug">,
+  { check, slug }: Pick<Alert, "check" | "slug">,
   target: AlertTarget | null,
   route: ReceiverRoute,
 ): number | null {
@@ -47,7 +47,7 @@ export function wants(route: ReceiverRoute, severity: Severity): boolean {
 export function isRouted(
   settings: Pick<AlertingSettings, "targetOf">,
   route: ReceiverRoute,
-  alert: Pick<AlertState, "check" | "slug" | "peak">,
+  alert: Pick<Alert, "check" | "slug" | "peak">,
   isTold: () => boolean,
 ): boolean {
   const target = settings.targetOf(alert.check, alert.slug);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { minuteMs } from "../../base/time.ts";
 import type { CheckReport } from "../../contract/report.ts";
 import type { Severity } from "../../contract/severity.ts";
-import type { AlertState } from "../../store/alerts/alerts.ts";
+import type { Alert } from "../../store/alerts/alerts.ts";
 import { errorReport, resultReport } from "../../../test/support/reports.ts";
 import { reportFacts } from "../finished-run.ts";
 import type { AlertPolicy } from "../settings.ts";
@@ -33,8 +33,8 @@ interface Run {
 function live(
   policy: Partial<AlertPolicy>,
   runs: readonly Run[],
-): { told: string[]; states: readonly AlertState[]; steps: Transition[] } {
-  let states: readonly AlertState[] = [];
+): { told: string[]; states: readonly Alert[]; steps: Transition[] } {
+  let states: readonly Alert[] = [];
   let ids = 0;
   const told: string[] = [];
   const steps: Transition[] = [];

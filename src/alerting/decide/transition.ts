@@ -1,7 +1,7 @@
 import type { ErrorReport, ResultReport } from "../../contract/report.ts";
 import type { SpikeOnset } from "../../contract/spike-evidence.ts";
 import { compareSeverity, type Severity } from "../../contract/severity.ts";
-import type { AlertFound, AlertPeak, AlertState } from "../../store/alerts/alerts.ts";
+import type { AlertFound, AlertPeak, Alert } from "../../store/alerts/alerts.ts";
 import type { Reason } from "./reasons.ts";
 import type { AlertPolicy } from "../settings.ts";
 
@@ -12,7 +12,7 @@ export type ChangeEvent = "firing" | "escalated" | "deescalated" | "resolved" | 
 export interface TransitionChange {
   readonly event: ChangeEvent;
   /** The alert after the change. */
-  readonly alert: AlertState;
+  readonly alert: Alert;
   readonly previousSeverity: Severity;
   /** Time of the run that ended it. */
   readonly endsAtMs: number | null;
@@ -22,7 +22,7 @@ export interface TransitionChange {
 /** What every run may say of what it found. */
 interface FoundFacts {
   readonly found?: AlertFound;
-  /** It is no look at a known rate: see AlertState. */
+  /** It is no look at a known rate: see Alert. */
   readonly isFirstLook?: boolean;
 }
 
@@ -39,7 +39,7 @@ export type TransitionReport = ResultRun | ErrorRun;
 
 export interface TransitionInput {
   /** The live alerts of the report's (check, slug). */
-  readonly states: readonly AlertState[];
+  readonly states: readonly Alert[];
   readonly report: TransitionReport;
   readonly policy: AlertPolicy;
   readonly newId: () => string;
@@ -48,9 +48,9 @@ export interface TransitionInput {
 /** What a report makes of the alerts of its (check, slug). */
 export interface Transition {
   /** The alerts to save: new ones, and those that have changed. */
-  readonly live: readonly AlertState[];
+  readonly live: readonly Alert[];
   /** The alerts to remove: they have ended, or are forgotten before they fired. */
-  readonly gone: readonly AlertState[];
+  readonly gone: readonly Alert[];
   readonly changes: readonly TransitionChange[];
   /** Why each alert is now as it is, changed or not. */
   readonly decisions: readonly { readonly alertId: string; readonly reason: Reason }[];
@@ -60,8 +60,8 @@ export interface Transition {
 const leastDaysKnown = 3;
 
 interface Draft {
-  readonly live: AlertState[];
-  readonly gone: AlertState[];
+  readonly live: Alert[];
+  readonly gone: Alert[];
   readonly changes: TransitionChange[];
   readonly decisions: { alertId: string; reason: Reason }[];
 }
@@ -90,19 +90,15 @@ export function transition(input: TransitionInput): Transition {
 }
 
 /** Ends an alert whose organization or check is no longer configured; one that only waited is forgotten. */
-export function removal(
-  state: AlertState,
-  reason: "organization_removed" | "check_removed",
-  nowMs: number,
-): Transition {
+export function removal(state: Alert, reason: "organization_removed" | "check_removed", nowMs: number): Transition {
   const draft: Draft = { live: [], gone: [], changes: [], decisions: [] };
   end(draft, state, Math.max(nowMs, state.startsAtMs), reason);
   return draft;
 }
 
-function takeNotOk(draft: Draft, input: TransitionInput, report: ResultRun, before: AlertState | null): void {
+function takeNotOk(draft: Draft, input: TransitionInput, report: ResultRun, before: Alert | null): void {
   const runAtMs = report.startedAtMs;
-  const alert: AlertState =
+  const alert: Alert =
     before === null
       ? create(input, "verdict", report)
       : {
@@ -129,7 +125,7 @@ function isBaselineIncomplete(
   return baselineCoverage < minBaselineCoverage || baselineDaysKnown < leastDaysKnown;
 }
 
-function keepFiring(draft: Draft, alert: AlertState, before: AlertState): void {
+function keepFiring(draft: Draft, alert: Alert, before: Alert): void {
   const order = compareSeverity(alert.severity, before.severity);
   if (order === 0) {
     const hasStopped = isStopped(alert) && !isStopped(before);
@@ -140,11 +136,11 @@ function keepFiring(draft: Draft, alert: AlertState, before: AlertState): void {
   change(draft, order > 0 ? "escalated" : "deescalated", alert, before.severity, reason);
 }
 
-function isStopped({ found }: AlertState): boolean {
+function isStopped({ found }: Alert): boolean {
   return found?.excess?.state === "stopped";
 }
 
-function takeOk(draft: Draft, input: TransitionInput, report: ResultRun, before: AlertState): void {
+function takeOk(draft: Draft, input: TransitionInput, report: ResultRun, before: Alert): void {
   const runAtMs = report.startedAtMs;
   if (before.state === "pending") return end(draft, before, runAtMs, "cleared_before_firing");
   const { keepFiringForMs } = input.policy;
@@ -154,7 +150,7 @@ function takeOk(draft: Draft, input: TransitionInput, report: ResultRun, before:
   keep(draft, { ...before, okSinceMs }, "keep_firing_for_running");
 }
 
-function countUnknown(draft: Draft, input: TransitionInput, report: ErrorRun, before: AlertState | null): void {
+function countUnknown(draft: Draft, input: TransitionInput, report: ErrorRun, before: Alert | null): void {
   const alert =
     before === null
       ? create(input, "unknown", report)
@@ -164,11 +160,11 @@ function countUnknown(draft: Draft, input: TransitionInput, report: ErrorRun, be
   fire(draft, report, alert, "unknown_after_reached");
 }
 
-function endUnknown(draft: Draft, report: ResultRun, before: AlertState): void {
+function endUnknown(draft: Draft, report: ResultRun, before: Alert): void {
   end(draft, before, report.startedAtMs, before.state === "firing" ? "result_returned" : "result_returned_early");
 }
 
-function create(input: TransitionInput, kind: AlertState["kind"], report: TransitionReport): AlertState {
+function create(input: TransitionInput, kind: Alert["kind"], report: TransitionReport): Alert {
   return {
     id: input.newId(),
     check: report.check,
@@ -182,6 +178,7 @@ function create(input: TransitionInput, kind: AlertState["kind"], report: Transi
     unknownRuns: kind === "unknown" ? 1 : 0,
     peak: peakOf(report),
     acknowledgement: null,
+    end: null,
     ...foundBy(report),
     ...(report.isFirstLook === true ? { isFirstLook: true } : {}),
     ...(report.kind === "result" ? earlierOnset(undefined, report.onset) : {}),
@@ -190,19 +187,19 @@ function create(input: TransitionInput, kind: AlertState["kind"], report: Transi
   };
 }
 
-function fire(draft: Draft, report: TransitionReport, alert: AlertState, reason: Reason): void {
-  const firing: AlertState = { ...alert, state: "firing", firingAtMs: report.startedAtMs };
+function fire(draft: Draft, report: TransitionReport, alert: Alert, reason: Reason): void {
+  const firing: Alert = { ...alert, state: "firing", firingAtMs: report.startedAtMs };
   change(draft, alert.kind === "unknown" ? "unknown" : "firing", firing, "ok", reason);
 }
 
-function change(draft: Draft, event: ChangeEvent, alert: AlertState, previousSeverity: Severity, reason: Reason): void {
-  const changed: AlertState = { ...alert, reason };
+function change(draft: Draft, event: ChangeEvent, alert: Alert, previousSeverity: Severity, reason: Reason): void {
+  const changed: Alert = { ...alert, reason };
   keep(draft, changed, reason);
   draft.changes.push({ event, alert: changed, previousSeverity, endsAtMs: null, reason });
 }
 
-function end(draft: Draft, before: AlertState, runAtMs: number, reason: Reason): void {
-  const ended: AlertState = { ...before, reason };
+function end(draft: Draft, before: Alert, runAtMs: number, reason: Reason): void {
+  const ended: Alert = { ...before, reason };
   const endsAtMs = Math.max(runAtMs, before.startsAtMs);
   const resolution = before.kind === "unknown" ? "recovered" : "resolved";
   draft.gone.push(ended);
@@ -212,7 +209,7 @@ function end(draft: Draft, before: AlertState, runAtMs: number, reason: Reason):
   }
 }
 
-function keep(draft: Draft, alert: AlertState, reason: Reason): void {
+function keep(draft: Draft, alert: Alert, reason: Reason): void {
   draft.live.push({ ...alert, reason });
   draft.decisions.push({ alertId: alert.id, reason });
 }
@@ -222,7 +219,7 @@ function peakOf(report: TransitionReport): AlertPeak {
   return { severity: report.severity, currentCount, atMs: report.startedAtMs };
 }
 
-function foundBy({ found }: TransitionReport): Pick<AlertState, "found"> {
+function foundBy({ found }: TransitionReport): Pick<Alert, "found"> {
   return found === undefined ? {} : { found };
 }
 

@@ -1,4 +1,4 @@
-import type { KeptAlert } from "../../store/alerts/alerts.ts";
+import type { Alert } from "../../store/alerts/alerts.ts";
 import type { Queued } from "../../store/alerts/queued.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import type { SilenceRule } from "../../contract/silence.ts";
@@ -39,23 +39,20 @@ export async function readHolds(
   const silences = [...settings.silences, ...(await parts.silences.endingAfter(oldestMs)).map(ruleOf)];
   const isSilencedNow = silencedAt(silences, nowMs);
   const rulesOf = rulesBySlug(silences);
-  const held = [...live.map((alert): KeptAlert => ({ alert, end: null })), ...ended].map(
-    ({ alert, end }): HeldAlert => {
-      const { check, slug } = alert;
-      const target = settings.targetOf(check, slug);
-      const subject = { check, slug, labels: target?.labels ?? {} };
-      return {
-        alert,
-        end,
-        target,
-        isSilenced: end === null && isSilencedNow(subject),
-        wasSilencedAt: (atMs) => isSilenced(rulesOf(slug), subject, atMs),
-      };
-    },
-  );
-  const byIncident = Map.groupBy(held, ({ alert }) => alert.incident?.number ?? 0);
+  const held = [...live, ...ended].map((alert): HeldAlert => {
+    const { check, slug } = alert;
+    const target = settings.targetOf(check, slug);
+    const subject = { check, slug, labels: target?.labels ?? {} };
+    return {
+      ...alert,
+      target,
+      isSilenced: alert.end === null && isSilencedNow(subject),
+      wasSilencedAt: (atMs) => isSilenced(rulesOf(slug), subject, atMs),
+    };
+  });
+  const byIncident = Map.groupBy(held, (alert) => alert.incident?.number ?? 0);
   const incidents = await parts.incidents.byNumbers([...byIncident.keys()]);
-  const alerts = new Map(held.map((one) => [one.alert.id, one]));
+  const alerts = new Map(held.map((one) => [one.id, one]));
   return {
     incidents: incidents.map((incident) => ({ incident, alerts: byIncident.get(incident.number) ?? [] })),
     alerts,
@@ -68,9 +65,9 @@ export async function readHolds(
 async function readEnded(
   { incidents }: Pick<StoreParts, "incidents">,
   open: Queued["alerts"],
-): Promise<readonly KeptAlert[]> {
+): Promise<readonly Alert[]> {
   if (open.length === 0) return [];
   const ids = new Set(open.map(({ alertId }) => alertId));
   const members = await incidents.members([...new Set(open.map(({ incident }) => incident))], []);
-  return [...members.values()].flat().filter(({ alert, end }) => end !== null && ids.has(alert.id));
+  return [...members.values()].flat().filter((alert) => alert.end !== null && ids.has(alert.id));
 }

@@ -1,6 +1,6 @@
 import { fleetEvidence, fleetMember } from "../../contract/fleet/evidence.ts";
 import { worstSeverity } from "../../contract/severity.ts";
-import type { AlertEnd, AlertState } from "../../store/alerts/alerts.ts";
+import type { AlertEnd, Alert } from "../../store/alerts/alerts.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import { watchedBy } from "../decide/routing.ts";
@@ -27,7 +27,7 @@ export interface ShownIncident extends Pick<Notification, "status" | "severity">
 /** What notifications say of incidents. */
 export interface Incidents {
   /** Returns what a receiver is told of one, whose part it is; null: it is not kept. */
-  shown(number: number, receiver: string, isOfPart: (alert: AlertState) => boolean): ShownIncident | null;
+  shown(number: number, receiver: string, isOfPart: (alert: Alert) => boolean): ShownIncident | null;
   /** How an alert of them ended; null: it fires, or is not kept. */
   endOf(alertId: string): AlertEnd | null;
 }
@@ -50,14 +50,14 @@ export async function readIncidents(
       return [incident.number, { incident, members, summary, fleet: fleetNotice(incident, members, board) }];
     }),
   );
-  const ends = new Map([...kept.values()].flat().map(({ alert, end }) => [alert.id, end]));
+  const ends = new Map([...kept.values()].flat().map((alert) => [alert.id, alert.end]));
   return {
     endOf: (alertId) => ends.get(alertId) ?? null,
     shown: (number, receiver, isOfPart) => {
       const whole = wholes.get(number);
       if (whole === undefined) return null;
       const { incident, members, summary, fleet } = whole;
-      const own = members.filter(({ alert }) => isOfPart(alert));
+      const own = members.filter(isOfPart);
       const shown = own.filter(({ isSilenced }) => !isSilenced);
       // What the receiver is not routed is in the totals only.
       const { carriers } = summarizeIncident(incident, own, settings);
@@ -81,7 +81,7 @@ export async function readIncidents(
         },
         fleet,
         status: firing.length === 0 ? "resolved" : "firing",
-        severity: worstSeverity(judged.map(({ alert }) => alert.severity)),
+        severity: worstSeverity(judged.map((alert) => alert.severity)),
         members: own,
       };
     },
@@ -94,14 +94,14 @@ function ownPart(
   board: NoticeSource["board"],
 ): IncidentNotice["own"] {
   const firing = members.filter(({ end }) => end === null);
-  const errors = (family === "unreachable" ? firing : []).flatMap(({ alert: { check, slug } }) => {
+  const errors = (family === "unreachable" ? firing : []).flatMap(({ check, slug }) => {
     const report = board.state(check, slug)?.lastReport;
     return report?.kind === "error" ? [report.error.message] : [];
   });
   return {
     organizations: slugsOf(members).size,
     firing: slugsOf(firing).size,
-    toAcknowledge: slugsOf(firing.filter(({ alert }) => alert.acknowledgement === null)).size,
+    toAcknowledge: slugsOf(firing.filter((alert) => alert.acknowledgement === null)).size,
     lastError: errors.at(-1) ?? null,
   };
 }
@@ -114,10 +114,10 @@ function fleetNotice(
 ): FleetNotice | null {
   if (verdict === null) return null;
   const spiking = members
-    .filter(({ alert, end, isSilenced }) => {
-      return end === null && !isSilenced && alert.check === "dead-asset-spike" && alert.kind === "verdict";
+    .filter((alert) => {
+      return alert.end === null && !alert.isSilenced && alert.check === "dead-asset-spike" && alert.kind === "verdict";
     })
-    .map((member) => ({ alert: member.alert, report: reportOf(board, member) }));
+    .map((member) => ({ alert: member, report: reportOf(board, member) }));
   const excess = new Map<string, number>();
   for (const { report } of spiking)
     for (const one of report?.kind === "result" ? (report.evidence?.assetTypes ?? []) : [])

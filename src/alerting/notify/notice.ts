@@ -1,7 +1,7 @@
 import { pageUrl } from "../../base/uri-text.ts";
 import { describeAuthor } from "../../contract/actor.ts";
 import type { CheckReport } from "../../contract/report.ts";
-import type { KeptAlert } from "../../store/alerts/alerts.ts";
+import type { Alert } from "../../store/alerts/alerts.ts";
 import type { Board } from "../../store/runs/board.ts";
 import type { AlertingSettings } from "../settings.ts";
 import type { AlertNotice } from "./notification.ts";
@@ -22,24 +22,23 @@ export type Said = Pick<AlertNotice, "event" | "reason" | "previousSeverity"> & 
 /** Returns the notice of an alert as it stands, or stood. */
 export function noticeOf(
   { settings, board }: { readonly settings: NoticeSettings; readonly board: NoticeSource["board"] },
-  kept: KeptAlert,
+  alert: Alert,
   said: Said,
 ): AlertNotice {
-  const { alert, end } = kept;
   const { id, check, slug, kind, severity, startsAtMs, peak, onset, judgement, incident, acknowledgement } = alert;
-  const report = reportOf(board, kept);
+  const report = reportOf(board, alert);
   const shown = report?.kind === "result" ? report : null;
   const { labels, url } = settings.targetOf(check, slug) ?? alert.changed ?? { labels: {}, url: null };
-  const assetsUrl = assetsUrlOf(settings, kept);
+  const assetsUrl = assetsUrlOf(settings, alert);
   return {
     id,
     check,
     slug,
     kind,
     severity,
-    status: end === null ? "firing" : "resolved",
+    status: alert.end === null ? "firing" : "resolved",
     startsAtMs,
-    endsAtMs: end?.atMs ?? null,
+    endsAtMs: alert.end?.atMs ?? null,
     peak,
     ...(onset === undefined ? {} : { onset }),
     labels,
@@ -59,15 +58,15 @@ export function noticeOf(
 export const noResult = { result: null, counts: null, error: null } as const;
 
 /** Returns the report that goes with an alert now: for a verdict the last one with a result, of one that is over only one that is ok. */
-export function reportOf(board: NoticeSource["board"], { alert, end }: KeptAlert): CheckReport | null {
+export function reportOf(board: NoticeSource["board"], alert: Alert): CheckReport | null {
   const state = board.state(alert.check, alert.slug);
   const isWithout = alert.kind === "verdict" && state?.lastReport.kind !== "result";
   const report = (isWithout ? state?.lastResultReport : state?.lastReport) ?? null;
-  return end === null || report?.severity === "ok" ? report : null;
+  return alert.end === null || report?.severity === "ok" ? report : null;
 }
 
 /** Returns where the dead assets of an alert can be asked for (CONTRACT 12); null where they cannot. */
-function assetsUrlOf({ externalUrl, hasAssets }: NoticeSettings, { alert }: KeptAlert): string | null {
+function assetsUrlOf({ externalUrl, hasAssets }: NoticeSettings, alert: Alert): string | null {
   if (hasAssets !== true || alert.check !== "dead-asset-spike" || alert.kind !== "verdict") return null;
   return pageUrl(externalUrl, `api/v1/alerts/${encodeURIComponent(alert.id)}/assets`);
 }

@@ -5,7 +5,7 @@ import type { FleetEvidence } from "../../contract/fleet/evidence.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { IncidentSummary, worstMembers } from "../incident-summary.ts";
 import type { FleetVerdict } from "../../store/alerts/incidents.ts";
-import type { AlertPeak, AlertState } from "../../store/alerts/alerts.ts";
+import type { AlertPeak, Alert } from "../../store/alerts/alerts.ts";
 
 /** What happened to an alert (CONTRACT 7). */
 export type NoticeEvent =
@@ -34,7 +34,7 @@ export interface SampledAsset {
 
 /** One alert's change, as a receiver is notified of it. Times are epoch ms here and ISO 8601 in the payload. Absent is: none. */
 export interface AlertNotice extends Pick<
-  AlertState,
+  Alert,
   "id" | "check" | "slug" | "kind" | "severity" | "startsAtMs" | "onset" | "incident" | "judgement"
 > {
   readonly event: NoticeEvent;

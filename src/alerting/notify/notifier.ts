@@ -3,7 +3,7 @@ import { createLoop } from "../../base/loop.ts";
 import type { Logger } from "../../base/logger.ts";
 import { eventLoopTurn, type Clock } from "../../base/time.ts";
 import type { CheckReport } from "../../contract/report.ts";
-import type { AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
+import type { Alert } from "../../store/alerts/alerts.ts";
 import type { NewOutboxEntry } from "../../store/alerts/outbox.ts";
 import type { Board } from "../../store/runs/board.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
@@ -25,7 +25,7 @@ export type Notifier = ReturnType<typeof createNotifier>;
 /** Reads the assets that notifications of an alert name, in the transaction that forms them. */
 export type ReadSample = (
   parts: Pick<StoreParts, "evidence">,
-  alert: AlertState,
+  alert: Alert,
   report: CheckReport | null,
 ) => Promise<readonly SampledAsset[]>;
 
@@ -65,7 +65,7 @@ interface Message {
   readonly isOfVerdict: boolean;
   /** The receiver's part of the incident. */
   readonly part: readonly string[];
-  readonly entries: readonly { readonly kept: KeptAlert; readonly said: Said }[];
+  readonly entries: readonly { readonly kept: Alert; readonly said: Said }[];
 }
 
 /** Creates what forms notifications: what holds and what was queued in, outbox rows out, in one transaction (CONTRACT 7). */
@@ -118,7 +118,7 @@ export function createNotifier(options: NotifierOptions) {
     const incidents = told.length === 0 ? null : await readIncidents(parts, source, told);
     // What waits of an alert holds its acts back: they come after what is due.
     const messages = [...dueMessages(planned), ...actMessages(acts.news)];
-    const ids = messages.flatMap(({ entries }) => entries.map(({ kept }) => kept.alert.id));
+    const ids = messages.flatMap(({ entries }) => entries.map(({ kept }) => kept.id));
     const notified = await parts.deliveries.firstAccepted([...new Set(ids)]);
     const samples = new Map<string, readonly SampledAsset[]>();
     const formed: FormedNotification[] = [];
@@ -127,7 +127,7 @@ export function createNotifier(options: NotifierOptions) {
       const isSampled = settings.receivers.find(({ name }) => name === receiver)?.sample ?? true;
       const alerts: AlertNotice[] = [];
       for (const { kept, said } of entries) {
-        const notifiedAtMs = notified.get(kept.alert.id);
+        const notifiedAtMs = notified.get(kept.id);
         const sample = isSampled ? await sampleOf(kept, said) : [];
         const known = { ...said, ...(notifiedAtMs === undefined ? {} : { notifiedAtMs }) };
         alerts.push(noticeOf(source, kept, sample.length === 0 ? known : { ...known, sample }));
@@ -149,10 +149,10 @@ export function createNotifier(options: NotifierOptions) {
     if (due.queued.alerts.some(({ isEnded }) => isEnded)) await parts.queued.tidy(nowMs);
     return formed;
 
-    async function sampleOf(kept: KeptAlert, { event }: Said): Promise<readonly SampledAsset[]> {
+    async function sampleOf(kept: Alert, { event }: Said): Promise<readonly SampledAsset[]> {
       if (event !== "firing" && event !== "escalated") return [];
-      const { id } = kept.alert;
-      const sample = samples.get(id) ?? (await options.readSample?.(parts, kept.alert, reportOf(board, kept))) ?? [];
+      const { id } = kept;
+      const sample = samples.get(id) ?? (await options.readSample?.(parts, kept, reportOf(board, kept))) ?? [];
       samples.set(id, sample);
       return sample;
     }
@@ -176,7 +176,7 @@ export function createNotifier(options: NotifierOptions) {
               act: { by, comment, atMs },
               ...(restoreUrl === null ? {} : { restoreUrl }),
             };
-            return { kept: { alert, end }, said };
+            return { kept: { ...alert, end }, said };
           }),
         };
       });
@@ -299,7 +299,7 @@ function dueMessages({ holds, due }: Planned): Message[] {
 }
 
 /** Returns where what the incident of an alert has to bring back can be asked for (CONTRACT 15); null: it is not judged `checker`. */
-function restoreUrlOf({ externalUrl, hasAssets }: AlertingSettings, alert: AlertState): string | null {
+function restoreUrlOf({ externalUrl, hasAssets }: AlertingSettings, alert: Alert): string | null {
   const { check, judgement, incident } = alert;
   if (hasAssets !== true || check !== "dead-asset-spike" || judgement?.verdict !== "checker") return null;
   return pageUrl(externalUrl, `api/v1/incidents/${incident?.number}/assets?toRestore=true`);

@@ -1,4 +1,4 @@
-import type { KeptAlert } from "../../store/alerts/alerts.ts";
+import type { Alert } from "../../store/alerts/alerts.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import { isRouted } from "../decide/routing.ts";
 import { readIncidents } from "./incident-notice.ts";
@@ -25,8 +25,8 @@ export async function presentOf(source: PresentSource, notification: Notificatio
     return own.has(alert.id) || told.has(alert.id) || isRouted(settings, route, alert, () => false);
   });
   if (shown === null) return notification;
-  const kept = new Map(shown.members.map((one) => [one.alert.id, one]));
-  const others = shown.members.filter(({ alert }) => !own.has(alert.id));
+  const kept = new Map(shown.members.map((one) => [one.id, one]));
+  const others = shown.members.filter((alert) => !own.has(alert.id));
   return {
     ...notification,
     status: shown.status,
@@ -52,25 +52,24 @@ export async function firingOf(source: PresentSource, notification: Notification
   if (members.length === 0) return alerts.filter(({ status }) => status === "firing");
   const queued = (await parts.queued.all()).alerts.filter((one) => one.receiver === receiver && one.severity !== null);
   const known = new Set([...queued.map(({ alertId }) => alertId), ...alerts.map(({ id }) => id)]);
-  return members.filter(({ alert, end }) => end === null && known.has(alert.id)).map((one) => standing(source, one));
+  return members.filter((alert) => alert.end === null && known.has(alert.id)).map((one) => standing(source, one));
 }
 
 /** The alert as it is. */
 function presentNotice(
   source: PresentSource,
   { act: _act, ...notice }: AlertNotice,
-  kept: KeptAlert | undefined,
+  kept: Alert | undefined,
 ): AlertNotice {
   if (kept === undefined) return notice;
-  const { alert, end } = kept;
-  if (end !== null && (notice.event === "resolved" || notice.event === "recovered")) return notice;
-  const isTaken = alert.acknowledgement !== null || alert.judgement !== undefined;
-  const isStillEscalated = notice.reason === "escalation" && end === null && !isTaken;
+  if (kept.end !== null && (notice.event === "resolved" || notice.event === "recovered")) return notice;
+  const isTaken = kept.acknowledgement !== null || kept.judgement !== undefined;
+  const isStillEscalated = notice.reason === "escalation" && kept.end === null && !isTaken;
   return { ...notice, ...standing(source, kept), ...(isStillEscalated ? { reason: notice.reason } : {}) };
 }
 
-function standing(source: PresentSource, kept: KeptAlert): AlertNotice {
-  const { kind, reason, severity: previousSeverity } = kept.alert;
+function standing(source: PresentSource, kept: Alert): AlertNotice {
+  const { kind, reason, severity: previousSeverity } = kept;
   const [begun, ended] = kind === "unknown" ? (["unknown", "recovered"] as const) : (["firing", "resolved"] as const);
   const said = kept.end === null ? { event: begun } : { event: ended, ...noResult };
   return noticeOf(source, kept, { ...said, reason, previousSeverity });

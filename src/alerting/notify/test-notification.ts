@@ -1,7 +1,7 @@
 import { minuteMs } from "../../base/time.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import { iso } from "../../contract/v1/instant.ts";
-import type { AlertState } from "../../store/alerts/alerts.ts";
+import type { Alert } from "../../store/alerts/alerts.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
 import { headlineFacts } from "../headline-facts.ts";
 import { summarizeIncident } from "../incident-summary.ts";
@@ -68,7 +68,7 @@ export function testIncident({
   const id = `test-${newId()}`;
   const startsAtMs = nowMs - startedBeforeMs;
   const counted = { deaths: { count: peakCount, expected: usualCount }, carriers: [], revived: null, cause: null };
-  const alert: AlertState = {
+  const alert: Alert = {
     ...key,
     id,
     state: "firing",
@@ -79,6 +79,7 @@ export function testIncident({
     unknownRuns: 0,
     acknowledgement: null,
     reason: "not_ok",
+    end: null,
     peak: { severity: "fail", currentCount: peakCount, atMs: startsAtMs },
     onset: { atMs: startsAtMs, marker: null },
     found: { ...counted, error: null },
@@ -91,7 +92,7 @@ export function testIncident({
   ].map(({ end, ...said }) => {
     const count = end === null ? peakCount : usualCount;
     const told = { ...said, ...resultOf(count, nowMs), isTest: true } as const;
-    const notice = noticeOf({ settings, board: { state: () => null } }, { alert, end }, told);
+    const notice = noticeOf({ settings, board: { state: () => null } }, { ...alert, end }, told);
     const incident: Incident = {
       id,
       number: 0,
@@ -104,7 +105,7 @@ export function testIncident({
       outlived: 0,
       secondOpinion: null,
     };
-    const members = [{ alert, end, isSilenced: false, holdsGate: false }];
+    const members = [{ ...alert, end, isSilenced: false, holdsGate: false }];
     const summary = summarizeIncident(incident, members, settings);
     const headline = headlineFacts({ incident, summary, members }, { settings, nowMs, isGateUsed: false });
     const own = { organizations: 1, firing: summary.firing, toAcknowledge: 0, lastError: null };

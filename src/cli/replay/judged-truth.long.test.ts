@@ -15,7 +15,7 @@ import { createSystemClock, dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import { readEventFiles } from "./event-records.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import { onsetAtMs } from "../../evidence/onset.ts";
-import type { KeptAlert } from "../../store/alerts/alerts.ts";
+import type { Alert } from "../../store/alerts/alerts.ts";
 import { openStore } from "../../store/open.ts";
 import type { Store } from "../../store/store.ts";
 import { firingAlert } from "../../../test/support/firing-alert.ts";
@@ -41,7 +41,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** The alerts of a record, as an hourly daemon would have left them. */
-function alertsOf(record: EventRecord): KeptAlert[] {
+function alertsOf(record: EventRecord): Alert[] {
   const expected = new Map<number, number>();
   const schedule = { pattern: "0 * * * *", timezone: "UTC", jitterMs: 0 };
   const rule = { baseline: "median", count: "deaths", thresholds, policy, schedule, maxSilenceMs: null } as const;
@@ -49,7 +49,7 @@ function alertsOf(record: EventRecord): KeptAlert[] {
   const untilMs = (record.seenAtMs.at(-1) ?? 0) + dayMs;
   for (let atMs = Math.ceil((record.seenAtMs[0] ?? 0) / hourMs) * hourMs + 8 * dayMs; atMs <= untilMs; atMs += hourMs)
     expected.set(atMs, replay.run(atMs).expectedCount);
-  return episodesOf(replay).map(({ alertId, firedAtMs, endsAtMs }): KeptAlert => {
+  return episodesOf(replay).map(({ alertId, firedAtMs, endsAtMs }): Alert => {
     const onset = onsetAtMs({
       buckets: bucketsOf(record, firedAtMs - dayMs, firedAtMs),
       windowMs: dayMs,
@@ -60,7 +60,7 @@ function alertsOf(record: EventRecord): KeptAlert[] {
       windowHours: thresholds.windowHours,
       ...(onset === null ? {} : { onset: { atMs: onset, marker: null } }),
     });
-    return { alert, end: { atMs: endsAtMs, isByRun: true } };
+    return { ...alert, end: { atMs: endsAtMs, isByRun: true } };
   });
 }
 
@@ -76,8 +76,8 @@ function bucketsOf({ deathAtMs, deathsBefore }: EventRecord, afterMs: number, un
 }
 
 /** What somebody says of an alert who knows the labels; null: nothing, it is about no episode of them. */
-function verdictOf({ alert, end }: KeptAlert, truth: Truth): JudgementVerdict | null {
-  const endsAtMs = end?.atMs ?? alert.startsAtMs;
+function verdictOf(alert: Alert, truth: Truth): JudgementVerdict | null {
+  const endsAtMs = alert.end?.atMs ?? alert.startsAtMs;
   const episode = { alertId: alert.id, firedAtMs: alert.startsAtMs, endsAtMs, isOpen: false };
   const { falseAlarms, onMassDeaths } = scoreEpisodes([
     { slug: alert.slug, episodes: [episode], truth, fromMs: 0, toMs: endsAtMs },
@@ -113,10 +113,9 @@ it("chooses by judgements what it chooses by labels, when every episode of the l
   const counts = { checker: 0, real: 0, unjudged: 0 };
   for (const [slug, record] of await readEventFiles({ ...files, ...options })) {
     for (const kept of alertsOf(record)) {
-      await store.alerts.save(kept.alert);
-      if (kept.end !== null) await store.alerts.end(kept.alert, kept.end);
+      await store.alerts.save(kept);
       const verdict = verdictOf(kept, labels.get(slug) ?? { incidents: [], massDeaths: [] });
-      if (verdict !== null) await judge(store, kept.alert.id, verdict);
+      if (verdict !== null) await judge(store, kept.id, verdict);
       counts[verdict === "checker" ? "checker" : verdict === "real" ? "real" : "unjudged"]++;
     }
   }

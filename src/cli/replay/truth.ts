@@ -79,10 +79,10 @@ async function readLabelsFile(file: string, { cwd }: PartsDeps): Promise<ReadTru
 async function readJudged(config: Config, slugs: ReadonlySet<string>, deps: PartsDeps): Promise<ReadTruth> {
   const windows = new Map(config.organizations.map(({ slug, thresholds }) => [slug, thresholds.windowHours]));
   const { judged, fired } = await withStore(config, deps, async ({ alerts }) => ({
-    judged: (await alerts.judged()).filter(({ alert }) => slugs.has(alert.slug)),
+    judged: (await alerts.judged()).filter((alert) => slugs.has(alert.slug)),
     fired: [
       ...(await alerts.allLive()).filter(({ state }) => state === "firing"),
-      ...(await alerts.allEnded({ fromMs: 0, limit: mostEnded })).map(({ alert }) => alert),
+      ...(await alerts.allEnded({ fromMs: 0, limit: mostEnded })).map((alert) => alert),
     ].filter((alert) => slugs.has(alert.slug) && isSpike(alert)),
   }));
   const windowHoursOf = (slug: string): number => windows.get(slug) ?? defaultWindowHours;

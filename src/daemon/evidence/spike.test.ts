@@ -9,7 +9,7 @@ import { createSystemClock, dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
 import { evaluateSpike, spikeWindow } from "../../spike/spike.ts";
-import type { AlertState } from "../../store/alerts/alerts.ts";
+import type { Alert } from "../../store/alerts/alerts.ts";
 import type { LivenessEvent } from "../../store/events/rules.ts";
 import { Board } from "../../store/runs/board.ts";
 import { createSpikeEvidence } from "./spike.ts";
@@ -60,7 +60,7 @@ function regression(): LivenessEvent[] {
   return [...usual, ...spike];
 }
 
-const spikeAlert = (slug: string): AlertState => firingAlert(slug, nowMs, { slug, state: "pending", firingAtMs: null });
+const spikeAlert = (slug: string): Alert => firingAlert(slug, nowMs, { slug, state: "pending", firingAtMs: null });
 
 describe("the evidence of a spike", () => {
   it("names what carries it, since when, and what it comes from", async () => {
@@ -179,7 +179,7 @@ describe("the evidence of a spike", () => {
     const startsAtMs = nowMs - 5.5 * dayMs;
     const incident = { ...spikeAlert("acme"), startsAtMs, state: "firing", windowHours: 12 } as const;
     const judgement = { verdict: "checker", comment: null, by: "kim", note: null, atMs: nowMs - dayMs } as const;
-    await store.alerts.end({ ...incident, judgement }, { atMs: nowMs - 2 * dayMs, isByRun: true });
+    await store.alerts.save({ ...incident, judgement, end: { atMs: nowMs - 2 * dayMs, isByRun: true } });
 
     const after = await evidenceOf(world)({ result }, ask, never);
 

@@ -90,9 +90,9 @@ async function readCounts(
   signal: AbortSignal,
 ): Promise<SpikeFacts["counts"]> {
   // The deaths of a broken checker are never usual.
-  const judged = (await alerts.judgedChecker(slug)).flatMap(({ alert, end }) =>
+  const judged = (await alerts.judgedChecker(slug)).flatMap((alert) =>
     alert.check === "dead-asset-spike" && (alert.judgement?.atMs ?? nowMs) <= nowMs
-      ? [{ fromMs: deathsBeginAtMs(alert, thresholds.windowHours), toMs: Math.min(end?.atMs ?? nowMs, nowMs) }]
+      ? [{ fromMs: deathsBeginAtMs(alert, thresholds.windowHours), toMs: Math.min(alert.end?.atMs ?? nowMs, nowMs) }]
       : [],
   );
   const slices = unjudgedSlices(attributionSlices(window.afterMs, attributionDays), judged);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { storeEngines, type OpenedStore } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
-import type { AlertState, AlertStore, KeptAlert } from "./alerts.ts";
+import type { Alert, AlertStore } from "./alerts.ts";
 import { firingAlert } from "../../../test/support/firing-alert.ts";
 
 const nowMs = Date.UTC(2026, 5, 1);
@@ -10,7 +10,7 @@ const nowMs = Date.UTC(2026, 5, 1);
 let opened: OpenedStore;
 let alerts: AlertStore;
 
-function alert(id: string, over: Partial<AlertState> = {}): AlertState {
+function alert(id: string, over: Partial<Alert> = {}): Alert {
   const peak = { severity: "warn", currentCount: 30, atMs: nowMs } as const;
   const pending = { state: "pending", severity: "warn", firingAtMs: null, peak, reason: "pending" } as const;
   return firingAlert(id, nowMs, { slug: id, ...pending, ...over });
@@ -53,12 +53,12 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       await alerts.save(firing);
       const ended = { ...firing, reason: "back_to_ok" };
 
-      await alerts.end(ended, end(nowMs + 7));
+      await alerts.save({ ...ended, end: end(nowMs + 7) });
 
       expect(await alerts.allLive()).toEqual([]);
-      expect(await alerts.find("a")).toEqual({ alert: ended, end: end(nowMs + 7) });
+      expect(await alerts.find("a")).toEqual({ ...ended, end: end(nowMs + 7) });
       const query = { check: "dead-asset-spike", slug: "acme", limit: 9 } as const;
-      expect(await alerts.ended({ ...query, fromMs: nowMs })).toEqual([{ alert: ended, end: end(nowMs + 7) }]);
+      expect(await alerts.ended({ ...query, fromMs: nowMs })).toEqual([{ ...ended, end: end(nowMs + 7) }]);
       expect(await alerts.ended({ ...query, fromMs: nowMs + 8 })).toEqual([]);
       expect(await alerts.find("b")).toBeNull();
     });
@@ -68,20 +68,20 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       await alerts.save(firing);
       const judgement = { verdict: "real", comment: null, by: "kim", note: null, atMs: nowMs } as const;
       await alerts.judge(["a", "b"], judgement);
-      expect(await alerts.find("a")).toEqual({ alert: { ...firing, judgement }, end: null });
-      await alerts.end({ ...firing, judgement }, end(nowMs));
+      expect(await alerts.find("a")).toEqual({ ...firing, judgement });
+      await alerts.save({ ...firing, judgement, end: end(nowMs) });
 
       await alerts.judge(["a"], null);
       await alerts.change({ ...firing, reason: "other" });
 
-      expect(await alerts.find("a")).toEqual({ alert: { ...firing, reason: "other" }, end: end(nowMs) });
+      expect(await alerts.find("a")).toEqual({ ...firing, reason: "other", end: end(nowMs) });
       expect(await alerts.allLive()).toEqual([]);
     });
 
     it("are pruned when they are old, but for failures of the gate and checkers that a baseline still sees", async () => {
       const said = { slug: "acme", state: "firing" } as const;
       for (const [id, atMs] of Object.entries({ old: 1, judged: 2, older: 1, holding: 1, young: 9 }))
-        await alerts.end(alert(id, said), end(atMs));
+        await alerts.save({ ...alert(id, said), end: end(atMs) });
       const judgement = { verdict: "checker", comment: null, by: "kim", note: null, atMs: nowMs } as const;
       await alerts.judge(["judged"], judgement);
       await alerts.judge(["older"], { ...judgement, verdict: "real" });
@@ -100,22 +100,20 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       const failure = { atMs: nowMs, releasedAtMs: null };
       await alerts.save(alert("live", { ...of, failure }));
       await alerts.save(alert("pending"));
-      for (const id of ["ended", "released"]) await alerts.end(alert(id, { ...of, failure }), end(1));
+      for (const id of ["ended", "released"]) await alerts.save({ ...alert(id, { ...of, failure }), end: end(1) });
       await alerts.release(["released"], nowMs);
       const live = await alerts.allLive();
 
-      const idsOf = async (among: readonly AlertState[]): Promise<string[]> =>
-        (await gate.unreleased(among)).map(({ alert: { id } }) => id).toSorted();
+      const idsOf = async (among: readonly Alert[]): Promise<string[]> =>
+        (await gate.unreleased(among)).map(({ id }) => id).toSorted();
       expect(await idsOf(live)).toEqual(["ended", "live"]);
       expect(await idsOf(live.filter(({ id }) => id === "pending"))).toEqual(["ended"]);
       expect(await idsOf([])).toEqual(["ended"]);
-      expect((await gate.unreleased(live)).filter(({ alert }) => alert.id === "live")).toEqual(
-        await gate.failures("live"),
-      );
+      expect((await gate.unreleased(live)).filter((alert) => alert.id === "live")).toEqual(await gate.failures("live"));
       expect(await incidents.members([7], live)).toEqual(await incidents.members([7]));
       expect((await incidents.members([7])).get(7)).toHaveLength(3);
       // What has ended since it was read is one member, as it was read.
-      await alerts.end(alert("live", of), end(2));
+      await alerts.save({ ...alert("live", of), end: end(2) });
       expect((await incidents.members([7], live)).get(7)?.map((one) => one.end === null)).toEqual([false, true, false]);
     });
   });
@@ -127,7 +125,10 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
     it("is with each alert that it concerns, in order, and goes with it", async () => {
       const { log } = opened.store;
       for (const id of ["a", "b", "c"])
-        await alerts.end(alert(id, { slug: "acme", state: "firing", incident }), { atMs: 1, isByRun: true });
+        await alerts.save({
+          ...alert(id, { slug: "acme", state: "firing", incident }),
+          end: { atMs: 1, isByRun: true },
+        });
       await log.judged(["a", "b"], { ...said, verdict: "checker", comment: "captcha" });
       await log.judged(["a"], { ...said, verdict: null, comment: null, note: "lee" });
       await log.released(["a"], { how: "judged", by: null, comment: null, atMs: 3 });
@@ -166,15 +167,15 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       for (const [id, slug] of Object.entries({ a: "acme", c: "globex", d: "hooli", e: "initech" }))
         await alerts.save(alert(id, { slug, state: "firing" }));
       const ended = { atMs: nowMs, isByRun: false };
-      await alerts.end(alert("b", { slug: "acme", state: "firing" }), ended);
+      await alerts.save({ ...alert("b", { slug: "acme", state: "firing" }), end: ended });
       await alerts.judge(["a", "b", "c", "d"], said);
       await alerts.judge(["d"], { ...said, verdict: "real" });
-      const idsOf = (kept: readonly KeptAlert[]): string[] => kept.map(({ alert: { id } }) => id).toSorted();
+      const idsOf = (kept: readonly Alert[]): string[] => kept.map(({ id }) => id).toSorted();
 
       expect(idsOf(await alerts.judgedChecker())).toEqual(["a", "b", "c"]);
       expect(idsOf(await alerts.judgedChecker("acme"))).toEqual(["a", "b"]);
       expect(idsOf(await alerts.judged())).toEqual(["a", "b", "c", "d"]);
-      expect((await alerts.judged()).find(({ alert: { id } }) => id === "b")?.end).toEqual(ended);
+      expect((await alerts.judged()).find(({ id }) => id === "b")?.end).toEqual(ended);
       await alerts.judge(["a"], null);
       expect(idsOf(await alerts.judgedChecker("acme"))).toEqual(["b"]);
     });

@@ -140,7 +140,9 @@ export type AlertCost = Readonly<z.infer<typeof costSchema>>;
 export type AlertEnd = Readonly<z.infer<typeof endSchema>>;
 
 /** One alert, from its first run that is not ok until it is pruned; at most one a (check, slug, kind) lives (CONTRACT 1 and 7). */
-export interface AlertState extends Readonly<z.infer<typeof bodySchema>> {
+export interface Alert extends Readonly<z.infer<typeof bodySchema>> {
+  /** null while it lives. */
+  readonly end: AlertEnd | null;
   readonly acknowledgement: AlertAcknowledgement | null;
   /** The one that holds; absent where there is none. */
   readonly judgement?: AlertJudgement;
@@ -148,16 +150,9 @@ export interface AlertState extends Readonly<z.infer<typeof bodySchema>> {
   readonly failure?: { readonly atMs: number; readonly releasedAtMs: number | null };
 }
 
-/** An alert that is live, or fired and is over. */
-export interface KeptAlert {
-  readonly alert: AlertState;
-  /** null while it lives. */
-  readonly end: AlertEnd | null;
-}
-
 /** What people say of an alert, and the gate, have columns of their own: an act changes those of thousands at once. */
 export interface AlertTables {
-  readonly alerts: Pick<AlertState, "id" | "slug" | "kind" | "state"> & {
+  readonly alerts: Pick<Alert, "id" | "slug" | "kind" | "state"> & {
     readonly checkName: CheckName;
     readonly incidentNumber: number | null;
     /** null while it lives. */
@@ -171,12 +166,12 @@ export interface AlertTables {
     readonly judgement: string | null;
     readonly failedAtMs: number | null;
     readonly releasedAtMs: number | null;
-    /** The rest of the AlertState as JSON. */
+    /** The rest of the Alert as JSON. */
     readonly body: string;
   };
 }
 
-/** The columns of which {@link keptAlert} makes an alert. */
+/** The columns of which {@link alertOf} makes an alert. */
 export const alertColumns = [
   "endBody",
   "acknowledgement",
@@ -209,14 +204,6 @@ export function createAlertStore(db: Db<AlertTables & LogTables>, bodiesOf: Read
   const living = () => rows().where("endsAtMs", "is", null);
   const endedSince = (fromMs: number, limit: number) =>
     rows().where("endsAtMs", ">=", fromMs).orderBy("endsAtMs", "desc").limit(limit);
-  const write = async (row: AlertTables["alerts"]): Promise<void> => {
-    const { id: _id, checkName: _check, slug: _slug, kind: _kind, ...changed } = row;
-    await db
-      .insertInto("alerts")
-      .values(row)
-      .onConflict((conflict) => conflict.column("id").doUpdateSet(changed))
-      .execute();
-  };
   /** Changes what people said of these, live and ended, whatever their number. */
   const changeAll = async (ids: readonly string[], changed: UpdateObject<AlertTables, "alerts">): Promise<void> => {
     await db
@@ -229,38 +216,44 @@ export function createAlertStore(db: Db<AlertTables & LogTables>, bodiesOf: Read
     /** The live alerts of all of these, in no order. */
     liveOf: async (
       checks: readonly { readonly check: CheckName; readonly slug: string }[],
-    ): Promise<readonly AlertState[]> =>
+    ): Promise<readonly Alert[]> =>
       (
         await selectLive(
           db,
           checks.map(({ check, slug }) => [check, slug]),
         )
       ).map((row) => alertOf(row)),
-    allLive: async (): Promise<readonly AlertState[]> => {
+    allLive: async (): Promise<readonly Alert[]> => {
       const found = await living().orderBy("checkName").orderBy("slug").orderBy("kind").execute();
       const bodies = bodiesOf(found.map(({ body }) => body));
       return found.map((row) => alertOf(row, bodies.get(row.body)));
     },
-    save: (state: AlertState): Promise<void> => write(rowOf(state, null)),
+    save: async (alert: Alert): Promise<void> => {
+      const row = rowOf(alert);
+      const { id: _id, checkName: _check, slug: _slug, kind: _kind, ...changed } = row;
+      await db
+        .insertInto("alerts")
+        .values(row)
+        .onConflict((conflict) => conflict.column("id").doUpdateSet(changed))
+        .execute();
+    },
     /** Deletes one that never fired. */
     remove: async (alertId: string): Promise<void> => {
       await db.deleteFrom("alerts").where("id", "=", alertId).execute();
     },
     /** Live, or ended and still kept. */
-    find: async (alertId: string): Promise<KeptAlert | null> => {
+    find: async (alertId: string): Promise<Alert | null> => {
       const row = await rows().where("id", "=", alertId).executeTakeFirst();
-      return row === undefined ? null : keptAlert(row);
+      return row === undefined ? null : alertOf(row);
     },
     /** Changes what is known of one that is there, live or ended; not what people said of it. */
-    change: async (state: AlertState): Promise<void> => {
+    change: async (alert: Alert): Promise<void> => {
       await db
         .updateTable("alerts")
-        .set({ body: rowOf(state, null).body })
-        .where("id", "=", state.id)
+        .set({ body: rowOf(alert).body })
+        .where("id", "=", alert.id)
         .execute();
     },
-    /** Keeps a live one as ended. */
-    end: (state: AlertState, end: AlertEnd): Promise<void> => write(rowOf(state, end)),
     acknowledge: (alertIds: readonly string[], acknowledgement: AlertAcknowledgement | null): Promise<void> =>
       changeAll(alertIds, { acknowledgement: textOf(acknowledgement) }),
     judge: (alertIds: readonly string[], judgement: AlertJudgement | null): Promise<void> =>
@@ -268,20 +261,22 @@ export function createAlertStore(db: Db<AlertTables & LogTables>, bodiesOf: Read
     /** Releases by hand what these hold. */
     release: (alertIds: readonly string[], atMs: number): Promise<void> => changeAll(alertIds, { releasedAtMs: atMs }),
     /** Returns the alerts of a check that ended since `fromMs`, newest first. */
-    ended: async ({ check, slug, fromMs, limit }: PastQuery): Promise<readonly KeptAlert[]> =>
-      (await endedSince(fromMs, limit).where("checkName", "=", check).where("slug", "=", slug).execute()).map(
-        keptAlert,
+    ended: async ({ check, slug, fromMs, limit }: PastQuery): Promise<readonly Alert[]> =>
+      (await endedSince(fromMs, limit).where("checkName", "=", check).where("slug", "=", slug).execute()).map((row) =>
+        alertOf(row),
       ),
     /** Returns the alerts of all checks and organizations that ended since `fromMs`, newest first. */
-    allEnded: async ({ fromMs, limit }: { fromMs: number; limit: number }): Promise<readonly KeptAlert[]> =>
-      (await endedSince(fromMs, limit).execute()).map(keptAlert),
+    allEnded: async ({ fromMs, limit }: { fromMs: number; limit: number }): Promise<readonly Alert[]> =>
+      (await endedSince(fromMs, limit).execute()).map((row) => alertOf(row)),
     /** Returns every alert, live or ended, that is judged now, whatever the verdict. */
-    judged: async (): Promise<readonly KeptAlert[]> =>
-      (await rows().where("verdict", "is not", null).execute()).map(keptAlert),
+    judged: async (): Promise<readonly Alert[]> =>
+      (await rows().where("verdict", "is not", null).execute()).map((row) => alertOf(row)),
     /** Returns every alert, live or ended, that is judged `checker` now, of one organization or of all. */
-    judgedChecker: async (slug?: string): Promise<readonly KeptAlert[]> => {
+    judgedChecker: async (slug?: string): Promise<readonly Alert[]> => {
       const checkers = rows().where("verdict", "=", "checker");
-      return (await (slug === undefined ? checkers : checkers.where("slug", "=", slug)).execute()).map(keptAlert);
+      return (await (slug === undefined ? checkers : checkers.where("slug", "=", slug)).execute()).map((row) =>
+        alertOf(row),
+      );
     },
     /**
      * Deletes alerts that ended at or before `beforeMs`, with what was said of them, at most `maxRows` at a time: not those of
@@ -323,8 +318,7 @@ export function createBodyReader(): ReadBodies {
   return (texts) => (last = new Map(texts.map((text) => [text, last.get(text) ?? readBody(text)])));
 }
 
-function rowOf(state: AlertState, end: AlertEnd | null): AlertTables["alerts"] {
-  const { acknowledgement, judgement, failure, ...body } = state;
+function rowOf({ end, acknowledgement, judgement, failure, ...body }: Alert): AlertTables["alerts"] {
   return {
     id: body.id,
     checkName: body.check,
@@ -347,15 +341,12 @@ function textOf(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value);
 }
 
-/** Returns the alert of a row with its end. @throws FlatlineError store_unusable */
-export function keptAlert(row: AlertRow): KeptAlert {
-  return { alert: alertOf(row), end: row.endBody === null ? null : endSchema.parse(JSON.parse(row.endBody)) };
-}
-
-function alertOf(row: AlertRow, body: AlertBody = readBody(row.body)): AlertState {
-  const { acknowledgement, judgement, failedAtMs, releasedAtMs } = row;
+/** Returns the alert of a row. @throws FlatlineError store_unusable */
+export function alertOf(row: AlertRow, body: AlertBody = readBody(row.body)): Alert {
+  const { endBody, acknowledgement, judgement, failedAtMs, releasedAtMs } = row;
   return {
     ...body,
+    end: endBody === null ? null : endSchema.parse(JSON.parse(endBody)),
     acknowledgement: acknowledgement === null ? null : acknowledgementSchema.parse(JSON.parse(acknowledgement)),
     ...(judgement === null ? {} : { judgement: judgementSchema.parse(JSON.parse(judgement)) }),
     ...(failedAtMs === null ? {} : { failure: { atMs: failedAtMs, releasedAtMs } }),

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { opinionFailures, opinionVerdicts } from "../../contract/second-opinion.ts";
 import { inChunks } from "../engine/chunks.ts";
 import type { Db, RowId } from "../tables.ts";
-import { alertColumns, type AlertState, type AlertTables, keptAlert, type KeptAlert } from "./alerts.ts";
+import { alertColumns, alertOf, type Alert, type AlertTables } from "./alerts.ts";
 import type { LogTables } from "./log.ts";
 
 const count = z.number();
@@ -147,8 +147,8 @@ export function createIncidentStore(db: Db<IncidentTables & AlertTables & LogTab
      */
     members: async (
       numbers: readonly number[],
-      live?: readonly AlertState[],
-    ): Promise<ReadonlyMap<number, readonly KeptAlert[]>> => {
+      live?: readonly Alert[],
+    ): Promise<ReadonlyMap<number, readonly Alert[]>> => {
       const isWanted = new Set<number | undefined>(numbers);
       const living = (live ?? []).filter(({ incident }) => isWanted.has(incident?.number));
       const rows = await inChunks(numbers, (some) => {
@@ -157,13 +157,11 @@ export function createIncidentStore(db: Db<IncidentTables & AlertTables & LogTab
       });
       const isLiving = new Set(living.map(({ id }) => id));
       const found = [
-        ...living.map((alert) => ({ alert, end: null })),
+        ...living,
         // One that ended meanwhile is seen as it was.
-        ...rows.map(keptAlert).filter(({ alert }) => !isLiving.has(alert.id)),
-      ].toSorted(
-        ({ alert: left }, { alert: right }) => left.startsAtMs - right.startsAtMs || (left.slug < right.slug ? -1 : 1),
-      );
-      return Map.groupBy(found, ({ alert }) => alert.incident?.number ?? 0);
+        ...rows.map((row) => alertOf(row)).filter((alert) => !isLiving.has(alert.id)),
+      ].toSorted((left, right) => left.startsAtMs - right.startsAtMs || (left.slug < right.slug ? -1 : 1));
+      return Map.groupBy(found, (alert) => alert.incident?.number ?? 0);
     },
     /** How many alerts of each incident fire; those of which none does are absent. */
     firingCounts: async (): Promise<ReadonlyMap<number, number>> => {

@@ -74,10 +74,10 @@ export function addDeadAssetRoutes(
       const found = await incidents.find(asked.params.id);
       if (found === null) throw new FlatlineError("not_found", "no incident has this number or id");
       const { toRestore = false, slug: slugs } = asked.query;
-      const stranger = slugs?.find((slug) => !found.members.some(({ alert }) => alert.slug === slug));
+      const stranger = slugs?.find((slug) => !found.members.some((alert) => alert.slug === slug));
       if (stranger !== undefined)
         throw new FlatlineError("invalid_data", `slug: ${JSON.stringify(stranger)} is no member of this incident`);
-      const alertIds = found.members.flatMap(({ alert: { id: alertId, slug, judgement } }) =>
+      const alertIds = found.members.flatMap(({ id: alertId, slug, judgement }) =>
         (toRestore && judgement?.verdict !== "checker") || slugs?.includes(slug) === false ? [] : [alertId],
       );
       const { incident } = found;

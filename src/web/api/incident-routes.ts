@@ -120,7 +120,7 @@ export function addIncidentRoutes(
         }),
         ...(withDetails ? { judgements: countJudgements(found), comments: viewComments(found) } : {}),
         ...(opinion === null ? {} : { secondOpinion: { ...opinion, ...answers } }),
-        cost: await alertAssets.costOf(found.members.map(({ alert }) => alert)),
+        cost: await alertAssets.costOf(found.members),
       };
     },
   });
@@ -158,7 +158,7 @@ export function addIncidentRoutes(
     answer: "text/markdown",
     handle: async ({ reply, params: { id }, withDetails }) => {
       const found = await find(id);
-      const cost = await alertAssets.costOf(found.members.map(({ alert }) => alert));
+      const cost = await alertAssets.costOf(found.members);
       const text = renderIncidentReport({ ...found, cost, withPeople: withDetails });
       return reply.type("text/markdown; charset=utf-8").send(text);
     },
@@ -170,7 +170,7 @@ function viewIncident(read: ReadIncident, withPeople: boolean, nowMs: number): I
   const { startedAtMs, endedAtMs, onsetAtMs, excessStoppedAtMs, acknowledgedBy, ...rest } = summary;
   const { verdict } = incident;
   const spiking = new Set(
-    members.flatMap(({ alert, end }) => (end === null && alert.check === "dead-asset-spike" ? [alert.slug] : [])),
+    members.flatMap(({ end, check, slug }) => (end === null && check === "dead-asset-spike" ? [slug] : [])),
   ).size;
   return {
     ...rest,
@@ -210,8 +210,8 @@ function viewLooked({ asset, assetType, role, answer, detail }: LookedAt): Liste
 
 function countJudgements({ members }: ReadIncident): Record<string, number> {
   const counts: Record<string, number> = Object.fromEntries(judgementVerdicts.map((verdict) => [verdict, 0]));
-  for (const { alert } of members) {
-    const verdict = alert.judgement?.verdict;
+  for (const { judgement } of members) {
+    const verdict = judgement?.verdict;
     if (verdict !== undefined) counts[verdict] = (counts[verdict] ?? 0) + 1;
   }
   return counts;

@@ -1,6 +1,6 @@
 import { breakAddress } from "../../base/broken-address.ts";
 import { hourMs } from "../../base/time.ts";
-import type { KeptAlert } from "../../store/alerts/alerts.ts";
+import type { Alert } from "../../store/alerts/alerts.ts";
 import { countOf, isSameDay, timeText } from "../../words/numbers.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { renderTime } from "../parts/time.ts";
@@ -20,14 +20,14 @@ const columns: readonly Column[] = [
 /** Renders the assets that died last in the spikes among these alerts: addresses broken, never a link. */
 export async function renderDeadAssets(
   { store, clock, holdsEvents }: Pick<Running, "store" | "clock" | "holdsEvents">,
-  alerts: readonly KeptAlert[],
+  alerts: readonly Alert[],
   csv: string,
 ): Promise<Html> {
   const nowMs = clock.nowMs();
-  const spans = alerts.flatMap(({ alert, end }) => {
+  const spans = alerts.flatMap((alert) => {
     const { check, kind, slug, windowHours, startsAtMs } = alert;
     if (check !== "dead-asset-spike" || kind !== "verdict" || windowHours === undefined) return [];
-    return [{ slug, interval: { afterMs: startsAtMs - windowHours * hourMs, untilMs: end?.atMs ?? nowMs } }];
+    return [{ slug, interval: { afterMs: startsAtMs - windowHours * hourMs, untilMs: alert.end?.atMs ?? nowMs } }];
   });
   if (spans.length === 0 || !holdsEvents()) return nothing;
   const deaths = await store.evidence.newestDeaths({ spans, assetTypes: [], limit: shownAssets });

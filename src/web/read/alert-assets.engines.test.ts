@@ -7,7 +7,7 @@ import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { createSilentLogger } from "../../base/logger.ts";
 import { dayMs, hourMs } from "../../base/time.ts";
 import { actor } from "../../contract/actor.ts";
-import type { AlertState } from "../../store/alerts/alerts.ts";
+import type { Alert } from "../../store/alerts/alerts.ts";
 import type { LivenessEvent } from "../../store/events/rules.ts";
 import type { AssetCursor, AssetFilter, AssetPage, DeadAssets, ListedAsset } from "./asset-list.ts";
 import { createAlertAssets } from "./alert-assets.ts";
@@ -25,7 +25,7 @@ interface Incident {
   readonly toMs: number;
 }
 
-function alertOf(id: string, slug: string, startsAtMs: number): AlertState {
+function alertOf(id: string, slug: string, startsAtMs: number): Alert {
   const peak = { severity: "fail", currentCount: null, atMs: startsAtMs } as const;
   return firingAlert(id, startsAtMs, { slug, peak, windowHours });
 }
@@ -183,9 +183,10 @@ describe.each(storeEngines)("on $engine, the assets of an alert", (engine) => {
       death(nowMs - 9, "globex", { asset: "a", assetType: "URL" }),
     ]);
     const [one, other] = [alertOf("one", "acme", nowMs), alertOf("other", "globex", nowMs)];
-    await store.alerts.end(one, { atMs: nowMs + hourMs, isByRun: true });
+    await store.alerts.save({ ...one, end: { atMs: nowMs + hourMs, isByRun: true } });
     const again = alertOf("again", "acme", nowMs + 3 * hourMs);
-    for (const alert of [again, other]) await store.alerts.end(alert, { atMs: nowMs + 4 * hourMs, isByRun: true });
+    for (const alert of [again, other])
+      await store.alerts.save({ ...alert, end: { atMs: nowMs + 4 * hourMs, isByRun: true } });
     const looks = ["undecided", "answers", "undecided"] as const;
     for (const [index, answer] of looks.entries()) {
       const look = { incidentNumber: 1, number: index + 1, startedAtMs: nowMs };
@@ -223,15 +224,15 @@ describe.each(storeEngines)("on $engine, the assets of an alert", (engine) => {
       death(nowMs, "globex", { asset: "d", assetType: "URL" }),
     ]);
     const judgement = { verdict: "checker", comment: null, by: "kim", note: null, atMs: nowMs } as const;
-    const judge = (one: AlertState): Promise<void> => store.alerts.judge([one.id], judgement);
+    const judge = (one: Alert): Promise<void> => store.alerts.judge([one.id], judgement);
     const end = { atMs: nowMs + dayMs, isByRun: true };
     const [one, later] = [alertOf("one", "acme", nowMs), alertOf("later", "globex", nowMs)];
-    for (const alert of [one, later]) await store.alerts.end(alert, end);
+    for (const alert of [one, later]) await store.alerts.save({ ...alert, end });
     await judge(one);
     const keep = (beforeMs: number): Promise<void> => portOf(world).keepCosts(beforeMs);
     const cost = async (id: string) => {
       const kept = await store.alerts.find(id);
-      return portOf(world).costOf(kept === null ? [] : [kept.alert]);
+      return portOf(world).costOf(kept === null ? [] : [kept]);
     };
     const whole = {
       deaths: 3,
@@ -243,7 +244,7 @@ describe.each(storeEngines)("on $engine, the assets of an alert", (engine) => {
     };
 
     await keep(nowMs - dayMs);
-    expect((await store.alerts.find("one"))?.alert.cost).toBeUndefined();
+    expect((await store.alerts.find("one"))?.cost).toBeUndefined();
     expect(await cost("one")).toEqual(whole);
     await keep(nowMs);
     while ((await store.events.prune({ beforeMs: nowMs + 2 * dayMs, maxRows: 1_000 })).hasMore);

@@ -2,7 +2,7 @@ import type { Logger } from "../../base/logger.ts";
 import { hourMs, minuteMs, secondMs, type Clock } from "../../base/time.ts";
 import type { LookAnswer } from "../../contract/second-opinion.ts";
 import type { CostAnswer } from "../../contract/v1/cost.ts";
-import type { AlertCost, AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
+import type { AlertCost, Alert } from "../../store/alerts/alerts.ts";
 import type { Store } from "../../store/store.ts";
 import { createAssetList, readDeadAssets, readingDeadline, type AssetSpan, type DeadAssets } from "./asset-list.ts";
 
@@ -32,10 +32,10 @@ export function createAlertAssets({
   const costs = new Map<string, { readonly atMs: number; readonly cost: AlertCost }>();
 
   /** An alert with the deaths of its window; null: none that has assets. */
-  async function find(alertId: string): Promise<{ readonly kept: KeptAlert; readonly span: AssetSpan } | null> {
+  async function find(alertId: string): Promise<{ readonly kept: Alert; readonly span: AssetSpan } | null> {
     const kept = isOurs() ? await store.alerts.find(alertId) : null;
     if (kept === null) return null;
-    const { check, kind, slug, startsAtMs, windowHours } = kept.alert;
+    const { check, kind, slug, startsAtMs, windowHours } = kept;
     if (check !== "dead-asset-spike" || kind !== "verdict" || windowHours === undefined) return null;
     return { kept, span: { slug, afterMs: startsAtMs - windowHours * hourMs, endMs: kept.end?.atMs ?? null } };
   }
@@ -43,7 +43,7 @@ export function createAlertAssets({
   /** The deaths that an alert cost: from the minute of the onset on, else those of all of its window; null: as in `of`. */
   async function costSpanOf(alertId: string): Promise<AssetSpan | null> {
     const found = await find(alertId);
-    const onset = found?.kept.alert.onset;
+    const onset = found?.kept.onset;
     return found === null || onset === undefined ? (found?.span ?? null) : { ...found.span, afterMs: onset.atMs - 1 };
   }
 
@@ -66,7 +66,7 @@ export function createAlertAssets({
     };
   }
 
-  async function costOfOne({ id, cost: stored }: AlertState): Promise<AlertCost | null> {
+  async function costOfOne({ id, cost: stored }: Alert): Promise<AlertCost | null> {
     const known = costs.get(id);
     if (known !== undefined && clock.nowMs() - known.atMs < rememberMs) return known.cost;
     const span = await costSpanOf(id);
@@ -110,7 +110,7 @@ export function createAlertAssets({
       return createAssetList({ store, clock }, { spans, subject: id, slug: null, answers: answerOf });
     },
     /** The cost of all alerts judged `checker` among these; null: none is, or none has assets. */
-    costOf: async (alerts: readonly AlertState[]): Promise<CostAnswer | null> => {
+    costOf: async (alerts: readonly Alert[]): Promise<CostAnswer | null> => {
       const found: AlertCost[] = [];
       for (const alert of alerts)
         if (alert.judgement?.verdict === "checker") found.push(...[(await costOfOne(alert)) ?? []].flat());
@@ -121,16 +121,16 @@ export function createAlertAssets({
      * on it is what was known then. One that cannot be read is left out, for the events of all others would wait for it.
      */
     keepCosts: async (beforeMs: number, signal?: AbortSignal): Promise<void> => {
-      for (const { alert, end } of await store.alerts.judgedChecker()) {
+      for (const alert of await store.alerts.judgedChecker()) {
         if (signal?.aborted === true) return;
-        if (end === null || alert.cost !== undefined) continue;
+        if (alert.end === null || alert.cost !== undefined) continue;
         try {
           if (((await costSpanOf(alert.id))?.afterMs ?? beforeMs) >= beforeMs) continue;
           const cost = await costOfOne(alert);
           if (cost === null) continue;
           await store.transaction(async ({ alerts }) => {
             const kept = await alerts.find(alert.id);
-            if (kept !== null) await alerts.change({ ...kept.alert, cost });
+            if (kept !== null) await alerts.change({ ...kept, cost });
           });
         } catch (error) {
           logger.warn({ err: error, alertId: alert.id, slug: alert.slug }, "cost of an alert could not be kept");

@@ -3,7 +3,7 @@ import type { IncidentAct } from "../../alerting/acts/plan-act.ts";
 import { alertViewer, type AlertView } from "../../alerting/view.ts";
 import type { Actor } from "../../contract/actor.ts";
 import type { ResultReport } from "../../contract/report.ts";
-import type { AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
+import type { Alert } from "../../store/alerts/alerts.ts";
 import type { AlertComment, JudgementEntry } from "../../store/alerts/log.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import { isStale, type Running } from "./running.ts";
@@ -12,7 +12,7 @@ import { isStale, type Running } from "./running.ts";
 export interface AlertSnapshot {
   /** When a receiver first accepted a message about it; null: none did. */
   readonly notifiedAtMs: number | null;
-  readonly state: AlertState;
+  readonly state: Alert;
   /** What the last run of its check found; null: it gave no result or is stale, or the alert is over or not about a verdict. */
   readonly lastResult: ResultReport | null;
   readonly silenced: boolean;
@@ -41,7 +41,7 @@ export function createAlertReading(running: Running) {
   const { store, clock, settings, checks } = running;
 
   /** What the last run found of what a live alert is about, unless it is stale. */
-  function lastResultOf({ check, slug, kind }: AlertState): ResultReport | null {
+  function lastResultOf({ check, slug, kind }: Alert): ResultReport | null {
     const state = checks.of(check, slug);
     const report = state?.lastReport;
     if (state === null || report?.kind !== "result" || kind !== "verdict") return null;
@@ -49,10 +49,10 @@ export function createAlertReading(running: Running) {
   }
 
   /** An alert that has ended is shown without a silence, and without the last result. */
-  async function snapshots(kept: readonly KeptAlert[]): Promise<readonly AlertSnapshot[]> {
+  async function snapshots(kept: readonly Alert[]): Promise<readonly AlertSnapshot[]> {
     const view = await alertViewer(store, settings(), clock.nowMs());
-    const notified = await store.deliveries.firstAccepted(kept.map(({ alert }) => alert.id));
-    return kept.map((one) => snapshotOf(view(one), notified, one.end === null ? lastResultOf(one.alert) : null));
+    const notified = await store.deliveries.firstAccepted(kept.map((alert) => alert.id));
+    return kept.map((one) => snapshotOf(view(one), notified, one.end === null ? lastResultOf(one) : null));
   }
 
   async function find(alertId: string): Promise<AlertDetail | null> {
@@ -63,7 +63,7 @@ export function createAlertReading(running: Running) {
       ...snapshot,
       endsAtMs: kept.end?.atMs ?? null,
       judgements: await store.log.judgementsOf(alertId),
-      comments: await store.log.commentsOf(kept.alert),
+      comments: await store.log.commentsOf(kept),
       worstResult: await readStoredResult(store.runs, kept),
     };
   }
@@ -72,8 +72,8 @@ export function createAlertReading(running: Running) {
     /** Firing before pending, then the oldest first. */
     list: async (): Promise<readonly AlertSnapshot[]> => {
       const { alerts } = await running.fleet();
-      const notified = await store.deliveries.firstAccepted(alerts.map(({ alert }) => alert.id));
-      return alerts.map((one) => snapshotOf(one, notified, lastResultOf(one.alert)));
+      const notified = await store.deliveries.firstAccepted(alerts.map((alert) => alert.id));
+      return alerts.map((one) => snapshotOf(one, notified, lastResultOf(one)));
     },
     /** Returns alerts that are live, or have ended and are kept, in their order. */
     snapshots,
@@ -81,7 +81,7 @@ export function createAlertReading(running: Running) {
     act: async (alertId: string, act: IncidentAct, author: Actor): Promise<AlertComment | null> => {
       const context = { settings: settings(), nowMs: clock.nowMs(), newId: running.newId };
       const { changed, comment } = await actOnAlert(store, context, { alertId, act, author });
-      if (act.kind === "judge") for (const { alert } of changed) running.onJudged(alert.check, act.verdict);
+      if (act.kind === "judge") for (const alert of changed) running.onJudged(alert.check, act.verdict);
       running.onAct();
       return comment;
     },
@@ -91,12 +91,19 @@ export function createAlertReading(running: Running) {
 }
 
 function snapshotOf(
-  { alert, isSilenced, target }: AlertView,
+  alert: AlertView,
   notified: ReadonlyMap<string, number>,
   lastResult: ResultReport | null,
 ): AlertSnapshot {
-  const { labels = {}, url = null } = target ?? {};
-  return { state: alert, lastResult, silenced: isSilenced, notifiedAtMs: notified.get(alert.id) ?? null, labels, url };
+  const { labels = {}, url = null } = alert.target ?? {};
+  return {
+    state: alert,
+    lastResult,
+    silenced: alert.isSilenced,
+    notifiedAtMs: notified.get(alert.id) ?? null,
+    labels,
+    url,
+  };
 }
 
 // Of what is not ok a report is stored once an hour: the last eight days of an alert, and of a longer one that is enough.
@@ -108,7 +115,7 @@ const mostReports = 200;
  */
 async function readStoredResult(
   runs: Pick<StoreParts["runs"], "reports">,
-  { alert: { check, slug, kind, startsAtMs, peak }, end }: KeptAlert,
+  { check, slug, kind, startsAtMs, peak, end }: Alert,
 ): Promise<AlertDetail["worstResult"]> {
   if (end === null || kind !== "verdict") return null;
   // A run counts from when it was due, and its report is stored when it is over.

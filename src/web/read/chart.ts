@@ -104,7 +104,7 @@ export function chartOfIncident({
   readonly incident: ChartIncident;
 } {
   const bySlug = new Map<string, ChartMember>();
-  for (const { alert } of members) {
+  for (const alert of members) {
     const { slug, windowHours = 24, onset, startsAtMs, found } = alert;
     if (alert.check !== check || bySlug.has(slug)) continue;
     const beganMs = onset?.atMs ?? startsAtMs;

@@ -2,13 +2,13 @@ import type { AlertView } from "../../alerting/view.ts";
 import type { Actor } from "../../contract/actor.ts";
 import { checkKey } from "../../contract/check-key.ts";
 import type { CheckName, CheckReport } from "../../contract/report.ts";
-import type { AlertState } from "../../store/alerts/alerts.ts";
+import type { Alert } from "../../store/alerts/alerts.ts";
 import type { CheckState, Running } from "./running.ts";
 
 /** A check of an organization with its live alerts. */
 export interface CheckSnapshot {
   readonly state: CheckState;
-  readonly alerts: readonly (AlertState & { readonly silenced: boolean })[];
+  readonly alerts: readonly (Alert & { readonly silenced: boolean })[];
 }
 
 /** The checks with their alerts, as the API shows them. */
@@ -20,13 +20,13 @@ export function createCheckReading(running: Running) {
 
   async function alertsByCheck(): Promise<Map<string, AlertView[]>> {
     const { alerts } = await running.fleet();
-    return Map.groupBy(alerts, ({ alert }) => checkKey(alert));
+    return Map.groupBy(alerts, (alert) => checkKey(alert));
   }
 
   function snapshot(state: CheckState, alerts: readonly AlertView[]): CheckSnapshot {
     return {
       state,
-      alerts: alerts.map(({ alert, isSilenced }) => ({ ...alert, silenced: isSilenced })),
+      alerts: alerts.map((alert) => ({ ...alert, silenced: alert.isSilenced })),
     };
   }
 

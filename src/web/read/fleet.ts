@@ -2,7 +2,7 @@ import { heldGates, isGateAlert, releaseOf } from "../../alerting/decide/gate.ts
 import { isGateUsed } from "../../alerting/gate-use.ts";
 import { alertViewer, type AlertView } from "../../alerting/view.ts";
 import { dayMs, secondMs } from "../../base/time.ts";
-import type { AlertState } from "../../store/alerts/alerts.ts";
+import type { Alert } from "../../store/alerts/alerts.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
 import type { OutboxTotals } from "../../store/alerts/outbox.ts";
@@ -14,7 +14,7 @@ export interface FleetSnapshot {
   /** Firing before pending, then the oldest first. */
   readonly alerts: readonly AlertView[];
   /** The alerts as the store has them. */
-  readonly live: readonly AlertState[];
+  readonly live: readonly Alert[];
   readonly open: readonly Incident[];
   /** Failures that no hand has released. */
   readonly failures: readonly GateFailure[];
@@ -61,7 +61,7 @@ async function readFleet({ store, clock, settings }: Parts): Promise<FleetSnapsh
   const isUsed = await isGateUsed(store, rules, nowMs);
   return {
     nowMs,
-    alerts: live.map((alert) => view({ alert, end: null })),
+    alerts: live.map(view),
     live,
     open,
     failures,
@@ -71,7 +71,7 @@ async function readFleet({ store, clock, settings }: Parts): Promise<FleetSnapsh
   };
 }
 
-function byUrgency(left: AlertState, right: AlertState): number {
+function byUrgency(left: Alert, right: Alert): number {
   if (left.state !== right.state) return left.state === "firing" ? -1 : 1;
   return left.startsAtMs - right.startsAtMs || (left.slug < right.slug ? -1 : 1);
 }
@@ -95,12 +95,12 @@ function unfinishedOf(
   const isOpen = new Set(open.map(({ number }) => number));
   const [incidents, gates] = [new Set<number>(), new Set<string>()];
   for (const failure of failures) {
-    const { alert, end } = failure;
+    const { slug, end, judgement, incident } = failure;
     if (end === null) continue;
-    const isHeld = releaseOf(failure, rules.gateOf(alert.slug)) === null;
-    const isAsked = isGateAlert(alert) && alert.judgement === undefined && nowMs - end.atMs <= askedForMs;
-    if (isHeld) gates.add(alert.slug);
-    const number = alert.incident?.number;
+    const isHeld = releaseOf(failure, rules.gateOf(slug)) === null;
+    const isAsked = isGateAlert(failure) && judgement === undefined && nowMs - end.atMs <= askedForMs;
+    if (isHeld) gates.add(slug);
+    const number = incident?.number;
     if (number !== undefined && !isOpen.has(number) && (isHeld || isAsked)) incidents.add(number);
   }
   return { incidents, gates };

@@ -8,7 +8,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import { minuteMs } from "../../base/time.ts";
 import type { AlertingSettings } from "../../alerting/settings.ts";
 import type { Config } from "../../config/config.ts";
-import type { AlertState } from "../../store/alerts/alerts.ts";
+import type { Alert } from "../../store/alerts/alerts.ts";
 import type { Running } from "./running.ts";
 import { createGateReading, type GateReading } from "./gate.ts";
 import { firingAlert, openIncident } from "../../../test/support/firing-alert.ts";
@@ -17,7 +17,7 @@ const kim = actor("kim", "token");
 const startMs = Date.UTC(2026, 0, 15, 12);
 
 const incident = { id: "the-incident", number: 1 };
-const alert = (slug: string): AlertState => firingAlert(slug, startMs, { slug, incident });
+const alert = (slug: string): Alert => firingAlert(slug, startMs, { slug, incident });
 
 const thresholds = { windowHours: 24 };
 const config = {
@@ -56,7 +56,7 @@ beforeEach(async () => {
 });
 afterEach(() => world[Symbol.asyncDispose]());
 
-async function fail(slug: string): Promise<AlertState> {
+async function fail(slug: string): Promise<Alert> {
   const failed = { ...alert(slug), failure: { atMs: clock.nowMs(), releasedAtMs: null } };
   await world.store.alerts.save(failed);
   return failed;
@@ -86,7 +86,7 @@ it("is opened by a release for what has failed, and held again by what fails lat
 });
 
 it("holds for an organization that is gone from the configuration as long as it has a failure", async () => {
-  await world.store.alerts.end(await fail("gone"), { atMs: startMs, isByRun: false });
+  await world.store.alerts.save({ ...(await fail("gone")), end: { atMs: startMs, isByRun: false } });
   expect(await gate.look("gone")).toMatchObject({ decision: "hold", reason: "fail_latched" });
   expect(await gate.look("stranger")).toBeNull();
   expect(await gate.release("stranger", kim, "x")).toBeNull();

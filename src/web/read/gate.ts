@@ -59,7 +59,7 @@ export function createGateReading(
     const decided = decideGate(
       {
         failures: await store.gate.failures(slug),
-        checkers: (await store.alerts.judgedChecker(slug)).filter(({ alert }) => isGateAlert(alert)),
+        checkers: (await store.alerts.judgedChecker(slug)).filter(isGateAlert),
         isKnown: isKnown(slug),
         nowMs: clock.nowMs(),
         windowHours: (organization?.thresholds ?? defaultThresholds).windowHours,
@@ -73,7 +73,7 @@ export function createGateReading(
       reason,
       message: wordDecision(slug, decided, policy),
       opens: decision === "hold" ? wordOpening(decided, policy) : null,
-      failure: failure === null ? null : { alertId: failure.alert.id, check: failure.alert.check },
+      failure: failure === null ? null : { alertId: failure.id, check: failure.check },
       sinceMs,
       suspectFromMs,
       releases: await store.log.releases(slug, shownReleases),
@@ -175,10 +175,10 @@ function compareHeld(left: GateView, right: GateView): number {
 
 function wordDecision(slug: string, { decision, reason, failure }: GateDecision, { releaseOn }: GatePolicy): string {
   const failed = (how: string): string =>
-    failure === null ? "" : `${failure.alert.check} of ${slug} ${how} ${new Date(failure.failedAtMs).toISOString()}`;
+    failure === null ? "" : `${failure.check} of ${slug} ${how} ${new Date(failure.failure.atMs).toISOString()}`;
   switch (reason) {
     case "fail_firing": {
-      const judged = failure?.alert.judgement?.verdict === "checker" ? ", judged checker" : "";
+      const judged = failure?.judgement?.verdict === "checker" ? ", judged checker" : "";
       return `${failed("has fired as fail since")}${judged}: act on none of its deaths until it is ${waysOf(failure, releaseOn).join(" or ")}`;
     }
     case "fail_latched":
@@ -198,13 +198,13 @@ function wordDecision(slug: string, { decision, reason, failure }: GateDecision,
 
 /** What opens a gate whose alert fires. */
 function waysOf(failure: GateDecision["failure"], releaseOn: GatePolicy["releaseOn"]): string[] {
-  const isJudged = failure?.alert.judgement?.verdict === "checker";
+  const isJudged = failure?.judgement?.verdict === "checker";
   return [...releaseOn.map((one) => (one === "judged" && isJudged ? "over" : one)), "released"];
 }
 
 function wordOpening({ reason, failure }: GateDecision, { releaseOn }: GatePolicy): string {
   if (reason === "unknown") return "with the next result";
-  const isJudged = failure?.alert.judgement !== undefined;
+  const isJudged = failure?.judgement !== undefined;
   // One that is over and judged, and holds all the same, waits for a person.
   if (reason === "fail_latched")
     return releaseOn.includes("judged") && !isJudged ? "when judged or released" : "when released";

@@ -12,7 +12,7 @@ import { alertViewer } from "../../alerting/view.ts";
 import { dayMs } from "../../base/time.ts";
 import type { Actor } from "../../contract/actor.ts";
 import { showsDeath, showsLife } from "../../contract/second-opinion.ts";
-import type { AlertState } from "../../store/alerts/alerts.ts";
+import type { Alert } from "../../store/alerts/alerts.ts";
 import type { Incident, IncidentQuery } from "../../store/alerts/incidents.ts";
 import type { AlertComment } from "../../store/alerts/log.ts";
 import type { Look, LookedAt } from "../../store/alerts/looks.ts";
@@ -80,7 +80,7 @@ export function createIncidentReading(running: Running) {
 
   async function readAll(
     incidents: readonly Incident[],
-    live: readonly AlertState[],
+    live: readonly Alert[],
     slug?: string,
   ): Promise<ReadIncident[]> {
     if (incidents.length === 0) return [];
@@ -93,7 +93,7 @@ export function createIncidentReading(running: Running) {
     const found: ReadIncident[] = [];
     for (const one of incidents) {
       const members = (kept.get(one.number) ?? [])
-        .filter(({ alert }) => slug === undefined || alert.slug === slug)
+        .filter((alert) => slug === undefined || alert.slug === slug)
         .map(view);
       if (members.length === 0) continue;
       const incident = slug === undefined ? one : await opinionOf(one, slug);
@@ -127,9 +127,9 @@ export function createIncidentReading(running: Running) {
   function nextEscalation(members: readonly IncidentMember[], nowMs: number): ReadIncident["escalation"] {
     const rules = settings();
     let next: ReadIncident["escalation"] = null;
-    for (const { alert, end } of members) {
+    for (const alert of members) {
       const { firingAtMs, acknowledgement, check, slug } = alert;
-      if (end !== null || firingAtMs === null || acknowledgement !== null) continue;
+      if (alert.end !== null || firingAtMs === null || acknowledgement !== null) continue;
       for (const { name, afterMs } of rules.targetOf(check, slug)?.receivers ?? []) {
         const atMs = firingAtMs + afterMs;
         if (afterMs > 0 && atMs > nowMs && atMs < (next?.atMs ?? Infinity)) next = { receiver: name, atMs };
@@ -141,10 +141,7 @@ export function createIncidentReading(running: Running) {
   async function readDetail(found: ReadIncident): Promise<IncidentDetail> {
     const { incident, members, nowMs } = found;
     const { number, secondOpinion, startedAtMs, endedAtMs } = incident;
-    const [ids, slugs] = [
-      new Set(members.map(({ alert }) => alert.id)),
-      new Set(members.map(({ alert }) => alert.slug)),
-    ];
+    const [ids, slugs] = [new Set(members.map((alert) => alert.id)), new Set(members.map((alert) => alert.slug))];
     const looks = await store.looks.of(number);
     const waiting = await store.outbox.ofIncident(number, mostWaiting);
     const [only] = slugs.size === 1 ? slugs : [];
@@ -206,7 +203,7 @@ export function createIncidentReading(running: Running) {
       const context = { settings: settings(), nowMs: clock.nowMs(), newId: running.newId };
       const done = await store.transaction((parts) => actOnIncident(parts, context, request));
       const { act } = request;
-      if (act.kind === "judge") for (const { alert } of done.changed) running.onJudged(alert.check, act.verdict);
+      if (act.kind === "judge") for (const alert of done.changed) running.onJudged(alert.check, act.verdict);
       running.onAct();
       return done;
     },
@@ -220,8 +217,8 @@ export function createIncidentReading(running: Running) {
 
 function heldSinceOf(members: readonly IncidentMember[]): ReadonlyMap<string, number> {
   const held = new Map<string, number>();
-  for (const { alert, holdsGate } of members)
-    if (holdsGate && alert.failure !== undefined)
+  for (const alert of members)
+    if (alert.holdsGate && alert.failure !== undefined)
       held.set(alert.slug, Math.min(alert.failure.atMs, held.get(alert.slug) ?? Infinity));
   return held;
 }

@@ -10,7 +10,7 @@ import { shownLabels } from "../../config/render.ts";
 import { brokenResult, type HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { ObservedCounts } from "../../contract/report.ts";
 import { compareSeverity, type Severity } from "../../contract/severity.ts";
-import type { KeptAlert } from "../../store/alerts/alerts.ts";
+import type { Alert } from "../../store/alerts/alerts.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
 import { viewResult } from "../api/check-view.ts";
 import { isThinPast } from "./chart.ts";
@@ -68,7 +68,7 @@ export interface OrganizationFacts {
   readonly incidents: readonly ReadIncident[];
   readonly unfinished: Unfinished;
   /** Its latest spike, live or ended; null: none is kept. */
-  readonly latestSpike: KeptAlert | null;
+  readonly latestSpike: Alert | null;
 }
 
 export interface OrganizationSources {
@@ -98,7 +98,7 @@ export async function readOrganization(
   const target = rules.targetOf(states.find(({ check }) => check === spike)?.check ?? states[0]?.check ?? spike, slug);
   const { live: allLive, failures, unfinished } = await running.fleet();
   const live = allLive.filter((alert) => alert.slug === slug && states.some(({ check }) => check === alert.check));
-  const kept: KeptAlert[] = live.map((alert) => ({ alert, end: null }));
+  const kept = [...live];
   for (const { check } of states)
     kept.push(...(await store.alerts.ended({ check, slug, fromMs: nowMs - pastMs, limit: mostEnded })));
   const { open, incidents } = await readIncidents(sources, kept, slug);
@@ -106,8 +106,8 @@ export async function readOrganization(
   const windowHours = running.thresholdsOf(slug)?.windowHours ?? 24;
   const pending = live.find(({ state, kind }) => state === "pending" && kind === "verdict");
   const forMs = target?.policy.forMs ?? 0;
-  const spikes = kept.filter(({ alert }) => alert.check === spike && alert.kind === "verdict");
-  const own = failures.filter(({ alert }) => alert.slug === slug);
+  const spikes = kept.filter((alert) => alert.check === spike && alert.kind === "verdict");
+  const own = failures.filter((alert) => alert.slug === slug);
   const holding = holdingFailures(own, rules.gateOf(slug));
   return {
     nowMs,
@@ -123,10 +123,10 @@ export async function readOrganization(
     open: open === null || withDetails ? open : { ...open, own: withoutReceiverNames(open.own) },
     pending: pending === undefined ? null : { firesAtMs: forMs > 0 ? pending.startsAtMs + forMs : null },
     silencedUntilMs: await silencedUntil(running, slug, nowMs),
-    gate: holding.toSorted((left, right) => left.failedAtMs - right.failedAtMs)[0] ?? null,
+    gate: holding.toSorted((left, right) => left.failure.atMs - right.failure.atMs)[0] ?? null,
     incidents,
     unfinished,
-    latestSpike: spikes.toSorted((left, right) => right.alert.startsAtMs - left.alert.startsAtMs)[0] ?? null,
+    latestSpike: spikes.toSorted((left, right) => right.startsAtMs - left.startsAtMs)[0] ?? null,
   };
 }
 
@@ -134,11 +134,11 @@ export async function readOrganization(
 function expectingOf(
   { baseline, thresholds }: OrganizationConfig,
   isLocal: boolean,
-  spikes: readonly KeptAlert[],
+  spikes: readonly Alert[],
   nowMs: number,
 ): OrganizationFacts["expecting"] {
   if (baseline !== "mean" || !isLocal) return null;
-  const ends = spikes.flatMap(({ alert: { judgement, incident }, end }) =>
+  const ends = spikes.flatMap(({ judgement, incident, end }) =>
     judgement === undefined || end === null
       ? []
       : [{ incident: incident?.number ?? 0, untilMs: end.atMs + thresholds.baselineDays * dayMs }],
@@ -149,11 +149,11 @@ function expectingOf(
 
 async function readIncidents(
   { incidents }: OrganizationSources,
-  kept: readonly KeptAlert[],
+  kept: readonly Alert[],
   slug: string,
 ): Promise<Pick<OrganizationFacts, "open" | "incidents">> {
-  const all = await incidents.ofNumbers(new Set(kept.flatMap(({ alert }) => alert.incident?.number ?? [])));
-  const firing = new Set(kept.flatMap(({ alert, end }) => (end === null ? (alert.incident?.number ?? []) : [])));
+  const all = await incidents.ofNumbers(new Set(kept.flatMap((alert) => alert.incident?.number ?? [])));
+  const firing = new Set(kept.flatMap((alert) => (alert.end === null ? (alert.incident?.number ?? []) : [])));
   const [first] = all.filter(({ incident }) => firing.has(incident.number)).toSorted(byFamily);
   const own = first === undefined ? null : await incidents.partOf(first.incident, slug);
   const open = own === null || first === undefined ? null : { own, organizations: slugsOf(first.members).size };

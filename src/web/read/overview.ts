@@ -92,7 +92,7 @@ function rowsOf(
   held: ReadonlyMap<string, number>,
   nowMs: number,
 ): readonly OverviewRow[] {
-  const bySlug = Map.groupBy(alerts, ({ alert }) => alert.slug);
+  const bySlug = Map.groupBy(alerts, (alert) => alert.slug);
   const spikes: CheckState[] = [];
   const others = new Map<string, OverviewRow["others"]>();
   for (const state of running.checks.all()) {
@@ -110,7 +110,7 @@ function rowsOf(
     const bad = others.get(slug)?.toSorted((left, right) => compareSeverity(right.severity, left.severity)) ?? [];
     const counts = severity === "unknown" ? null : state.lastCounts;
     const [count, expected] = [counts?.currentCount ?? null, counts?.expectedCount ?? null];
-    const firing = own.find(({ alert }) => alert.state === "firing" && alert.incident !== undefined);
+    const firing = own.find((alert) => alert.state === "firing" && alert.incident !== undefined);
     return {
       slug,
       severity: worstSeverity([severity, ...bad.map((other) => other.severity)]),
@@ -120,7 +120,7 @@ function rowsOf(
       ratio: counts?.ratio ?? (count !== null && expected !== null && expected > 0 ? count / expected : null),
       windowHours: counts?.windowHours ?? 24,
       others: bad,
-      incident: firing === undefined || firing.isSilenced ? null : (firing.alert.incident?.number ?? null),
+      incident: firing === undefined || firing.isSilenced ? null : (firing.incident?.number ?? null),
       state: stateOf(own),
       heldSinceMs: held.get(slug) ?? null,
       lateMs: isLate(state, nowMs) ? nowMs - state.nextDueAtMs : null,
@@ -135,9 +135,9 @@ function severityOf(state: CheckState, nowMs: number): Severity {
 
 function countAlerts(alerts: readonly AlertView[]): Overview["alerts"] {
   const counts = { firing: 0, acknowledged: 0, pending: 0, silenced: 0 };
-  for (const { alert, isSilenced } of alerts) {
+  for (const alert of alerts) {
     if (alert.state === "pending") counts.pending++;
-    else if (isSilenced) counts.silenced++;
+    else if (alert.isSilenced) counts.silenced++;
     else if (alert.acknowledgement !== null) counts.acknowledged++;
     else counts.firing++;
   }
@@ -145,8 +145,8 @@ function countAlerts(alerts: readonly AlertView[]): Overview["alerts"] {
 }
 
 function stateOf(own: readonly AlertView[]): OverviewRow["state"] {
-  const firing = own.filter(({ alert }) => alert.state === "firing");
+  const firing = own.filter((alert) => alert.state === "firing");
   if (firing.length === 0) return own.length === 0 ? null : "pending";
   if (firing.every(({ isSilenced }) => isSilenced)) return "silenced";
-  return firing.every(({ alert }) => alert.acknowledgement !== null) ? "acknowledged" : null;
+  return firing.every((alert) => alert.acknowledgement !== null) ? "acknowledged" : null;
 }

@@ -31,9 +31,9 @@ export async function readSilences({
   const { organizations, storage } = config();
   const stored = await store.silences.endingAfter(nowMs - storage.retentionMs);
   const { alerts } = await fleet();
-  const firing = alerts.filter(({ alert }) => alert.state === "firing");
+  const firing = alerts.filter((alert) => alert.state === "firing");
   const bySlug = Map.groupBy(organizations, ({ slug }) => slug);
-  const firingBySlug = Map.groupBy(firing, ({ alert }) => alert.slug);
+  const firingBySlug = Map.groupBy(firing, (alert) => alert.slug);
   const look = (rule: SilenceRule, silence: StoredSilence | null): PageSilence => {
     const { check: _check, ...whichOrganizations } = rule;
     // A silence of an incident of thousands is as many, each of one organization.
@@ -46,7 +46,7 @@ export async function readSilences({
       organizations: some
         .filter(({ slug, labels }) => matches(whichOrganizations, { slug, check: "", labels }))
         .map(({ slug }) => slug),
-      firing: someFiring.filter((view) => matches(rule, subjectOf(view))).map(({ alert }) => alert.severity),
+      firing: someFiring.filter((view) => matches(rule, subjectOf(view))).map((alert) => alert.severity),
     };
   };
   return [
@@ -55,8 +55,8 @@ export async function readSilences({
   ];
 }
 
-function subjectOf({ alert, target }: AlertView): Parameters<typeof matches>[1] {
-  return { slug: alert.slug, check: alert.check, labels: target?.labels ?? {} };
+function subjectOf(alert: AlertView): Parameters<typeof matches>[1] {
+  return { slug: alert.slug, check: alert.check, labels: alert.target?.labels ?? {} };
 }
 
 /** The window that holds, else the next one, else the one that is over. */

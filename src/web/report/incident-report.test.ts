@@ -97,22 +97,20 @@ function readOf(text: string): Omit<ReportFacts, "headline"> {
     },
     members: [
       {
-        alert: {
-          id: text,
-          check: "dead-asset-spike",
-          slug: text,
-          kind: "verdict",
-          state: "firing",
-          severity: "fail",
-          startsAtMs: atMs,
-          firingAtMs: atMs,
-          okSinceMs: null,
-          unknownRuns: 0,
-          peak: { severity: "fail", currentCount: 5_119, atMs },
-          acknowledgement: null,
-          judgement: { ...said, verdict: "checker" },
-          reason: "not_ok",
-        },
+        id: text,
+        check: "dead-asset-spike",
+        slug: text,
+        kind: "verdict",
+        state: "firing",
+        severity: "fail",
+        startsAtMs: atMs,
+        firingAtMs: atMs,
+        okSinceMs: null,
+        unknownRuns: 0,
+        peak: { severity: "fail", currentCount: 5_119, atMs },
+        acknowledgement: null,
+        judgement: { ...said, verdict: "checker" },
+        reason: "not_ok",
         end: null,
         isSilenced: true,
         holdsGate: true,
@@ -204,8 +202,8 @@ describe("the report of an incident", () => {
       comments: all.comments,
       answers: all.answers,
       members: factsOf("acme").members.map((member) => {
-        const { judgement = all.members[0]?.alert.judgement } = member.alert;
-        return { ...member, alert: { ...member.alert, judgement: { ...judgement, by: "hush", note: null } } };
+        const { judgement = all.members[0]?.judgement } = member;
+        return { ...member, judgement: { ...judgement, by: "hush", note: null } };
       }),
       summary: { ...factsOf("acme").summary, acknowledgedBy: "hush" },
       headline: { ...factsOf("acme").headline, judgement: all.headline.judgement },

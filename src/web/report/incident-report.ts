@@ -87,7 +87,7 @@ function whole({ summary, members, cost, withPeople }: ReportFacts): string[] {
 
 function judgements(all: readonly IncidentMember[]): string {
   const said = judgementVerdicts.flatMap((verdict) => {
-    const count = all.filter(({ alert }) => alert.judgement?.verdict === verdict).length;
+    const count = all.filter((alert) => alert.judgement?.verdict === verdict).length;
     return count === 0 ? [] : [`${formatCount(count)} ${verdict}`];
   });
   return said.length === 0 ? "by nobody" : `${said.join(", ")}, of ${formatCount(all.length)}`;
@@ -95,11 +95,11 @@ function judgements(all: readonly IncidentMember[]): string {
 
 function members({ members: inOrder, withPeople }: ReportFacts): string[] {
   const all = inOrder.toSorted(compareMembers);
-  const lines = all.slice(0, mostMembers).map(({ alert, end, isSilenced }) => {
+  const lines = all.slice(0, mostMembers).map((alert) => {
     const { slug, check, severity, peak, startsAtMs, judgement } = alert;
     const deaths = deathWords({ currentCount: peak.currentCount, expectedCount: null });
     return [
-      `${end === null ? severity : `ended, ${severity}`}${isSilenced ? ", silenced" : ""}: ${inertText(slug)}`,
+      `${alert.end === null ? severity : `ended, ${severity}`}${alert.isSilenced ? ", silenced" : ""}: ${inertText(slug)}`,
       check,
       ...(deaths === null ? [] : [`${deaths} at its peak`]),
       `detected ${instant(startsAtMs)}`,
@@ -130,8 +130,8 @@ function secondOpinion({ incident, answers, withPeople }: ReportFacts): string[]
 function compareMembers(left: IncidentMember, right: IncidentMember): number {
   return (
     Number(left.end !== null) - Number(right.end !== null) ||
-    compareSeverity(right.alert.severity, left.alert.severity) ||
-    (right.alert.peak.currentCount ?? 0) - (left.alert.peak.currentCount ?? 0)
+    compareSeverity(right.severity, left.severity) ||
+    (right.peak.currentCount ?? 0) - (left.peak.currentCount ?? 0)
   );
 }
 

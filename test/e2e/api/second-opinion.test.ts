@@ -192,7 +192,7 @@ describe("the second opinion", () => {
       const incident = await incidents.add({ ...begun, id: "ended" });
       await incidents.save({ ...incident, endedAtMs });
       const alert = firingAlert("old", startedAtMs, { windowHours: 24, incident });
-      await alerts.end(alert, { atMs: endedAtMs, isByRun: true });
+      await alerts.save({ ...alert, end: { atMs: endedAtMs, isByRun: true } });
       return incident.number;
     });
     path = `/incidents/${number}/look`;

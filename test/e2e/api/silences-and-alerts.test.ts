@@ -102,8 +102,8 @@ describe("alerts", () => {
     await folder.withStore(async (store) => {
       const kept = await store.alerts.find(id);
       if (kept === null) throw new Error("the alert is gone");
-      const { incident: _incident, ...alone } = kept.alert;
-      await store.alerts.end({ ...alone, id: "00aa11" }, { atMs: Date.now(), isByRun: true });
+      const { incident: _incident, ...alone } = kept;
+      await store.alerts.save({ ...alone, id: "00aa11", end: { atMs: Date.now(), isByRun: true } });
     });
     const counts = { currentCount: expect.any(Number), expectedCount: expect.any(Number), ratio: expect.any(Number) };
 

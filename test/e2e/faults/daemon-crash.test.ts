@@ -145,7 +145,7 @@ it(
       const ended = await store.alerts.allEnded({ fromMs: 0, limit: 100_000 });
       const live = await store.alerts.allLive();
       return new Map<string, string[]>([
-        ...ended.map(({ alert }): [string, string[]] => [alert.id, ["firing", "resolved"]]),
+        ...ended.map((alert): [string, string[]] => [alert.id, ["firing", "resolved"]]),
         ...live.map(({ id }): [string, string[]] => [id, ["firing"]]),
       ]);
     });

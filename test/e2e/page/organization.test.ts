@@ -203,7 +203,7 @@ describe("acts on an organization", () => {
 
     await folder.withStore(async (store) => {
       const kept = await store.alerts.find(judged[0]?.id ?? "");
-      if (kept !== null) await store.alerts.end({ ...kept.alert, id: "00aa11" }, { atMs: Date.now(), isByRun: true });
+      if (kept !== null) await store.alerts.save({ ...kept, id: "00aa11", end: { atMs: Date.now(), isByRun: true } });
     });
     expect(await textAt(await open("/o/globex"), "#about")).toMatch(
       /Baseline has the deaths of incident 1 until \d.*; baseline: median forgets them/,

@@ -197,7 +197,7 @@ function renderActDialog(dialog: Dialog): Html {
   const back = `/incidents/${number}`;
   const results = [...previews.values()];
   const ids = new Set(results.flatMap(({ done }) => done.map(({ alertId }) => alertId)));
-  const meant = memberFactsOf(page).filter(({ member }) => ids.has(member.alert.id));
+  const meant = memberFactsOf(page).filter(({ member }) => ids.has(member.id));
   const [result] = results;
   const evidence = renderEvidence(page, act, meant);
   if (meant.length === 0) {
@@ -240,7 +240,7 @@ function renderEvidence({ incident, nowMs }: ReadIncident, act: DialogAct, meant
   const began = timeText(incident.startedAtMs, nowMs);
   const span = incident.endedAtMs === null ? `since ${began}` : `${began} to ${timeText(incident.endedAtMs, nowMs)}`;
   const revived = meant.reduce((sum, one) => sum + one.revived, 0);
-  const known = meant.reduce((sum, { member }) => sum + (member.alert.found?.revived?.judged ?? 0), 0);
+  const known = meant.reduce((sum, { member }) => sum + (member.found?.revived?.judged ?? 0), 0);
   const odd = act === "judge" ? meant.filter((one) => !sharesCause(one)) : [];
   return html`<p>
     Incident ${incident.number},

@@ -41,12 +41,12 @@ function instantsOf(page: IncidentDetail, withPeople: boolean): readonly Instant
   const stoppedMs = stoppedMsOf(page);
   const { judgement } = page.headline;
   const [acknowledgement] = members
-    .flatMap(({ alert }) => alert.acknowledgement ?? [])
+    .flatMap((alert) => alert.acknowledgement ?? [])
     .toSorted((left, right) => left.atMs - right.atMs);
   const [first] = notified;
   const [stuck] = waiting.filter(({ lastError, state }) => lastError !== null || state === "dead");
   const isSpike = incident.family === "deaths";
-  const ends = members.flatMap(({ alert }) => alert.found?.excess?.expectedEndAtMs ?? []);
+  const ends = members.flatMap((alert) => alert.found?.excess?.expectedEndAtMs ?? []);
   const last = html`the last of the ${members.length} at ${renderTime(lastMs, nowMs)}`;
   const detectedAfterMs = incident.firstFiredAtMs - firstMs;
   const detected = detectedAfterMs > 0 ? `, ${durationText(detectedAfterMs)} later` : "";

@@ -164,7 +164,7 @@ function nextAct(facts: ReadIncident, list: Listing): Html {
   const firing = members.filter(({ end }) => end === null).length;
   if (incident.endedAtMs === null && summary.acknowledgedBy === null)
     return actButton(number, "acknowledge", firing > 1 ? `Acknowledge ${formatCount(firing)}…` : "Acknowledge…", true);
-  const unjudged = members.filter(({ alert }) => alert.kind === "verdict" && alert.judgement === undefined).length;
+  const unjudged = members.filter((alert) => alert.kind === "verdict" && alert.judgement === undefined).length;
   if (incident.family === "unreachable" || unjudged === 0) {
     const isHeld = facts.heldSince.size > 0 && isLeft(list, number);
     return isHeld ? actButton(number, "release", `Release ${formatCount(facts.heldSince.size)}…`) : nothing;

@@ -27,20 +27,20 @@ export function memberFactsOf({ members, heldSince, summary }: ReadIncident): re
   const [carrier] = summary.carriers;
   return members
     .map((member): MemberFacts => {
-      const { alert } = member;
-      const deaths = alert.found?.deaths ?? null;
-      const own = alert.found?.carriers.find(({ key, value }) => key === carrier?.key && value === carrier?.value);
+      const { slug, found } = member;
+      const deaths = found?.deaths ?? null;
+      const own = found?.carriers.find(({ key, value }) => key === carrier?.key && value === carrier?.value);
       return {
         member,
-        slug: alert.slug,
+        slug,
         beganMs: beganMsOf(member),
         count: deaths?.count ?? null,
         expected: deaths?.expected ?? null,
         excess: deaths === null ? 0 : Math.max(0, deaths.count - deaths.expected),
         ratio: deaths === null || deaths.expected === 0 ? null : deaths.count / deaths.expected,
         share: carrier === undefined ? null : (own?.share ?? 0),
-        revived: alert.found?.revived?.count ?? 0,
-        heldSinceMs: heldSince.get(alert.slug) ?? null,
+        revived: found?.revived?.count ?? 0,
+        heldSinceMs: heldSince.get(slug) ?? null,
       };
     })
     .toSorted((left, right) => right.excess - left.excess || (left.slug < right.slug ? -1 : 1));
@@ -52,8 +52,8 @@ export function sharesCause({ share }: Pick<MemberFacts, "share">): boolean {
 }
 
 /** When its deaths began; where no run could find out, its first run that was not ok. */
-export function beganMsOf({ alert }: Pick<IncidentMember, "alert">): number {
-  return alert.onset?.atMs ?? alert.startsAtMs;
+export function beganMsOf({ onset, startsAtMs }: Pick<IncidentMember, "onset" | "startsAtMs">): number {
+  return onset?.atMs ?? startsAtMs;
 }
 
 /** Returns the sum of the members' excess deaths. */

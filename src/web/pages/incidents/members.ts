@@ -96,18 +96,17 @@ function renderGroup(some: readonly MemberFacts[], words: Html): Html {
 
 function renderMember(one: MemberFacts, nowMs: number): Html {
   const { member, slug, beganMs, count, expected, excess, share, revived, heldSinceMs } = one;
-  const { alert, end } = member;
-  const isOver = end !== null;
+  const isOver = member.end !== null;
   const path = `/o/${encodeURIComponent(slug.toWellFormed())}`;
-  return html`<tr id="member-${alert.id}" ${isOver ? nothing : html` class="bad"`}>
+  return html`<tr id="member-${member.id}" ${isOver ? nothing : html` class="bad"`}>
     <td class="check wide"><input type="checkbox" name="slug" value="${slug}" aria-label="Tick ${slug}" /></td>
-    <td class="sev">${severityWord(alert.severity, isOver)}</td>
+    <td class="sev">${severityWord(member.severity, isOver)}</td>
     <th scope="row"><a href="${path}">${slug}</a></th>
     <td class="n wide second">${renderTime(beganMs, nowMs)}</td>
     <td class="n"><b>${formatCount(count)}</b></td>
     <td class="n second" data-name="of">${formatExpected(expected)}</td>
     <td class="n wide">${count === null ? "–" : formatCount(excess)}</td>
-    <td class="n ratio ${isOver ? "" : alert.severity}">${formatRatioCell(one)}</td>
+    <td class="n ratio ${isOver ? "" : member.severity}">${formatRatioCell(one)}</td>
     <td class="n" data-name="shares the cause">${share === null ? "–" : formatPercent(share)}</td>
     <td class="n wide second">${formatCount(revived)}</td>
     <td class="gate">

@@ -86,7 +86,7 @@ function causeQuestion({ summary, members, headline }: ReadIncident): Question {
       ? "Its deaths share no attribute."
       : html`<b>${shareText(carrier.share)}</b> of these deaths share
           <span class="nowrap">${carrier.key}=${carrier.value}</span>, usually ${shareText(carrier.usualShare)}.`;
-  const marked = members.flatMap(({ alert }) => (alert.onset?.marker ? [alert.onset] : []))[0];
+  const marked = members.flatMap((alert) => (alert.onset?.marker ? [alert.onset] : []))[0];
   const marker =
     marked === undefined || marked.marker === null
       ? html`No deployment within 24${nbsp}h before.`
@@ -157,7 +157,7 @@ function onItQuestion(facts: ReadIncident, { withPeople, button }: QuestionOptio
   const { incident, summary, members, escalation, nowMs } = facts;
   const question = "Who has acknowledged it?";
   const firing = members.filter(({ end }) => end === null);
-  const taken = members.flatMap(({ alert }) => alert.acknowledgement ?? []);
+  const taken = members.flatMap((alert) => alert.acknowledgement ?? []);
   const acknowledgement = taken[0] ?? null;
   const name =
     acknowledgement === null
@@ -178,8 +178,7 @@ function onItQuestion(facts: ReadIncident, { withPeople, button }: QuestionOptio
       why: html`Since ${renderTime(acknowledgement.atMs, nowMs)}: no reminders.`,
       act: button("unacknowledge", "Take it back…", false),
     };
-  const open = new Set(firing.filter(({ alert }) => alert.acknowledgement === null).map(({ alert }) => alert.slug))
-    .size;
+  const open = new Set(firing.filter((alert) => alert.acknowledgement === null).map((alert) => alert.slug)).size;
   const some = firing.length > 0 && open < slugsOf(firing).size;
   const called =
     escalation === null
@@ -210,7 +209,7 @@ function judgedQuestion(facts: ReadIncident, { withPeople, button }: QuestionOpt
         : html`Judged ${renderTime(judgement.atMs, nowMs)}.`,
       act: button("judge", "Judge again…", false),
     };
-  const supporting = members.filter(({ alert }) => evidenceOf(alert) === "checker").length;
+  const supporting = members.filter((alert) => evidenceOf(alert) === "checker").length;
   const evidence =
     supporting > 0
       ? `The evidence speaks for the checker${judgeable > 1 ? `, in ${formatCount(supporting)} of ${formatCount(judgeable)}` : ""}.`
@@ -224,7 +223,7 @@ function judgedQuestion(facts: ReadIncident, { withPeople, button }: QuestionOpt
 }
 
 /** What the evidence of one alert speaks for. */
-function evidenceOf({ found }: MemberFacts["member"]["alert"]): string | null {
+function evidenceOf({ found }: MemberFacts["member"]): string | null {
   if (found === undefined) return null;
   const { revived, cause } = found;
   if (
@@ -251,7 +250,7 @@ function gatesQuestion(facts: ReadIncident, { withPeople, button }: QuestionOpti
       act: button("release", heldSince.size === 1 ? "Release…" : `Release ${formatCount(heldSince.size)}…`, false),
     };
   }
-  const hasFailed = members.some(({ alert }) => alert.peak.severity === "fail");
+  const hasFailed = members.some((alert) => alert.peak.severity === "fail");
   if (!hasFailed) return { question, answer: "Yes: nothing was on hold", why: "Nothing of it has failed." };
   const { judgement } = headline;
   return {
@@ -262,8 +261,8 @@ function gatesQuestion(facts: ReadIncident, { withPeople, button }: QuestionOpti
 }
 
 function platformQuestions({ members, nowMs, incident }: ReadIncident): readonly Question[] {
-  const runs = Math.max(0, ...members.map(({ alert }) => alert.unknownRuns));
-  const messages = members.flatMap(({ alert }) => alert.found?.error?.message ?? []);
+  const runs = Math.max(0, ...members.map((alert) => alert.unknownRuns));
+  const messages = members.flatMap((alert) => alert.found?.error?.message ?? []);
   const [message] = [...Map.groupBy(messages, (one) => one)].toSorted(([, a], [, b]) => b.length - a.length)[0] ?? [];
   return [
     {

@@ -68,7 +68,7 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
       params,
       ticked,
       withPeople: seesDetails(request),
-      cost: await alertAssets.costOf(page.members.map(({ alert }) => alert)),
+      cost: await alertAssets.costOf(page.members),
       chart: await chartOf(page, params, request),
       organization: await organizationOf(page, request),
       deadAssets: seesDetails(request)
@@ -103,7 +103,7 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
   async function organizationOf(page: IncidentDetail, request: FastifyRequest): Promise<Html> {
     const [member] = page.members;
     if (member === undefined || page.headline.alone === null) return nothing;
-    const facts = await readOrganization(routes, member.alert.slug, { withDetails: seesDetails(request) });
+    const facts = await readOrganization(routes, member.slug, { withDetails: seesDetails(request) });
     return facts === null ? nothing : renderAbout(facts);
   }
 

@@ -64,7 +64,7 @@ function eventsOf(page: IncidentDetail, withPeople: boolean): Event[] {
   const quote = (text: string | null): string => (withPeople && text !== null ? `«${breakAddresses(text)}»` : "");
   const began = members.toSorted((left, right) => beganMsOf(left) - beganMsOf(right));
   const [first, last] = [began[0], began.at(-1)];
-  const firing = members.filter(({ alert }) => alert.firingAtMs === incident.firstFiredAtMs).length;
+  const firing = members.filter((alert) => alert.firingAtMs === incident.firstFiredAtMs).length;
   const held = countOf(heldSince.size, "organization");
   const events: Event[] = [
     {
@@ -76,7 +76,7 @@ function eventsOf(page: IncidentDetail, withPeople: boolean): Event[] {
   ];
   if (last !== undefined && isOfMany) {
     const what = html`<b>${countOf(slugsOf(members).size, "organization")}</b> have begun`;
-    events.push({ atMs: beganMsOf(last), shape: "dot", what, detail: `the last one: ${last.alert.slug}` });
+    events.push({ atMs: beganMsOf(last), shape: "dot", what, detail: `the last one: ${last.slug}` });
   }
   const stoppedMs = stoppedMsOf(page);
   if (stoppedMs !== null && first !== undefined) {
@@ -107,13 +107,13 @@ function eventsOf(page: IncidentDetail, withPeople: boolean): Event[] {
     events.push({ atMs: nowMs, shape: "warn", what, detail });
   }
   // An act of many alerts is told once.
-  const acknowledged = members.flatMap(({ alert }) => alert.acknowledgement ?? []);
+  const acknowledged = members.flatMap((alert) => alert.acknowledgement ?? []);
   for (const [one, ...more] of Map.groupBy(acknowledged, ({ atMs, by }) => `${atMs} ${by}`).values()) {
     if (one === undefined) continue;
     const what = html`<b>${nameOf(one)}</b> acknowledged ${isOfMany ? countOf(more.length + 1, "alert") : "it"}`;
     events.push({ atMs: one.atMs, shape: "dot", what, detail: quote(one.comment), said: "acknowledged" });
   }
-  const judged = members.flatMap(({ alert }) => alert.judgement ?? []);
+  const judged = members.flatMap((alert) => alert.judgement ?? []);
   for (const [one, ...more] of Map.groupBy(judged, ({ atMs, by, verdict }) => `${atMs} ${by} ${verdict}`).values()) {
     if (one === undefined) continue;
     const of = isOfMany ? `, of ${countOf(more.length + 1, "alert")}` : "";

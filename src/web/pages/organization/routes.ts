@@ -43,7 +43,7 @@ export function addOrganizationPages(scope: FastifyInstance, options: Organizati
       chart: await chartOf(facts, path, params),
       deadAssets:
         withPeople && latestSpike !== null
-          ? await renderDeadAssets(running, [latestSpike], `/api/v1/alerts/${latestSpike.alert.id}/assets?format=sheet`)
+          ? await renderDeadAssets(running, [latestSpike], `/api/v1/alerts/${latestSpike.id}/assets?format=sheet`)
           : nothing,
     });
     const severity = worstOf(facts);
@@ -110,12 +110,12 @@ export function addOrganizationPages(scope: FastifyInstance, options: Organizati
 
   /** Markers, and what people did with its alerts. */
   async function actsOf({ slug, nowMs, incidents }: OrganizationFacts): Promise<readonly ChartAct[]> {
-    const own = incidents.flatMap(({ members }) => members.filter(({ alert }) => alert.slug === slug));
-    const fromMs = Math.min(nowMs, ...own.map(({ alert }) => alert.startsAtMs)) - weekMs;
+    const own = incidents.flatMap(({ members }) => members.filter((alert) => alert.slug === slug));
+    const fromMs = Math.min(nowMs, ...own.map((alert) => alert.startsAtMs)) - weekMs;
     const markers = await running.store.markers.between({ slug, fromMs, toMs: nowMs });
     return [
       ...markers.map(({ atMs, text }): ChartAct => ({ atMs, mark: "marker", text: `«${breakAddresses(text)}»` })),
-      ...own.flatMap(({ alert: { acknowledgement, judgement } }): ChartAct[] => [
+      ...own.flatMap(({ acknowledgement, judgement }): ChartAct[] => [
         ...(acknowledgement === null
           ? []
           : [{ atMs: acknowledgement.atMs, mark: "dot", text: "acknowledged" } as const]),

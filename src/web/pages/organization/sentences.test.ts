@@ -74,7 +74,7 @@ function openPart({ family = "deaths", organizations = 120 }: PartChanges = {}):
     alone: { slug: "acme", check: alert.check, windowHours: 24, deaths },
     secondOpinion: null,
   };
-  const own = { incident, headline, members: [{ alert, end: null }], nowMs };
+  const own = { incident, headline, members: [alert], nowMs };
   return { own, organizations } as unknown as OrganizationFacts["open"];
 }
 
@@ -101,7 +101,7 @@ const facts = (changes: Partial<OrganizationFacts> = {}): OrganizationFacts => (
 
 const judgement = { verdict: "checker", comment: null, by: "dana", note: null, atMs: at(20) } as const;
 const held = (changes: object = {}): OrganizationFacts["gate"] =>
-  ({ failedAtMs: Date.parse("2026-11-21T04:48:00Z"), alert: { incident: { number: 38 }, ...changes } }) as never;
+  ({ failure: { atMs: Date.parse("2026-11-21T04:48:00Z") }, incident: { number: 38 }, ...changes }) as never;
 const queue = check({ state: { check: "review-queue" }, severity: "warn", sinceMs: at(2), counts: null });
 const ok = "acme is ok: 61 deaths in 24 h, 58.3 expected (1.0×).";
 

@@ -63,7 +63,7 @@ function unknownSentences({ slug, nowMs, open }: OrganizationFacts, check: Organ
 function spikingSentences(facts: OrganizationFacts, open: OpenPart): Html[] {
   const { slug, nowMs, isThin, windowHours, firstEventMs } = facts;
   const began = incidentSentence(open, html` at ${renderTime(Math.min(...open.own.members.map(beganMsOf)), nowMs)}`);
-  const deaths = open.own.members.flatMap(({ alert }) => alert.found?.deaths ?? [])[0];
+  const deaths = open.own.members.flatMap((alert) => alert.found?.deaths ?? [])[0];
   if (!isThin || deaths === undefined)
     return [html`${headline(open.own.headline, { nowMs, withPeople: false })[0]}`, began];
   const knownMs = nowMs - windowHours * hourMs - (firstEventMs ?? nowMs);
@@ -103,11 +103,11 @@ function badSentence({ nowMs, open }: OrganizationFacts, bad: OrganizationCheck 
 
 function gateSentence({ gate, nowMs }: OrganizationFacts): Html[] {
   if (gate === null) return [];
-  const { incident, judgement } = gate.alert;
+  const { incident, judgement } = gate;
   const which = incident === undefined ? html`its alert` : incidentLink(incident.number);
   const why =
     judgement === undefined ? html`nobody has judged ${which}` : html`${which} was judged, and nobody has released it`;
-  return [html`Its takedowns are on hold since ${renderTime(gate.failedAtMs, nowMs)}: ${why}.`];
+  return [html`Its takedowns are on hold since ${renderTime(gate.failure.atMs, nowMs)}: ${why}.`];
 }
 
 /** For how long all of its healthchecks have been ok. */
