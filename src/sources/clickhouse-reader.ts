@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { FlatlineError, messageOf, type ErrorCode } from "../base/errors.ts";
 import type { ClickhouseTableSource } from "../contract/table-source.ts";
-import { firstEventStatement, queryStatement, tableStatement, type ClickhouseStatement } from "./clickhouse-sql.ts";
+import { countStatement, firstEventStatement, type ClickhouseStatement } from "./clickhouse-sql.ts";
 import { askAgain, mostConnections, type CountReader, type RawRow } from "./count-reader.ts";
 import { redact, type Secret } from "../base/secret.ts";
 
@@ -12,7 +12,7 @@ const answerSchema = z.object({ data: z.array(z.record(z.string(), z.unknown()))
 
 /** Reads the user's table in ClickHouse over HTTP, read-only, with a limit on each query. */
 export function createClickhouseReader(source: ClickhouseTableSource): CountReader {
-  const { events, timeUnit, timeoutMs } = source;
+  const { timeUnit, timeoutMs } = source;
   const secrets = [source.url, ...(source.password === null ? [] : [source.password])];
   const client = createClient({
     url: source.url.reveal(),
@@ -31,6 +31,15 @@ export function createClickhouseReader(source: ClickhouseTableSource): CountRead
     },
   });
 
+  const askOnce = async ({ query, parameters }: ClickhouseStatement, signal: AbortSignal): Promise<RawRow[]> => {
+    const answer = await client.query({ query, query_params: parameters, format: "JSON", abort_signal: signal });
+    const read = answerSchema.safeParse(await answer.json());
+    if (!read.success)
+      throw new FlatlineError("api_invalid_response", "ClickHouse: the answer has no rows", { cause: read.error });
+    return read.data.data.map((row) =>
+      Object.fromEntries(Object.entries(row).map(([name, value]) => [name.replace("flatline_", ""), value])),
+    );
+  };
   const ask = (statement: ClickhouseStatement, signal: AbortSignal): Promise<RawRow[]> =>
     askAgain(
       () => askOnce(statement, signal),
@@ -38,33 +47,9 @@ export function createClickhouseReader(source: ClickhouseTableSource): CountRead
       (error) => clickhouseError(error, secrets),
     );
 
-  async function askOnce({ query, parameters }: ClickhouseStatement, signal: AbortSignal): Promise<RawRow[]> {
-    const answer = await client.query({
-      query,
-      query_params: parameters,
-      format: "JSON",
-      abort_signal: signal,
-    });
-    const rows = answerSchema.safeParse(await answer.json());
-    if (rows.success) return rows.data.data;
-    throw new FlatlineError("api_invalid_response", "ClickHouse: the answer has no rows", { cause: rows.error });
-  }
-
   return {
-    segmentDeaths: async (queries, signal) => {
-      const statement =
-        events.kind === "table" ? tableStatement(events, timeUnit, queries) : queryStatement(events, timeUnit, queries);
-      return (await ask(statement, signal)).map((row) => ({
-        slug: row["flatline_slug"],
-        segment: row["flatline_segment"],
-        assetType: row["flatline_type"],
-        deaths: row["flatline_deaths"],
-      }));
-    },
-    firstEvents: async (slugs, signal) => {
-      const rows = events.kind === "table" ? await ask(firstEventStatement(events, timeUnit, slugs), signal) : [];
-      return rows.map((row) => ({ slug: row["flatline_slug"], atMs: row["flatline_first"] }));
-    },
+    segmentDeaths: (queries, signal) => ask(countStatement(source, queries), signal),
+    firstEvents: (table, slugs, signal) => ask(firstEventStatement(table, timeUnit, slugs), signal),
     close: () => client.close(),
   };
 }
@@ -121,7 +106,7 @@ function clickhouseError(error: unknown, secrets: readonly Secret[]): FlatlineEr
   return fail("api_server_error", message);
 }
 
-// See typeGuard in clickhouse-sql.
+// See the last condition of countStatement in clickhouse-sql.
 const timeGuard = /illegal type .* function (?:toYear|abs)\b/i;
 const timeHint = "; check source.timeUnit, the unit of the time column";
 // The server repeats the whole query before its suggestion.

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { abortError, FlatlineError } from "../base/errors.ts";
-import type { TimeUnit } from "../contract/table-source.ts";
+import type { TableMapping, TimeUnit } from "../contract/table-source.ts";
 import { issueMessages, readWith } from "../contract/issues.ts";
 
 /**
@@ -24,18 +24,15 @@ export interface CountReader {
    * query only.
    */
   segmentDeaths(queries: readonly SegmentQuery[], signal: AbortSignal): Promise<readonly RawRow[]>;
-  /** Returns rows with slug and atMs of the first event of any status; not called for a query of the operator's. */
-  firstEvents(slugs: readonly string[], signal: AbortSignal): Promise<readonly RawRow[]>;
+  /** Returns rows with slug and atMs of the first event of any status. */
+  firstEvents(table: TableMapping, slugs: readonly string[], signal: AbortSignal): Promise<readonly RawRow[]>;
   close(): Promise<void>;
 }
 
 /** Returns the first and the last bound of all. */
 export function outerBounds(queries: readonly SegmentQuery[]): readonly [fromMs: number, toMs: number] {
-  const [first, last] = [
-    queries.map(({ boundsMs }) => boundsMs[0] ?? 0),
-    queries.map(({ boundsMs }) => boundsMs.at(-1) ?? 0),
-  ];
-  return [Math.min(...first), Math.max(...last)];
+  const first = queries.map(({ boundsMs }) => boundsMs[0] ?? 0);
+  return [Math.min(...first), Math.max(...queries.map(({ boundsMs }) => boundsMs.at(-1) ?? 0))];
 }
 
 /** Returns an instant in the unit of a column; of whole seconds s: s × 1000 > t exactly when s > ⌊t ÷ 1000⌋. */

@@ -1,23 +1,23 @@
-import { Pool, type PoolClient } from "pg";
+import { Pool, type PoolClient, type QueryResult } from "pg";
 
 import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import { driverUrl, postgresPasswords } from "../base/postgres-url.ts";
 import { Secret, redact } from "../base/secret.ts";
-import type { PostgresTableSource } from "../contract/table-source.ts";
-import { askAgain, mostConnections, stopped, type CountReader, type RawRow } from "./count-reader.ts";
+import type { CountQueryText, PostgresTableSource } from "../contract/table-source.ts";
+import { askAgain, mostConnections, stopped, type CountReader } from "./count-reader.ts";
 import {
   answeredColumns,
+  countStatement,
   describeStatement,
   firstEventStatement,
-  queryStatement,
-  tableStatement,
   type AnsweredColumns,
   type PostgresStatement,
 } from "./postgres-sql.ts";
 
 /** Reads the user's table in PostgreSQL in read-only transactions, with a timeout on each statement. */
 export function createPostgresReader(source: PostgresTableSource): CountReader {
-  const secrets = connectionSecrets(source.url);
+  // What a message of the driver or server must not show.
+  const secrets = [source.url, ...postgresPasswords(source.url.reveal()).map((password) => new Secret(password))];
   const pool = new Pool({
     connectionString: driverUrl(source.url.reveal()),
     max: mostConnections,
@@ -33,7 +33,7 @@ export function createPostgresReader(source: PostgresTableSource): CountReader {
   let columns: Promise<AnsweredColumns> | null = null;
   let closing: Promise<void> | null = null;
 
-  const ask = (statement: PostgresStatement, signal: AbortSignal): Promise<{ rows: RawRow[]; names: string[] }> =>
+  const ask = (statement: PostgresStatement, signal: AbortSignal): Promise<QueryResult<Record<string, unknown>>> =>
     askAgain(
       () => askOnce(statement, signal),
       signal,
@@ -52,7 +52,7 @@ export function createPostgresReader(source: PostgresTableSource): CountReader {
         );
         const answer = await client.query<Record<string, unknown>>(text, [...values]);
         await client.query("commit");
-        return { rows: answer.rows, names: answer.fields.map(({ name }) => name) };
+        return answer;
       })();
       const answer = await Promise.race([work, ended]);
       client.release();
@@ -65,25 +65,23 @@ export function createPostgresReader(source: PostgresTableSource): CountReader {
     }
   }
 
-  const describeQuery = async (signal: AbortSignal): Promise<AnsweredColumns> => {
-    const { events, timeUnit } = source;
-    if (events.kind !== "query") throw new FlatlineError("internal", "only source.query has result columns");
-    return answeredColumns((await ask(describeStatement(events, timeUnit), signal)).names);
-  };
-
   const { events, timeUnit } = source;
+  /** The columns of the operator's query: they are asked for once; after a failure the next query asks again. */
+  const describe = async (query: CountQueryText, signal: AbortSignal): Promise<AnsweredColumns> => {
+    try {
+      const { fields } = await ask(describeStatement(query, timeUnit), signal);
+      return answeredColumns(fields.map(({ name }) => name));
+    } catch (error) {
+      columns = null;
+      throw error;
+    }
+  };
   return {
     segmentDeaths: async (queries, signal) => {
-      if (events.kind === "table") return (await ask(tableStatement(events, timeUnit, queries), signal)).rows;
-      // Cached; after a failure the next query asks again.
-      columns ??= describeQuery(signal).catch((error: unknown) => {
-        columns = null;
-        throw error;
-      });
-      return (await ask(queryStatement(events, timeUnit, await columns, queries), signal)).rows;
+      if (events.kind === "query") columns ??= describe(events, signal);
+      return (await ask(countStatement(source, queries, await columns), signal)).rows;
     },
-    firstEvents: async (slugs, signal) =>
-      events.kind === "table" ? (await ask(firstEventStatement(events, timeUnit, slugs), signal)).rows : [],
+    firstEvents: async (table, slugs, signal) => (await ask(firstEventStatement(table, timeUnit, slugs), signal)).rows,
     close: () => (closing ??= pool.end()),
   };
 }
@@ -107,11 +105,6 @@ function rejectOnAbort(signal: AbortSignal, done: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal.addEventListener("abort", () => reject(stopped(signal)), { once: true, signal: done });
   });
-}
-
-/** Returns the parts of the URL that a message of the driver or server must not show. */
-function connectionSecrets(url: Secret): Secret[] {
-  return [url, ...postgresPasswords(url.reveal()).map((password) => new Secret(password))];
 }
 
 // SQLSTATE codes (PostgreSQL manual, appendix A): single codes first, then classes.
@@ -144,7 +137,7 @@ const authenticationText = /password must be a|SASL|no pg_hba/i;
 /** Maps an error of the pg driver to the reasons of a check (CONTRACT 6), without the connection's secrets. */
 function postgresError(error: unknown, secrets: readonly Secret[]): FlatlineError {
   if (error instanceof FlatlineError) return error;
-  const message = redact(error instanceof Error ? describe(error) : String(error), secrets);
+  const message = redact(error instanceof Error ? textOf(error) : String(error), secrets);
   const state = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
   const isState = /^[0-9A-Z]{5}$/.test(state) && error instanceof Error && "severity" in error;
   if (isState) {
@@ -160,7 +153,7 @@ function postgresError(error: unknown, secrets: readonly Secret[]): FlatlineErro
 /**
  * Describes the error; a connection that was tried at several addresses fails with one error each, and without a message.
  */
-function describe(error: Error): string {
+function textOf(error: Error): string {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
   if (error.message === "" && first instanceof Error) return first.message;
   return "hint" in error && typeof error.hint === "string" ? `${error.message}; ${error.hint}` : error.message;

@@ -80,11 +80,14 @@ export function createTableCounts(source: AnyTableSource, options: TableCountsOp
       });
     },
     firstEvents: async (slugs, { signal } = {}) => {
-      if (source.events.kind === "query") return null;
+      const { events } = source;
+      if (events.kind === "query") return null;
       const nowMs = clock.monotonicMs();
       const asked = [...new Set(slugs)].filter((slug) => (known.get(slug)?.untilMs ?? -Infinity) <= nowMs);
       const found = readFirstEvents(
-        await inParts("first_events", asked, signal, (reader, some, ending) => reader.firstEvents(some, ending)),
+        await inParts("first_events", asked, signal, (reader, some, ending) =>
+          reader.firstEvents(events, some, ending),
+        ),
       );
       for (const slug of asked) {
         const atMs = found.get(slug) ?? null;
