@@ -219,3 +219,100 @@ describe("import events", () => {
     expect(await run(["events.csv"])).toMatchObject({ exitCode: 64 });
   });
 });
+
+/** Two rows of what these publish or export, in their own layouts, with invented names; the flags that read them. */
+const dead = "DETECTED_AS_DEAD";
+const alive = "DETECTED_AS_ALIVE";
+const exportsOfOthers: [name: string, rows: string, flags: string][] = [
+  [
+    "abuse.ch Feodo Tracker",
+    `"first_seen_utc","dst_ip","dst_port","c2_status","last_online","malware"
+"2026-01-15 12:00:00","192.0.2.10","443","offline","2026-01-14","Emotet"
+"2026-01-15 13:00:00","192.0.2.11","8080","online","2026-01-15","QakBot"
+# END 2 entries`,
+    `--map first_seen_utc=at,dst_ip=asset,c2_status=status --status offline=${dead},online=${alive} --ignore * --timezone UTC`,
+  ],
+  [
+    "abuse.ch ThreatFox",
+    `# "first_seen_utc","ioc_id","ioc_value","ioc_type","tags"
+"2026-01-15 12:00:00", "1652711", "http://a.example/x", "url", "lumma,stealer"
+"2026-01-15 13:00:00", "1652709", "http://b.example/x", "url", ""`,
+    `--map first_seen_utc=at,ioc_id=id,ioc_value=asset,tags=attr.tags --set status=${alive} --ignore * --timezone UTC`,
+  ],
+  [
+    "abuse.ch MalwareBazaar",
+    `# "first_seen_utc","sha256_hash","reporter","file_name","signature"
+"2026-01-15 12:00:00", "${"a".repeat(64)}", "abuse_ch", "a.exe", "n/a"
+"2026-01-15 13:00:00", "${"b".repeat(64)}", "abuse_ch", "b, c.exe", "Mirai"`,
+    `--map first_seen_utc=at,sha256_hash=asset,signature=attr.signature --ignore * --timezone UTC`,
+  ],
+  [
+    "abuse.ch SSLBL",
+    `# Listingdate,SHA1,Listingreason
+2026-01-15 12:00:00,${"c".repeat(40)},Vidar C&C
+2026-01-15 13:00:00,${"d".repeat(40)},AsyncRAT C&C`,
+    `--map Listingdate=at,SHA1=asset,Listingreason=attr.reason --timezone UTC`,
+  ],
+  [
+    "OpenPhish",
+    `{"url":"https://a.example/login","isotime":"2026-01-15T12:00:00Z","brand":"Acme","ip":"192.0.2.1","emails":[]}
+{"url":"https://b.example/login","isotime":"2026-01-15T13:00:00Z","brand":"Acme","ip":null,"emails":["x@y.example"]}`,
+    `--map url=asset,isotime=at,brand=attr.brand --ignore *`,
+  ],
+  [
+    "httpx",
+    `{"timestamp":"2026-01-15T14:00:00.123456789+02:00","url":"https://a.example","status_code":404,"a":["192.0.2.8"],"failed":false}
+{"timestamp":"2026-01-15T15:00:00.123456789+02:00","url":"https://b.example","status_code":0,"failed":true}`,
+    `--map timestamp=at,url=asset,failed=status,status_code=attr.code --status true=${dead},false=${alive} --ignore *`,
+  ],
+  [
+    "Splunk",
+    `"_time",asset,state,customer,"_raw"
+"2026-01-15T12:00:00.000+0000","a.example",dead,acme,"one
+two"
+"2026-01-15T13:00:00.000+0000","b.example",alive,acme,"three"`,
+    `--map _time=at,state=status --status dead=${dead},alive=${alive} --ignore *`,
+  ],
+  [
+    "CloudWatch Logs Insights",
+    `@timestamp,@message,asset,verdict
+2026-01-15 12:00:00.000,"{""a"":""b""}",a.example,DEAD
+2026-01-15 13:00:00.000,"{""a"":""c""}",b.example,LIVE`,
+    `--map @timestamp=at,verdict=status --status DEAD=${dead},LIVE=${alive} --ignore * --timezone UTC`,
+  ],
+  [
+    "PostgreSQL's COPY",
+    `id,asset_type,asset,new_status,created_at
+101,DOMAIN,a.example,${dead},2026-01-15 12:00:00.123456+00
+102,DOMAIN,b.example,${alive},2026-01-15 18:30:00+05:30`,
+    `--map asset_type=assetType,new_status=status,created_at=at`,
+  ],
+  [
+    "Snowflake",
+    `CHECKED_AT,HOST,RESULT
+2026-01-15 12:00:00.000 +0000,a.example,GONE
+2026-01-15 08:00:00.000 -0500,b.example,UP`,
+    `--map CHECKED_AT=at,HOST=asset,RESULT=status --status GONE=${dead},UP=${alive}`,
+  ],
+  [
+    "UptimeRobot",
+    `Event,Monitor,Date-Time,Reason,Duration
+Down,https://a.example,2026-01-15 12:00:00,Connection Timeout,"0 hrs, 5 mins"
+Up,https://a.example,2026-01-15 13:00:00,OK,"2 hrs, 1 mins"`,
+    `--map Event=status,Monitor=asset,Date-Time=at --status Down=${dead},Up=${alive} --ignore * --timezone UTC`,
+  ],
+];
+
+it.each(exportsOfOthers)("an export of %s is read by flags alone", async (_, rows, flags) => {
+  const args = [...flags.split(" "), "--set", "slug=acme", "--dry-run", "--json", "-"];
+
+  const { stdout, stderr } = await run(args, { stdin: rows });
+
+  expect(stderr).toBe("");
+  expect(JSON.parse(stdout)).toMatchObject({
+    received: 2,
+    firstAt: expect.stringMatching(/^2026-01-15T12:00/),
+    lastAt: expect.stringMatching(/^2026-01-15T13:00/),
+    otherStatuses: {},
+  });
+});

@@ -153,6 +153,8 @@ class CsvRecord {
       return;
     }
     for (let at = 0; at <= line.length && this.fault === null; at++) {
+      // Some write a blank between a comma and a quote, as abuse.ch does.
+      if (!this.isOpen && line[at] === " ") at += /^ +(?=")/.exec(line.slice(at))?.[0].length ?? 0;
       if (!this.isOpen && line[at] !== '"') {
         const comma = line.indexOf(",", at);
         const cell = line.slice(at, comma < 0 ? line.length : comma);
