@@ -1,14 +1,13 @@
 import type { z } from "zod";
 
+import { layered } from "../../base/layers.ts";
 import type { YamlPath } from "../document/problems.ts";
-import type { defaultsSchema } from "../schema/organization.ts";
+import { builtinSettings, type defaultsSchema } from "../schema/organization.ts";
 import type { rootSchema } from "../schema/schema.ts";
 import { defaultSourceType, sourceKinds, type SourceKind, type SourceType } from "../schema/source-kinds.ts";
 
 /** The file as it is written, after the schema found nothing wrong: defaults are not filled in. */
 export type WrittenConfig = z.input<typeof rootSchema>;
-export type WrittenReceiver = NonNullable<WrittenConfig["receivers"]>[number];
-export type WrittenSilence = NonNullable<WrittenConfig["silences"]>[number];
 export type WrittenSettings = z.input<typeof defaultsSchema>;
 
 /** What is wrong between several values, at one of them. */
@@ -18,37 +17,46 @@ export interface Finding {
   readonly part?: "value" | "key";
 }
 
+/** What a rule looks at, and where it says what it finds. */
+export interface Look {
+  readonly config: WrittenConfig;
+  readonly source: SourceKind & { readonly type: SourceType };
+  readonly defaults: WrittenSettings;
+  /** `defaults`, and every organization that is more than a slug. */
+  readonly settings: readonly Part<WrittenSettings>[];
+  readonly say: (path: YamlPath, message: string, part?: "key") => void;
+  readonly findings: readonly Finding[];
+}
+
 /** A part of the configuration, and its path. */
 export interface Part<Value> {
   readonly path: YamlPath;
   readonly value: Value;
 }
 
+export function lookAt(config: WrittenConfig): Look {
+  const findings: Finding[] = [];
+  const { defaults = {} } = config;
+  const type = config.source.type ?? defaultSourceType;
+  const own = partsOf(config.organizations, "organizations").flatMap(({ path, value }) =>
+    typeof value === "string" ? [] : [{ path, value }],
+  );
+  return {
+    config,
+    source: { type, ...sourceKinds[type] },
+    defaults,
+    settings: [{ path: ["defaults"], value: defaults }, ...own],
+    say: (path, message, part) => void findings.push({ path, message, ...(part === undefined ? {} : { part }) }),
+    findings,
+  };
+}
+
 /** Returns the items of a list with their paths. */
-export function partsOf<Item>(list: readonly Item[] | undefined, path: YamlPath): Part<Item>[] {
+export function partsOf<Item>(list: readonly Item[] | undefined, ...path: YamlPath): Part<Item>[] {
   return (list ?? []).map((value, index) => ({ path: [...path, index], value }));
 }
 
-/** Returns one key of each part that has it. */
-export function keysOf<Of extends object, Key extends keyof Of & string>(
-  parts: readonly Part<Of>[],
-  key: Key,
-): Part<Exclude<Of[Key], undefined>>[] {
-  return parts.flatMap(({ path, value: { [key]: value } }) =>
-    value === undefined ? [] : [{ path: [...path, key], value: value as Exclude<Of[Key], undefined> }],
-  );
-}
-
-/** `defaults`, and every organization that is more than a slug. */
-export function settingsOf(config: WrittenConfig): Part<WrittenSettings>[] {
-  const own = partsOf(config.organizations, ["organizations"]).flatMap(({ path, value }) =>
-    typeof value === "string" ? [] : [{ path, value }],
-  );
-  return [{ path: ["defaults"], value: config.defaults ?? {} }, ...own];
-}
-
-/** Returns the kind of the source, with its name. */
-export function kindOfSource({ source }: WrittenConfig): SourceKind & { readonly type: SourceType } {
-  const type = source.type ?? defaultSourceType;
-  return { type, ...sourceKinds[type] };
+/** Returns the thresholds of settings over those of `defaults`. */
+export function thresholdsOf({ defaults }: Pick<Look, "defaults">, { thresholds }: WrittenSettings) {
+  return layered(builtinSettings.thresholds, defaults.thresholds, thresholds);
 }
