@@ -2,7 +2,6 @@ import { countingOf } from "../contract/death-counts.ts";
 import type { CheckReport } from "../contract/report.ts";
 import { noEvidence, type SpikeOnset } from "../contract/spike-evidence.ts";
 import type { AlertFound } from "../store/alerts/alerts.ts";
-import type { Board } from "../store/runs/board.ts";
 import type { Run } from "../store/runs/check-state.ts";
 
 /** A run that has ended, to be made durable. */
@@ -11,17 +10,6 @@ export interface FinishedRun {
   readonly report: CheckReport;
   /** When the check is due again. */
   readonly nextDueAtMs: number;
-}
-
-/** Returns whether someone waits for the run: it was asked for, or its verdict is another one than before. */
-export function isAwaited({ run, report }: FinishedRun, board: Pick<Board, "stateOf" | "idOf">): boolean {
-  return run.isAsked || board.stateOf(board.idOf(run) ?? 0)?.severity !== report.severity;
-}
-
-/** Runs that have ended together, to be stored in one commit. */
-export interface FinishedRuns {
-  readonly requests: readonly FinishedRun[];
-  readonly signal: AbortSignal | undefined;
 }
 
 /** What a transition takes over from a report beside its verdict. */

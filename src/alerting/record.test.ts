@@ -40,7 +40,6 @@ function counted(of: Store): Store {
 }
 
 const processOn = (of: Store): Promise<RunProcess> => createRunProcess(of, clock, { settings: () => settings });
-const liveSeverities = async (): Promise<string[]> => (await store.alerts.allLive()).map(({ severity }) => severity);
 
 function requestOf(slug: string, severity: "ok" | "fail"): FinishedRun {
   const run = { check, slug, dueAtMs: startMs, isAsked: false } as const;
@@ -124,29 +123,6 @@ describe("the recorder", () => {
     expect(await store.alerts.allLive()).toHaveLength(1);
   });
 
-  it("asks the store again for alerts after a commit of unknown end", async () => {
-    let isAway = false;
-    const away: Store = {
-      ...store,
-      transaction: async (work) => {
-        const done = await store.transaction(work);
-        if (isAway) throw new FlatlineError("store_unusable", "gone");
-        return done;
-      },
-    };
-    const own = await processOn(away);
-    await own.recorder.record([requestOf("acme", "ok")]);
-    isAway = true;
-    await own.recorder.record([requestOf("acme", "fail")]);
-    expect(await liveSeverities()).toEqual(["fail"]);
-    isAway = false;
-
-    const [recorded] = await own.recorder.record([requestOf("acme", "ok")]);
-
-    expect(recorded).toMatchObject({ value: { changes: [{ event: "resolved" }] } });
-    expect(await liveSeverities()).toEqual([]);
-  });
-
   it("begins and ends alerts of a check however often it was ok before", async () => {
     const own = await processOn(store);
     const events: unknown[] = [];
@@ -156,51 +132,5 @@ describe("the recorder", () => {
     }
 
     expect(events).toEqual([[], [], ["firing"], ["resolved"], [], ["firing"], [], ["resolved"]]);
-  });
-
-  describe("on a store whose commits are costly", () => {
-    /** Both checks were ok in the last commit, which was just now; `stop` ends the pause. */
-    async function paused() {
-      const stopping = new AbortController();
-      const slow: Store = { ...store, commitPauseMs: 100 };
-      const over = { store: slow, settings: () => settings, stopping: stopping.signal };
-      const own = await createRunProcess(slow, clock, over);
-      await own.recorder.record([requestOf("acme", "ok"), requestOf("globex", "ok")]);
-      const waiting = own.recorder.record([requestOf("acme", "ok")]);
-      await clock.settle();
-      expect(commits).toBe(1);
-      return { own, waiting, stop: () => stopping.abort() };
-    }
-
-    it("lets a run whose verdict stays the same wait for others", async () => {
-      const { own, waiting } = await paused();
-      const another = own.recorder.record([requestOf("globex", "ok")]);
-      await clock.advance(100);
-      await Promise.all([waiting, another]);
-
-      expect(commits).toBe(2);
-    });
-
-    it.each([
-      { rule: "changed its verdict", slug: "globex", severity: "fail", isAsked: false },
-      { rule: "was asked for", slug: "globex", severity: "ok", isAsked: true },
-      { rule: "is the first of its check", slug: "initech", severity: "ok", isAsked: false },
-    ] as const)("stores a run at once that $rule, with those that wait", async ({ slug, severity, isAsked }) => {
-      const { own, waiting } = await paused();
-      const { run, ...request } = requestOf(slug, severity);
-      await own.recorder.record([{ ...request, run: { ...run, isAsked } }]);
-      await waiting;
-
-      expect(commits).toBe(2);
-    });
-
-    it("stores what waits at once when the daemon stops", async () => {
-      const { own, waiting, stop } = await paused();
-      stop();
-      await waiting;
-      await own.recorder.record([requestOf("globex", "ok")]);
-
-      expect(commits).toBe(3);
-    });
   });
 });

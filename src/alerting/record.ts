@@ -12,7 +12,7 @@ import { stateAfter, type CheckKey, type CheckState } from "../store/runs/check-
 import type { StoredRun } from "../store/runs/checks.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import type { Store } from "../store/store.ts";
-import { isAwaited, reportFacts, type FinishedRuns, type FinishedRun } from "./finished-run.ts";
+import { reportFacts, type FinishedRun } from "./finished-run.ts";
 import { runTimeMs } from "./decide/run-time.ts";
 import { openIncidentBook, watchedSinceKey, type IncidentContext, type IncidentEvent } from "./incidents.ts";
 import { removalReason, type AlertingSettings, type AlertTarget } from "./settings.ts";
@@ -27,22 +27,6 @@ export interface Recorded {
   readonly previousSeverity: Severity | null;
   /** What changed, in order; the notifier sends it to receivers. */
   readonly changes: readonly TransitionChange[];
-}
-
-/** Makes runs durable, with everything that follows from each in the same transaction (CONTRACT 7). */
-export interface Recorder {
-  /**
-   * Run, alert states and the changes to notify of: all of it is stored, or none. Runs that ended together
-   * are one commit; those that end during a commit go into the next one. On a store with a pause between commits so do those
-   * that end in it, unless one of them changes its verdict or was asked for. While the store is busy or away it is tried again
-   * for ten seconds, or until `signal` aborts. Answers for each run, in order, what came of it; does not reject.
-   */
-  record(requests: readonly FinishedRun[], signal?: AbortSignal): Promise<readonly PromiseSettledResult<Recorded>[]>;
-  /**
-   * Ends the alerts of checks that the settings no longer name, and notes which receivers are gone; call it at the
-   * start and after each reload. Answers how many alerts fired.
-   */
-  endUnconfigured(): Promise<number>;
 }
 
 export interface RecorderOptions {
@@ -65,8 +49,6 @@ export interface RecorderOptions {
   readonly intervalOf: (check: CheckKey) => number;
   /** Awaited before runs are committed, for more to join them [one turn of the event loop]. */
   readonly gather?: () => Promise<void>;
-  /** Runs that wait for the store's pause between commits are committed at once from its abort on [never]. */
-  readonly stopping?: AbortSignal;
   /** Called after a commit, with the states that it changed [not called]. */
   readonly onRecorded?: (states: readonly CheckState[]) => void;
 }
@@ -81,12 +63,12 @@ const patience = {
   isPassing: (error: unknown): boolean => error instanceof FlatlineError && error.code === "store_busy",
 };
 
-/** Creates a recorder over the store. */
-export function createRecorder(options: RecorderOptions): Recorder {
-  const { store, board, clock, newId, intervalOf, stopping: ending = new AbortController().signal } = options;
+export type Recorder = ReturnType<typeof createRecorder>;
+
+/** Creates what makes runs durable, with everything that follows from each in the same transaction (CONTRACT 7). */
+export function createRecorder(options: RecorderOptions) {
+  const { store, board, clock, newId, intervalOf } = options;
   const logger = options.logger.child({ room: "alerting" });
-  /** Numbers of the checks of which the last run of this process was ok and left no alert. */
-  const quiet = new Set<number>();
 
   function write(parts: StoreParts, step: Transition, context: Pick<AlertTarget, "labels" | "url">): Promise<void> {
     return writeStep(parts, { step, context, settings: options.settings(), nowMs: clock.nowMs() });
@@ -110,91 +92,67 @@ export function createRecorder(options: RecorderOptions): Recorder {
     }
   }
 
-  /** The runs of one transaction; no notification is sent before it has ended. */
-  async function recordAll(given: readonly FinishedRuns[]): Promise<(readonly Committed[])[]> {
-    const committed = await commitRuns(
-      given.flatMap(({ requests }) => requests),
-      given[0]?.signal,
-    );
-    let next = 0;
-    return given.map(({ requests }) => committed.slice(next, (next += requests.length)));
-  }
-
   /** What came of each run, in order. */
-  async function commitRuns(
-    requests: readonly FinishedRun[],
-    signal: AbortSignal | undefined,
-  ): Promise<readonly Committed[]> {
+  async function commitRuns(requests: readonly Ended[]): Promise<readonly Committed[]> {
     await nameChecks(requests.map(({ run }) => run));
     const runs = requests.map(storedRun);
     const previous = runs.map(({ checkId }) => board.stateOf(checkId)?.severity ?? null);
-    let followed: readonly Followed[];
+    let steps: readonly Transition[];
     // What the attempt that was stored did to incidents.
     let incidents: readonly IncidentEvent[] = [];
     let isRepeated = false;
     try {
       const booked = (events: readonly IncidentEvent[]): void => void (incidents = events);
-      const attempt = (): Promise<readonly Followed[]> => {
+      const attempt = (): Promise<readonly Transition[]> => {
         const commit = { runs, requests, isRepeated };
         isRepeated = true;
         return writeRuns(commit, booked);
       };
-      followed = await retrying(attempt, { ...patience, clock, signal });
+      steps = await retrying(attempt, { ...patience, clock, signal: requests[0]?.signal });
     } catch (error) {
       // It is unknown whether the last attempt was stored; if one of its runs was at fault, none was.
-      if (isOfStore(error)) {
-        quiet.clear();
-        options.onDoubt();
-      }
+      if (isOfStore(error)) options.onDoubt();
       throw error;
     }
     board.apply(runs);
     announceIncidents(incidents);
     options.onRecorded?.(runs.map(({ state }) => state));
-    return runs.map(({ checkId, state }, index) => {
-      const { step, isQuiet } = followed[index] ?? unseen;
-      if (isQuiet) quiet.add(checkId);
-      else quiet.delete(checkId);
-      return { state, previousSeverity: previous[index] ?? null, step };
-    });
+    return runs.map(({ state }, index) => ({
+      state,
+      previousSeverity: previous[index] ?? null,
+      step: steps[index] ?? nothing,
+    }));
   }
 
   /** What follows from each run. */
   function writeRuns(
     { runs, requests, isRepeated }: Commit,
     booked: (events: readonly IncidentEvent[]) => void,
-  ): Promise<readonly Followed[]> {
-    // An alert begins with a run that is not ok, so the store need not be asked again for a check that stays ok without one.
-    const open = requests.flatMap((request, index) => {
-      const { run, report } = request;
-      if (report.severity === "ok" && quiet.has(runs[index]?.checkId ?? 0)) return [];
-      return [{ request, index, target: options.settings().targetOf(run.check, run.slug) }];
-    });
+  ): Promise<readonly Transition[]> {
     const kept = runs.filter(({ state }) => state.isKept);
     return store.transaction(async (parts) => {
+      const steps = requests.map(() => nothing);
       // All of it was stored by an attempt whose answer was lost.
-      if (isRepeated && (await parts.runs.isStored(runs))) return requests.map(() => unseen);
+      if (isRepeated && (await parts.runs.isStored(runs))) return steps;
       await parts.runs.commit(runs);
       if (kept.length > 0) await parts.runs.keepReports(kept.map(({ checkId, report }) => ({ ...report, checkId })));
-      const followed = requests.map(({ report }): Followed => ({ step: nothing, isQuiet: report.severity === "ok" }));
-      if (open.length === 0) return followed;
-      const live = Map.groupBy(await parts.alerts.liveOf(open.map(({ request }) => request.run)), checkKey);
-      const decided = open.flatMap(({ request, index, target }) => {
+      const live = Map.groupBy(await parts.alerts.liveOf(requests.map(({ run }) => run)), checkKey);
+      const decided = requests.flatMap((request, index) => {
         const { run, report } = request;
         const states = live.get(checkKey(run)) ?? [];
         if (report.severity === "ok" && states.length === 0) return [];
         // A reload took it away while it ran: endUnconfigured has ended its alerts, and none may begin.
-        if (target === null) followed[index] = unseen;
+        const target = options.settings().targetOf(run.check, run.slug);
         return target === null ? [] : [{ index, target, report, step: decide(request, target, states) }];
       });
       const book = await openIncidentBook(parts, decided, incidentContext());
       for (const one of decided) {
         const step = await book.take(one);
         await write(parts, step, one.target);
-        followed[one.index] = { step, isQuiet: false };
+        steps[one.index] = step;
       }
       booked(await book.close());
-      return followed;
+      return steps;
     });
   }
 
@@ -248,14 +206,16 @@ export function createRecorder(options: RecorderOptions): Recorder {
     });
   }
 
-  const isUrgent = ({ requests }: FinishedRuns): boolean => requests.some((request) => isAwaited(request, board));
   const commit = createBatch({
-    run: recordAll,
-    keysOf: ({ requests }: FinishedRuns) => requests.map(({ run }) => checkKey(run)),
+    run: commitRuns,
+    keysOf: ({ run }: Ended) => [checkKey(run)],
     ...(options.gather === undefined ? {} : { gather: options.gather }),
-    ...(store.commitPauseMs > 0 ? { pacing: { clock, everyMs: store.commitPauseMs, isUrgent, ending } } : {}),
   });
 
+  /**
+   * Ends the alerts of checks that the settings no longer name, and notes which receivers are gone; call it at the start and after
+   * each reload. Answers how many alerts fired.
+   */
   async function endUnconfigured(): Promise<number> {
     const settings = options.settings();
     let ended: IncidentEvent[] = [];
@@ -289,20 +249,6 @@ export function createRecorder(options: RecorderOptions): Recorder {
     return steps.reduce((count, { changes }) => count + changes.length, 0);
   }
 
-  async function record(
-    requests: readonly FinishedRun[],
-    signal?: AbortSignal,
-  ): Promise<readonly PromiseSettledResult<Recorded>[]> {
-    try {
-      const runs = await commit({ requests, signal });
-      return runs.map((committed) => ({ status: "fulfilled", value: recordedOf(committed) }));
-    } catch (reason) {
-      if (requests.length === 1 || isOfStore(reason)) return requests.map(() => ({ status: "rejected", reason }));
-      // One of them is at fault, and none is stored yet.
-      return (await Promise.all(requests.map((request) => record([request], signal)))).flat();
-    }
-  }
-
   function recordedOf({ state, previousSeverity, step }: Committed): Recorded {
     // Here, not with the others of its transaction: the lines are of the trace of this run.
     if (step.decisions.length + step.changes.length > 0) announce(step);
@@ -313,17 +259,28 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
 
   return {
-    record,
+    /**
+     * Run, alert states and the changes to notify of: all of it is stored, or none. Runs that ended together are one commit; those
+     * that end during a commit go into the next one. While the store is busy or away it is tried again for ten seconds, or until
+     * `signal` aborts. Answers for each run, in order, what came of it; does not reject.
+     */
+    record: (requests: readonly FinishedRun[], signal?: AbortSignal): Promise<PromiseSettledResult<Recorded>[]> =>
+      Promise.allSettled(requests.map(async (request) => recordedOf(await commit({ ...request, signal })))),
     endUnconfigured,
   };
 }
 
 const isUnknown = (severity: Severity | null): boolean => severity === null || severity === "unknown";
 
+/** A run to be stored, while `signal` does not abort. */
+interface Ended extends FinishedRun {
+  readonly signal: AbortSignal | undefined;
+}
+
 /** Runs to be stored together, with the requests that they are of. */
 interface Commit {
   readonly runs: readonly StoredRun[];
-  readonly requests: readonly FinishedRun[];
+  readonly requests: readonly Ended[];
   /** An attempt before may have stored them. */
   readonly isRepeated: boolean;
 }
@@ -341,16 +298,6 @@ const thresholdNames = ["windowHours", "baselineDays", "warnMultiplier", "failMu
 
 const noContext: Pick<AlertTarget, "labels" | "url"> = { labels: {}, url: null };
 const nothing: Transition = { live: [], gone: [], changes: [], decisions: [] };
-
-/** What follows from a run. */
-interface Followed {
-  readonly step: Transition;
-  /** Whether it was ok, and no alert of its check is live: the store need not be asked for one while it stays so. */
-  readonly isQuiet: boolean;
-}
-
-/** Nothing follows; whether an alert is live is not known. */
-const unseen: Followed = { step: nothing, isQuiet: false };
 
 /** Records one run. @throws what kept it from being recorded */
 export async function recordRun(

@@ -2,7 +2,6 @@ import { setImmediate as turn } from "node:timers/promises";
 
 import { describe, expect, it } from "vitest";
 
-import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { FlatlineError } from "./errors.ts";
 import { createBatch } from "./batch.ts";
 
@@ -89,82 +88,5 @@ describe("a batch", () => {
 
     expect(groups).toEqual([["a", "b"]]);
     expect(ended.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-  });
-});
-
-describe("a batch whose groups are paced", () => {
-  /** Groups of at least 100 ms from one to the next; a key that begins with `urgent` is. */
-  function pacing() {
-    const clock = createVirtualClock({ startMs: 0 });
-    const ending = new AbortController();
-    const groups: { readonly atMs: number; readonly keys: readonly string[] }[] = [];
-    const ask = createBatch<string, true>({
-      run: async (keys) => {
-        groups.push({ atMs: clock.nowMs(), keys });
-        return keys.map(() => true as const);
-      },
-      pacing: { clock, everyMs: 100, isUrgent: (key) => key.startsWith("urgent"), ending: ending.signal },
-    });
-    const record = (...keys: string[]): Promise<unknown> => Promise.all(keys.map(ask));
-    return { clock, ending, groups, record };
-  }
-
-  it("takes the first one at once, and what comes within the time after it together", async () => {
-    const { clock, groups, record } = pacing();
-    await record("a");
-    const later = [record("b")];
-    await clock.advance(60);
-    later.push(record("c"));
-    await clock.advance(60);
-    await Promise.all(later);
-
-    expect(groups).toEqual([
-      { atMs: 0, keys: ["a"] },
-      { atMs: 100, keys: ["b", "c"] },
-    ]);
-  });
-
-  it("does not let an urgent one wait, nor what waits then", async () => {
-    const { clock, groups, record } = pacing();
-    await record("a");
-    const waiting = record("b");
-    await clock.advance(30);
-    await Promise.all([waiting, record("urgent c")]);
-    await record("urgent d");
-
-    expect(groups).toEqual([
-      { atMs: 0, keys: ["a"] },
-      { atMs: 30, keys: ["b", "urgent c"] },
-      { atMs: 30, keys: ["urgent d"] },
-    ]);
-  });
-
-  it("takes a full group at once, so that the queue does not grow", async () => {
-    const { clock, groups, record } = pacing();
-    await record("a");
-    const many = record(...Array.from({ length: 512 }, (_, index) => `run ${index}`));
-    await many;
-    const rest = record("b");
-    await clock.advance(100);
-    await rest;
-
-    expect(groups.map(({ atMs, keys }) => [atMs, keys.length])).toEqual([
-      [0, 1],
-      [0, 512],
-      [100, 1],
-    ]);
-  });
-
-  it("lets nothing wait any more when it ends", async () => {
-    const { clock, ending, groups, record } = pacing();
-    await record("a");
-    const waiting = record("b");
-    await clock.settle();
-    ending.abort();
-    await waiting;
-    await record("c");
-
-    expect(groups.map(({ keys }) => keys)).toEqual([["a"], ["b"], ["c"]]);
-    clock.assertIdle();
   });
 });

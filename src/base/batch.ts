@@ -1,5 +1,5 @@
 import { FlatlineError } from "./errors.ts";
-import { eventLoopTurn, type Clock } from "./time.ts";
+import { eventLoopTurn } from "./time.ts";
 
 export interface BatchOptions<Request, Answer> {
   /** Does all of them, all or none, and returns the answer of each, in order. */
@@ -8,24 +8,11 @@ export interface BatchOptions<Request, Answer> {
   readonly keysOf?: (request: Request) => readonly string[];
   /** Awaited before a group is taken, for more to join it [one turn of the event loop]. */
   readonly gather?: () => Promise<void>;
-  /** Bounds how often a group is taken [as soon as the one before has ended]. */
-  readonly pacing?: Pacing<Request>;
-}
-
-/** A least time from group to group, where a group costs as much as many requests. */
-export interface Pacing<Request> {
-  readonly clock: Pick<Clock, "monotonicMs" | "sleep">;
-  readonly everyMs: number;
-  /** Returns whether this request, with all that wait, is taken at once. */
-  readonly isUrgent: (request: Request) => boolean;
-  /** After its abort nothing waits any more. */
-  readonly ending: AbortSignal;
 }
 
 interface Waiting<Request, Answer> {
   readonly request: Request;
   readonly keys: readonly string[];
-  readonly isUrgent: boolean;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -43,12 +30,8 @@ export function createBatch<Request, Answer>(
 ): (request: Request) => Promise<Answer> {
   // Requests that arrived in the same turn as the first one may not have been read yet.
   const gather = options.gather ?? eventLoopTurn;
-  const { pacing } = options;
   let queue: Waiting<Request, Answer>[] = [];
   let isRunning = false;
-  let takenAtMs = -Infinity;
-  let pausing: AbortController | null = null;
-  pacing?.ending.addEventListener("abort", () => pausing?.abort(), { once: true });
 
   /** The longest front of the queue without a key twice. */
   function takeGroup(): Waiting<Request, Answer>[] {
@@ -86,27 +69,10 @@ export function createBatch<Request, Answer>(
     }
   }
 
-  /** Waits until the next group may be taken. */
-  async function pause({ clock, everyMs }: Pacing<Request>): Promise<void> {
-    const leftMs = takenAtMs + everyMs - clock.monotonicMs();
-    if (leftMs > 0 && !isHurried()) {
-      pausing = new AbortController();
-      await clock.sleep(leftMs, pausing.signal);
-      pausing = null;
-    }
-    takenAtMs = clock.monotonicMs();
-  }
-
-  function isHurried(): boolean {
-    if (pacing?.ending.aborted === true || queue.some(({ isUrgent }) => isUrgent)) return true;
-    return queue.reduce((size, waiting) => size + sizeOf(waiting), 0) >= largestGroup;
-  }
-
   async function runAll(): Promise<void> {
     isRunning = true;
     while (queue.length > 0) {
       await gather();
-      if (pacing !== undefined) await pause(pacing);
       await runGroup(takeGroup());
     }
     isRunning = false;
@@ -115,9 +81,8 @@ export function createBatch<Request, Answer>(
   return (request) =>
     new Promise((resolve, reject) => {
       const keys = options.keysOf?.(request) ?? [];
-      queue.push({ request, keys, isUrgent: pacing?.isUrgent(request) ?? false, resolve, reject });
+      queue.push({ request, keys, resolve, reject });
       if (!isRunning) void runAll();
-      else if (pausing !== null && isHurried()) pausing.abort();
     });
 }
 

@@ -63,7 +63,6 @@ export function createChecking(options: CheckingOptions): Checking {
       options.changes.changed();
     },
   });
-  const stopping = new AbortController();
   const recorder: Recorder = createRecorder({
     ...options,
     onDoubt: () => lastStates.doubt(),
@@ -75,7 +74,6 @@ export function createChecking(options: CheckingOptions): Checking {
       return evenIntervalMs(schedule) ?? nextDueAtMs(schedule, check.slug, nextMs) - nextMs;
     },
     gather: () => scheduler.gatherEnding(),
-    stopping: stopping.signal,
     onRecorded: (changed) => fleet.note(changed),
   });
   const round: RoundOptions = {
@@ -123,7 +121,6 @@ export function createChecking(options: CheckingOptions): Checking {
       }
     },
     stop: async (drainMs) => {
-      stopping.abort();
       try {
         await scheduler.stop(drainMs);
       } finally {

@@ -17,8 +17,6 @@ export interface OpenPostgresOptions extends PostgresLocation {
 
 // A database that is started together with flatline needs some seconds.
 const firstConnectionWithinMs = 10 * secondMs;
-// Ten commits a second cost the server two thousandths of a core, and a verdict that is the same loses nothing by the wait.
-const commitPauseMs = 100;
 
 /**
  * Opens the store in a PostgreSQL, makes its tables when there are none, and reads it; it can be written once `takeWriter` has
@@ -42,7 +40,6 @@ export async function openPostgresStore(options: OpenPostgresOptions): Promise<S
   const createParts = createPartsFactory(null);
   return {
     isRemote: true,
-    commitPauseMs,
     ...createParts(db),
     transaction: (work) => inTransaction(db, (transaction) => work(createParts(transaction))),
     takeWriter: async (options = {}) => {

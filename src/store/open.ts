@@ -121,7 +121,6 @@ function createStore({ path, db, dialect, health, clock }: OpenFile, cache: Coun
   };
   return {
     isRemote: false,
-    commitPauseMs: 0,
     ...createParts(db),
     transaction: (work) => inTransaction(db, (transaction) => work(createParts(transaction))),
     // A file is held by the lock; its row says by whom.

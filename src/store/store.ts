@@ -45,11 +45,6 @@ export interface Store extends StoreParts {
   /** Whether it is a database on a server, which may be away, and not a file. */
   readonly isRemote: boolean;
   /**
-   * Least time from one commit of runs to the next, ms, unless a run changes its verdict: a commit costs a database server as
-   * much as a hundred runs. 0: none.
-   */
-  readonly commitPauseMs: number;
-  /**
    * Runs `work` in one write transaction: all of it is durable when the promise resolves, or none. `work` uses the given parts
    * only, never the store's own: those would wait for it (SQLite), or not see what it did (PostgreSQL). One transaction comes after
    * the other.

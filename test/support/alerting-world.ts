@@ -250,7 +250,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     return {
       ...store,
       // Each run is recorded at an instant of the test.
-      commitPauseMs: 0,
+
       transaction: (work) =>
         atCommit(() =>
           store.transaction(async (parts: StoreParts) => {

@@ -27,8 +27,7 @@ export async function createRunProcess(
   const board = new Board();
   board.learn(await store.runs.load());
   const recorder = createRecorder({
-    // Each run is recorded alone, at an instant of the test.
-    store: { ...store, commitPauseMs: 0 },
+    store,
     board,
     onDoubt: () => undefined,
     clock: clock as RecorderOptions["clock"],

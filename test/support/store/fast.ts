@@ -45,7 +45,7 @@ export async function createFastStore(): Promise<FastStore> {
       const createParts = createPartsFactory(null);
       return {
         isRemote: false,
-        commitPauseMs: 0,
+
         ...createParts(db),
         transaction: (work) => db.transaction().execute((transaction) => work(createParts(transaction))),
         takeWriter: async () => soleWriter,
