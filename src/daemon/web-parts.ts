@@ -13,8 +13,6 @@ import type { AccessSettings } from "../web/access/settings.ts";
 import type { HealthVerdict } from "../web/api/health-routes.ts";
 import type { AlertAssets } from "../web/read/alert-assets.ts";
 import type { EventsPort } from "../web/ports/events.ts";
-import { createAlertReading } from "../web/read/alerts.ts";
-import { createCheckReading } from "../web/read/checks.ts";
 import { createFleetSnapshots } from "../web/read/fleet.ts";
 import { createGateReading } from "../web/read/gate.ts";
 import { createIncidentReading } from "../web/read/incidents.ts";
@@ -70,11 +68,14 @@ export function createWebParts(options: WebPartsOptions): WebParts {
     holdsEvents: () => current().config.source.holdsEvents,
     receivers: () => current().receivers,
     discovery: () => options.discovery.sources(),
-    runNow: async (check, slug) => {
+    runNow: async (check, slug, author) => {
       // A person wants an answer now, and may know that the service answers again.
       current().checkDeps.source.endPause?.(slug);
       try {
-        return await scheduler.runNow(check, slug, clock.timeout(current().runTimeoutMs + runNowMarginMs));
+        const report = await scheduler.runNow(check, slug, clock.timeout(current().runTimeoutMs + runNowMarginMs));
+        const detail = { severity: report.severity };
+        await store.audit.append({ atMs: clock.nowMs(), actor: author, action: "run", slug, subject: check, detail });
+        return report;
       } finally {
         options.publish();
       }
@@ -118,8 +119,6 @@ export function createWebParts(options: WebPartsOptions): WebParts {
     },
     reload: options.reload,
     running,
-    checks: createCheckReading(running),
-    alerts: createAlertReading(running),
     incidents: createIncidentReading(running),
     sessions: store,
     silences: options.silences,

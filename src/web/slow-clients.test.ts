@@ -8,7 +8,7 @@ import {
   ask,
   bearer,
   sendRaw,
-  snapshotOf,
+  checkOf,
   startWeb,
   token,
   useWebs,
@@ -117,7 +117,7 @@ const mebibyte = 1_024 * 1_024;
 
 /** Lets an answer of `/api/v1/checks` be so long, which is more than the memory of the system for one connection. */
 function answerAtLength(web: RunningWeb, bytes = 20 * mebibyte): void {
-  web.world.snapshots = [snapshotOf(resultReport({ result: { title: "x".repeat(bytes) } }))];
+  web.world.checks = [checkOf(resultReport({ result: { title: "x".repeat(bytes) } }))];
 }
 
 /** Asks for the long answer and takes nothing of it. */

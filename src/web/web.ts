@@ -39,8 +39,6 @@ import type { NoteFailure } from "./access/failures.ts";
 import { comesFrom } from "./access/proxy.ts";
 import { createSessions, type Sessions } from "./access/sessions.ts";
 import type { AccessSettings } from "./access/settings.ts";
-import type { AlertReading } from "./read/alerts.ts";
-import type { CheckReading } from "./read/checks.ts";
 import type { AlertAssets } from "./read/alert-assets.ts";
 import type { EventsPort } from "./ports/events.ts";
 import type { UnwatchedReading } from "./read/unwatched.ts";
@@ -78,8 +76,6 @@ export interface WebOptions {
   readonly probe: MetricsRoutesOptions["probe"];
   readonly health: HealthPort;
   readonly reload: HealthRoutesOptions["reload"];
-  readonly checks: CheckReading;
-  readonly alerts: AlertReading;
   readonly alertAssets: AlertAssets;
   readonly incidents: IncidentReading;
   readonly silences: SilenceBook;

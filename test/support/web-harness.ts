@@ -7,8 +7,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { FlatlineError } from "../../src/base/errors.ts";
-import type { IncidentAct } from "../../src/alerting/acts/plan-act.ts";
-import type { Actor } from "../../src/contract/actor.ts";
 import type { Config } from "../../src/config/config.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { createSilentLogger, type Logger } from "../../src/base/logger.ts";
@@ -24,9 +22,9 @@ import type { StoredSession } from "../../src/store/acts/sessions.ts";
 import type { StoredSilence } from "../../src/store/alerts/silences.ts";
 import type { AccessSettings, TokenAccess } from "../../src/web/access/settings.ts";
 import { createFleetSnapshots } from "../../src/web/read/fleet.ts";
-import type { AlertDetail, AlertSnapshot } from "../../src/web/read/alerts.ts";
+import type { AlertView } from "../../src/alerting/view.ts";
 import type { Store } from "../../src/store/store.ts";
-import type { CheckSnapshot } from "../../src/web/read/checks.ts";
+import type { CheckState } from "../../src/web/read/running.ts";
 import type { DeadAssets } from "../../src/web/read/asset-list.ts";
 import type { EventsPort } from "../../src/web/ports/events.ts";
 import type { UnwatchedSlug } from "../../src/web/read/unwatched.ts";
@@ -58,18 +56,18 @@ export const nobody: AccessSettings = {
 export interface WebWorld {
   access: AccessSettings;
   exposition: string;
-  snapshots: CheckSnapshot[];
-  /** Awaited by each read of the snapshots: what it throws is what the read fails with. */
+  checks: CheckState[];
+  /** What the history has of any check. */
+  reports: CheckReport[];
+  /** Awaited by each read of the fleet: what it throws is what the read fails with. */
   beforeRead: () => Promise<void>;
   /** What each read of the store by a page fails with; null: it does not. */
   storeError: Error | null;
   probed: { check: string; slug: string; timeoutMs: number }[];
   probe: (check: string, slug: string) => Promise<CheckReport | null>;
   run: (check: string, slug: string) => Promise<CheckReport>;
-  live: readonly AlertSnapshot[];
-  acts: { id: string; act: IncidentAct; author: Actor }[];
-  /** Alerts that can be asked for one by one. */
-  details: AlertDetail[];
+  /** Live, or ended and kept. */
+  alerts: readonly AlertView[];
   /** Of the configuration. */
   windows: ListedSilence[];
   /** By their SHA-256. */
@@ -102,25 +100,22 @@ export interface RunningWeb {
 export const harnessNowMs = 1_767_225_600_000;
 
 /** A check of an organization as the store has it: run a minute ago. */
-export function snapshotOf(report: CheckReport | null, changes: Partial<CheckSnapshot["state"]> = {}): CheckSnapshot {
+export function checkOf(report: CheckReport | null, changes: Partial<CheckState> = {}): CheckState {
   return {
-    state: {
-      check: report?.check ?? "dead-asset-spike",
-      slug: report?.slug ?? "acme",
-      nextDueAtMs: harnessNowMs + 240_000,
-      isRunning: false,
-      lastRunAtMs: report?.finishedAtMs ?? null,
-      lastSuccessAtMs: report?.kind === "result" ? report.finishedAtMs : null,
-      severity: report?.severity ?? null,
-      severitySinceMs: report?.finishedAtMs ?? null,
-      lastReport: report,
-      lastCounts: null,
-      lastResultReport: null,
-      intervalMs: 300_000,
-      staleAfterMs: 900_000,
-      ...changes,
-    },
-    alerts: [],
+    check: report?.check ?? "dead-asset-spike",
+    slug: report?.slug ?? "acme",
+    nextDueAtMs: harnessNowMs + 240_000,
+    isRunning: false,
+    lastRunAtMs: report?.finishedAtMs ?? null,
+    lastSuccessAtMs: report?.kind === "result" ? report.finishedAtMs : null,
+    severity: report?.severity ?? null,
+    severitySinceMs: report?.finishedAtMs ?? null,
+    lastReport: report,
+    lastCounts: null,
+    lastResultReport: null,
+    intervalMs: 300_000,
+    staleAfterMs: 900_000,
+    ...changes,
   };
 }
 
@@ -150,14 +145,24 @@ function runningOver(world: WebWorld, clock: Clock, store: Store, config: Config
         world.outboxReads++;
         return world.outbox;
       };
-      return { ...store, outbox: { ...store.outbox, list } };
+      const find = async (id: string): Promise<AlertView | null> =>
+        world.alerts.find((alert) => alert.id === id) ?? null;
+      const reports = async (): Promise<CheckReport[]> => world.reports;
+      return {
+        ...store,
+        outbox: { ...store.outbox, list },
+        alerts: { ...store.alerts, find },
+        runs: { ...store.runs, reports },
+      };
     },
     clock,
-    fleet: () => fleet(),
+    fleet: async () => {
+      await world.beforeRead();
+      return { ...(await fleet()), alerts: world.alerts.filter(({ end }) => end === null) };
+    },
     checks: {
-      all: () => world.snapshots.map(({ state }) => state),
-      of: (check, slug) =>
-        world.snapshots.find(({ state }) => state.check === check && state.slug === slug)?.state ?? null,
+      all: () => world.checks,
+      of: (check, slug) => world.checks.find((state) => state.check === check && state.slug === slug) ?? null,
     },
     logger: createSilentLogger(),
     storeProblem: () => null,
@@ -165,7 +170,7 @@ function runningOver(world: WebWorld, clock: Clock, store: Store, config: Config
     checkNames: () => checkNames,
     receivers: () => [],
     discovery: () => [],
-    runNow: () => neverAsked("scheduler"),
+    runNow: (check, slug) => world.run(check, slug),
     publish: () => undefined,
     version: () => String(world.version),
     reloads: () => ({ appliedAtMs: harnessNowMs, lastReload: null }),
@@ -204,10 +209,6 @@ function sessionsOver(world: WebWorld): WebOptions["sessions"] {
   return { ...parts, transaction: async (work) => work(parts as never) } as WebOptions["sessions"];
 }
 
-function neverAsked(part: string): never {
-  throw new Error(`the harness has no ${part}`);
-}
-
 const noImports = {
   begin: () => Promise.resolve(1),
   addBody: () => Promise.resolve({ received: 0, stored: 0, duplicates: 0, conflicts: 0, someConflicts: [] }),
@@ -225,7 +226,8 @@ export async function startWeb(
   const world: WebWorld = {
     access: { ...nobody, tokens: [oneToken(token)] },
     exposition: "# HELP a b\n# TYPE a gauge\na 1\n",
-    snapshots: [snapshotOf(resultReport({ finishedAtMs: harnessNowMs - 60_000 }))],
+    checks: [checkOf(resultReport({ finishedAtMs: harnessNowMs - 60_000 }))],
+    reports: [],
     beforeRead: async () => undefined,
     probed: [],
     probe: async (check, slug) => (check === "dead-asset-spike" && slug === "acme" ? resultReport() : null),
@@ -233,9 +235,7 @@ export async function startWeb(
       if (check === "dead-asset-spike" && slug === "acme") return resultReport();
       throw new FlatlineError("not_found", `no check ${check} is configured for "${slug}"`);
     },
-    live: [],
-    acts: [],
-    details: [],
+    alerts: [],
     windows: [],
     sessions: new Map(),
     nowMs: harnessNowMs,
@@ -305,31 +305,6 @@ export async function startWeb(
       isReady: () => ({ ok: world.readyReasons.length === 0, reasons: world.readyReasons }),
     },
     reload: () => world.reload(),
-    checks: {
-      names: () => checkNames,
-      list: async () => {
-        await world.beforeRead();
-        return world.snapshots;
-      },
-      get: async (check, slug) =>
-        world.snapshots.find(({ state }) => state.check === check && state.slug === slug) ?? null,
-      runNow: (check, slug) => world.run(check, slug),
-    },
-    alerts: {
-      list: async () => world.live,
-      snapshots: async () => world.live,
-      // What acts do is tested over a real store (scenario/incidents).
-      act: async (id, act, author) => {
-        world.acts.push({ id, act, author });
-        return null;
-      },
-      find: async (id) => {
-        const alert = world.live.find(({ state }) => state.id === id);
-        const live = { endsAtMs: null, judgements: [], comments: [], worstResult: null };
-        const known = world.details.find(({ state }) => state.id === id);
-        return known ?? (alert === undefined ? null : { ...alert, ...live });
-      },
-    },
     silences: {
       list: async () => [...world.windows, ...world.silences.map(listed)],
       add: async (silence, { name: createdBy, note }) => {

@@ -2,7 +2,6 @@ import type { FastifyInstance } from "fastify";
 
 import type { IncidentAct } from "../../alerting/acts/plan-act.ts";
 import { FlatlineError } from "../../base/errors.ts";
-import type { Clock } from "../../base/time.ts";
 import { stoppedAtMsOf } from "../../contract/spike-evidence.ts";
 import {
   alertDetailSchema,
@@ -18,7 +17,8 @@ import type { AlertComment, JudgementEntry } from "../../store/alerts/log.ts";
 import { authorOf } from "../access/identity.ts";
 import { askedActs, rightOf } from "../acts.ts";
 import type { AlertAssets } from "../read/alert-assets.ts";
-import type { AlertDetail, AlertReading, AlertSnapshot } from "../read/alerts.ts";
+import { actOnOne, findAlert, showAlerts, type AlertDetail, type ShownAlert } from "../read/alerts.ts";
+import type { Running } from "../read/running.ts";
 import { addRoute } from "../route.ts";
 import { viewJudgement, viewOnsetMarker, viewResult } from "./check-view.ts";
 
@@ -28,17 +28,15 @@ const path = "/api/v1/alerts/:id";
 export function addAlertRoutes(
   server: FastifyInstance,
   {
-    alerts,
+    running,
     alertAssets,
-    clock,
   }: {
-    readonly alerts: AlertReading;
-    readonly clock: Pick<Clock, "nowMs">;
+    readonly running: Running;
     readonly alertAssets: Pick<AlertAssets, "costOf">;
   },
 ): void {
   const find = async (id: string): Promise<AlertDetail> => {
-    const found = await alerts.find(id);
+    const found = await findAlert(running, id);
     if (found === null) throw new FlatlineError("not_found", "no alert has this id");
     return found;
   };
@@ -49,8 +47,8 @@ export function addAlertRoutes(
       body: askedActs[kind],
       answer: alertDetailSchema,
       handle: async ({ request, params: { id }, body, withDetails }) => {
-        const { act, by } = body(clock.nowMs());
-        await alerts.act(id, act, authorOf(request, by));
+        const { act, by } = body(running.clock.nowMs());
+        await actOnOne(running, id, act, authorOf(request, by));
         return viewDetail(await find(id), withDetails);
       },
     });
@@ -59,7 +57,7 @@ export function addAlertRoutes(
     says: "What is pending and what fires",
     answer: alertListSchema,
     handle: async ({ withDetails }): Promise<LiveAlerts> => {
-      const live = await alerts.list();
+      const live = await showAlerts(running, (await running.fleet()).alerts);
       return { alerts: live.map((alert) => viewAlert(alert, withDetails)) };
     },
   });
@@ -69,7 +67,7 @@ export function addAlertRoutes(
     answer: alertDetailSchema,
     handle: async ({ params: { id }, withDetails }) => {
       const detail = await find(id);
-      const cost = await alertAssets.costOf([detail.state]);
+      const cost = await alertAssets.costOf([detail]);
       return { ...viewDetail(detail, withDetails), ...(cost === null ? {} : { cost }) };
     },
   });
@@ -84,8 +82,8 @@ export function addAlertRoutes(
     answer: commentSchema,
     status: 201,
     handle: async ({ request, params: { id }, body }) => {
-      const { act, by } = body(clock.nowMs());
-      const made = await alerts.act(id, act, authorOf(request, by));
+      const { act, by } = body(running.clock.nowMs());
+      const made = await actOnOne(running, id, act, authorOf(request, by));
       return made === null ? null : viewComment(made);
     },
   });
@@ -93,15 +91,15 @@ export function addAlertRoutes(
 
 /** An alert with its end, the result of its worst run, and all that was said of it for who may read that. */
 function viewDetail(detail: AlertDetail, withPeople: boolean): AlertDetailAnswer {
-  const { endsAtMs, judgements, comments, state, worstResult } = detail;
+  const { end, judgements, comments, check, worstResult } = detail;
   const worst =
     worstResult === null
       ? { result: null, resultAt: null }
-      : { result: viewResult(state.check, worstResult.result, withPeople), resultAt: iso(worstResult.atMs) };
+      : { result: viewResult(check, worstResult.result, withPeople), resultAt: iso(worstResult.atMs) };
   return {
     ...viewAlert(detail, withPeople),
-    ...(endsAtMs === null ? {} : { state: "resolved", ...worst }),
-    endsAt: iso(endsAtMs),
+    ...(end === null ? {} : worst),
+    endsAt: iso(end?.atMs ?? null),
     ...(withPeople ? { judgements: viewJudgements(judgements), comments: comments.map(viewComment) } : {}),
   };
 }
@@ -122,16 +120,16 @@ function viewJudgements(entries: readonly JudgementEntry[]): NonNullable<AlertDe
 }
 
 /** Times are ISO 8601. `withPeople`: who acknowledged it and why, which as with silences is the operator's business. */
-export function viewAlert(snapshot: AlertSnapshot, withPeople: boolean): LiveAlert {
-  const { state, lastResult, silenced, labels, url, notifiedAtMs } = snapshot;
-  const { id, check, slug, kind, severity, startsAtMs, firingAtMs, peak, onset, reason, acknowledgement } = state;
-  const judgement = viewJudgement(state.judgement ?? null, withPeople);
+export function viewAlert(shown: ShownAlert, withPeople: boolean): LiveAlert {
+  const { end, lastResult, isSilenced, target, notifiedAtMs } = shown;
+  const { id, check, slug, kind, severity, startsAtMs, firingAtMs, peak, onset, reason, acknowledgement } = shown;
+  const judgement = viewJudgement(shown.judgement ?? null, withPeople);
   return {
     id,
     check,
     slug,
     kind,
-    state: state.state,
+    state: end === null ? shown.state : "resolved",
     severity,
     startsAt: iso(startsAtMs),
     beganAt: iso(onset?.atMs ?? null),
@@ -140,17 +138,17 @@ export function viewAlert(snapshot: AlertSnapshot, withPeople: boolean): LiveAle
     firingAt: iso(firingAtMs),
     onsetAt: iso(onset?.atMs ?? null),
     marker: viewOnsetMarker(onset),
-    silenced,
-    incidentId: state.incident?.id ?? null,
-    incidentNumber: state.incident?.number ?? null,
+    silenced: isSilenced,
+    incidentId: shown.incident?.id ?? null,
+    incidentNumber: shown.incident?.number ?? null,
     acknowledged: acknowledgement !== null,
     judgement,
     peak: { severity: peak.severity, currentCount: peak.currentCount, at: iso(peak.atMs) },
     ...viewCounts(lastResult),
-    ...viewExcess(state),
+    ...viewExcess(shown),
     reason,
-    labels,
-    url,
+    labels: target?.labels ?? {},
+    url: target?.url ?? null,
     ...(withPeople && acknowledgement !== null
       ? {
           acknowledgement: {
@@ -165,7 +163,7 @@ export function viewAlert(snapshot: AlertSnapshot, withPeople: boolean): LiveAle
   };
 }
 
-function viewExcess({ found }: AlertSnapshot["state"]): Partial<LiveAlert> {
+function viewExcess({ found }: ShownAlert): Partial<LiveAlert> {
   const excess = found?.excess;
   if (excess === undefined) return {};
   const { state, deathsLastHour, usualPerHour, expectedEndAtMs } = excess;
@@ -174,7 +172,7 @@ function viewExcess({ found }: AlertSnapshot["state"]): Partial<LiveAlert> {
 }
 
 function viewCounts(
-  lastResult: AlertSnapshot["lastResult"],
+  lastResult: ShownAlert["lastResult"],
 ): Pick<LiveAlert, "currentCount" | "expectedCount" | "ratio" | "revivedCount" | "revivedShare"> {
   const { currentCount = null, expectedCount = null, ratio = null } = lastResult?.counts ?? {};
   const { revivedCount, revivedShare } = lastResult?.result.observed ?? {};

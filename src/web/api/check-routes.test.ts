@@ -1,15 +1,9 @@
 import { afterEach, describe, expect, it } from "vitest";
 
 import { errorReport, resultReport } from "../../../test/support/check-reports.ts";
-import {
-  basic,
-  bearer,
-  harnessNowMs,
-  snapshotOf,
-  startWeb,
-  type RunningWeb,
-} from "../../../test/support/web-harness.ts";
-import type { CheckSnapshot } from "../read/checks.ts";
+import { basic, bearer, harnessNowMs, checkOf, startWeb, type RunningWeb } from "../../../test/support/web-harness.ts";
+import type { AlertView } from "../../alerting/view.ts";
+import type { CheckState } from "../read/running.ts";
 import { firingAlert } from "../../../test/support/firing-alert.ts";
 
 let web: RunningWeb | null = null;
@@ -19,9 +13,10 @@ afterEach(async () => {
   web = null;
 });
 
-async function start(snapshots: CheckSnapshot[]): Promise<RunningWeb> {
+async function start(checks: CheckState[], alerts: readonly AlertView[] = []): Promise<RunningWeb> {
   web = await startWeb();
-  web.world.snapshots = snapshots;
+  web.world.checks = checks;
+  web.world.alerts = alerts;
   return web;
 }
 
@@ -31,7 +26,7 @@ async function read(path: string, headers: Record<string, string> = {}): Promise
   return answer.json();
 }
 
-const alert: CheckSnapshot["alerts"][number] = {
+const view: AlertView = {
   ...firingAlert("a1", harnessNowMs - 600_000),
   severity: "warn",
   peak: { severity: "warn", currentCount: 42, atMs: harnessNowMs },
@@ -40,13 +35,15 @@ const alert: CheckSnapshot["alerts"][number] = {
     marker: { text: "captcha rollout", atMs: harnessNowMs - 3_600_000 },
   },
   reason: "spike",
-  silenced: false,
+  isSilenced: false,
+  holdsGate: false,
+  target: null,
 };
 
 describe("GET /api/v1/checks", () => {
   it("shows the last verdict, the alert and the next run", async () => {
     const report = resultReport({ finishedAtMs: harnessNowMs - 60_000 });
-    await start([{ ...snapshotOf(report), alerts: [alert] }]);
+    await start([checkOf(report)], [view]);
 
     const checks = await read("/api/v1/checks");
 
@@ -81,7 +78,7 @@ describe("GET /api/v1/checks", () => {
   });
 
   it("shows nothing of a verdict before the first run", async () => {
-    await start([snapshotOf(null)]);
+    await start([checkOf(null)]);
 
     expect(await read("/api/v1/checks/dead-asset-spike/acme")).toMatchObject({
       severity: null,
@@ -93,7 +90,7 @@ describe("GET /api/v1/checks", () => {
   });
 
   it("shows why a run failed, and no result", async () => {
-    await start([snapshotOf(errorReport({ reason: "rate_limited" }))]);
+    await start([checkOf(errorReport({ reason: "rate_limited" }))]);
 
     expect(await read("/api/v1/checks/dead-asset-spike/acme")).toMatchObject({
       severity: "unknown",
@@ -103,7 +100,7 @@ describe("GET /api/v1/checks", () => {
   });
 
   it("shows a stale verdict as after a failed run", async () => {
-    await start([snapshotOf(resultReport({ finishedAtMs: harnessNowMs - 900_001 }))]);
+    await start([checkOf(resultReport({ finishedAtMs: harnessNowMs - 900_001 }))]);
 
     expect(await read("/api/v1/checks/dead-asset-spike/acme")).toMatchObject({
       severity: "unknown",
@@ -114,17 +111,14 @@ describe("GET /api/v1/checks", () => {
   });
 
   it("shows of two live alerts the one that fires first, then the more severe", async () => {
-    const snapshot = snapshotOf(resultReport());
-    await start([
-      {
-        ...snapshot,
-        alerts: [
-          { ...alert, id: "pending", state: "pending", severity: "fail" },
-          { ...alert, id: "warn" },
-          { ...alert, id: "unknown", kind: "unknown", severity: "unknown", silenced: true },
-        ],
-      },
-    ]);
+    await start(
+      [checkOf(resultReport())],
+      [
+        { ...view, id: "pending", state: "pending", severity: "fail" },
+        { ...view, id: "warn" },
+        { ...view, id: "unknown", kind: "unknown", severity: "unknown", isSilenced: true },
+      ],
+    );
 
     expect(await read("/api/v1/checks/dead-asset-spike/acme")).toMatchObject({
       alert: { id: "unknown", kind: "unknown", silenced: true },
@@ -140,7 +134,7 @@ describe("GET /api/v1/checks", () => {
       check: "sentinel",
       result: { findings: [{ ...finding, kind: "sentinel" }, ofSentinel] },
     });
-    await start([snapshotOf(report), snapshotOf(resultReport()), snapshotOf(sentinels)]);
+    await start([checkOf(report), checkOf(resultReport()), checkOf(sentinels)]);
     const findings = async (headers: Record<string, string>): Promise<number[]> =>
       ((await read("/api/v1/checks", headers)) as { result: { findings: unknown[] } }[]).map(
         ({ result }) => result.findings.length,
@@ -154,7 +148,7 @@ describe("GET /api/v1/checks", () => {
   });
 
   it.each(["a b", "ä/ö", "x?y#z", "%2F", "s".repeat(300)])("finds the organization %j", async (slug) => {
-    await start([snapshotOf(resultReport({ slug }))]);
+    await start([checkOf(resultReport({ slug }))]);
 
     expect(await read(`/api/v1/checks/dead-asset-spike/${encodeURIComponent(slug)}`)).toMatchObject({ slug });
   });

@@ -1,26 +1,28 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 
-import type { Clock } from "../../base/time.ts";
 import { checkSchema, runReportSchema, type CheckAnswer } from "../../contract/v1/checks.ts";
 import { authorOf } from "../access/identity.ts";
-import type { CheckReading } from "../read/checks.ts";
+import { checkKey } from "../../contract/check-key.ts";
+import type { Running } from "../read/running.ts";
 import { addRoute } from "../route.ts";
 import { unknownCheck, viewCheck, viewReport } from "./check-view.ts";
 
 /** `/api/v1/checks…`: what is known, and a run now (CONTRACT 8). */
-export function addCheckRoutes(
-  server: FastifyInstance,
-  { checks, clock }: { readonly checks: CheckReading; readonly clock: Clock },
-): void {
+export function addCheckRoutes(server: FastifyInstance, { running }: { readonly running: Running }): void {
+  const { checks, clock, checkNames } = running;
+  const alertsByCheck = async () => Map.groupBy((await running.fleet()).alerts, checkKey);
   addRoute(server, "GET /api/v1/checks", {
     access: "public",
     says: "Every check of every organization, or of one",
     query: z.object({ slug: z.string().optional() }),
     answer: z.array(checkSchema),
     handle: async ({ query: { slug }, withDetails }) => {
-      const snapshots = (await checks.list()).filter(({ state }) => slug === undefined || state.slug === slug);
-      return snapshots.map((snapshot) => viewCheck(snapshot, clock.nowMs(), withDetails));
+      const alerts = await alertsByCheck();
+      const states = checks.all().filter((state) => slug === undefined || state.slug === slug);
+      return states.map((state) =>
+        viewCheck(state, alerts.get(checkKey(state)) ?? [], { nowMs: clock.nowMs(), withDetails }),
+      );
     },
   });
   addRoute(server, "GET /api/v1/checks/:check/:slug", {
@@ -28,9 +30,10 @@ export function addCheckRoutes(
     says: "One check",
     answer: checkSchema,
     handle: async ({ params: { check, slug }, withDetails }): Promise<CheckAnswer> => {
-      const snapshot = await checks.get(check, slug);
-      if (snapshot === null) throw unknownCheck(check, slug, checks.names());
-      return viewCheck(snapshot, clock.nowMs(), withDetails);
+      const state = checks.of(check, slug);
+      if (state === null) throw unknownCheck(check, slug, checkNames());
+      const alerts = (await alertsByCheck()).get(checkKey(state)) ?? [];
+      return viewCheck(state, alerts, { nowMs: clock.nowMs(), withDetails });
     },
   });
   addRoute(server, "POST /api/v1/checks/:check/:slug/run", {
@@ -38,8 +41,8 @@ export function addCheckRoutes(
     says: "Runs it now, as its schedule does",
     answer: runReportSchema,
     handle: async ({ request, params: { check, slug }, withDetails }) => {
-      if (!checks.names().includes(check)) throw unknownCheck(check, slug, checks.names());
-      return viewReport(await checks.runNow(check, slug, authorOf(request)), withDetails);
+      if (!checkNames().includes(check)) throw unknownCheck(check, slug, checkNames());
+      return viewReport(await running.runNow(check, slug, authorOf(request)), withDetails);
     },
   });
 }

@@ -9,10 +9,8 @@ import type { AlertJudgement } from "../../store/alerts/alerts.ts";
 import type { AlertJudgementAnswer, LiveAlert } from "../../contract/v1/alerts.ts";
 import type { CheckAlertAnswer, CheckAnswer, RunReportAnswer } from "../../contract/v1/checks.ts";
 import { iso } from "../../contract/v1/instant.ts";
-import type { CheckSnapshot } from "../read/checks.ts";
-import { isStale } from "../read/running.ts";
-
-type Alert = CheckSnapshot["alerts"][number];
+import type { AlertView } from "../../alerting/view.ts";
+import { isStale, type CheckState } from "../read/running.ts";
 
 /** Returns the refusal of a check that is none of `known`, or that this organization does not have. */
 export function unknownCheck(name: string, slug: string, known: readonly CheckName[]): FlatlineError {
@@ -23,10 +21,14 @@ export function unknownCheck(name: string, slug: string, known: readonly CheckNa
 }
 
 /** Returns what is shown of a check of an organization; times are ISO 8601. `withDetails`: findings of the review queue too. */
-export function viewCheck({ state, alerts }: CheckSnapshot, nowMs: number, withDetails: boolean): CheckAnswer {
+export function viewCheck(
+  state: CheckState,
+  alerts: readonly AlertView[],
+  { nowMs, withDetails }: { readonly nowMs: number; readonly withDetails: boolean },
+): CheckAnswer {
   const { lastReport } = state;
   const isTooOld = isStale(state, nowMs);
-  const sorted = [...alerts].sort(compareAlerts);
+  const sorted = alerts.toSorted(compareAlerts);
   return {
     check: state.check,
     slug: state.slug,
@@ -64,7 +66,15 @@ export function viewJudgement(judgement: AlertJudgement | null, withPeople: bool
   return { verdict, at: iso(atMs), ...(withPeople ? { by, note, comment } : {}) };
 }
 
-function viewAlert({ id, kind, state, severity, startsAtMs, onset, silenced }: Alert): CheckAlertAnswer {
+function viewAlert({
+  id,
+  kind,
+  state,
+  severity,
+  startsAtMs,
+  onset,
+  isSilenced: silenced,
+}: AlertView): CheckAlertAnswer {
   const onsetAt = iso(onset?.atMs ?? null);
   return { id, kind, state, severity, startsAt: iso(startsAtMs), onsetAt, marker: viewOnsetMarker(onset), silenced };
 }
@@ -75,7 +85,7 @@ export function viewOnsetMarker(onset: SpikeOnset | undefined): LiveAlert["marke
   return marker === null ? null : { text: marker.text, at: iso(marker.atMs) };
 }
 
-function compareAlerts(left: Alert, right: Alert): number {
+function compareAlerts(left: AlertView, right: AlertView): number {
   if (left.state !== right.state) return left.state === "firing" ? -1 : 1;
   return compareSeverity(right.severity, left.severity);
 }

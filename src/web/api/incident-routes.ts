@@ -3,7 +3,6 @@ import { z } from "zod";
 
 import type { IncidentAct } from "../../alerting/acts/plan-act.ts";
 import { FlatlineError } from "../../base/errors.ts";
-import type { Clock } from "../../base/time.ts";
 import { familiesOf } from "../../contract/incident.ts";
 import { judgementVerdicts } from "../../contract/judgement.ts";
 import { opinionWords } from "../../contract/second-opinion.ts";
@@ -24,8 +23,8 @@ import { headline } from "../../words/headline.ts";
 import { authorOf } from "../access/identity.ts";
 import { askedActs, rightOf } from "../acts.ts";
 import type { AlertAssets } from "../read/alert-assets.ts";
-import type { AlertReading } from "../read/alerts.ts";
-import type { CheckReading } from "../read/checks.ts";
+import { showAlerts } from "../read/alerts.ts";
+import type { Running } from "../read/running.ts";
 import { referenceOf, type IncidentDetail, type IncidentReading, type ReadIncident } from "../read/incidents.ts";
 import { renderIncidentReport } from "../report/incident-report.ts";
 import { addRoute } from "../route.ts";
@@ -58,11 +57,9 @@ const acts: readonly (readonly [`${"POST" | "DELETE"} ${typeof path}/${string}`,
 ];
 
 export interface IncidentRoutesOptions {
-  readonly checks: Pick<CheckReading, "names">;
+  readonly running: Running;
   readonly incidents: IncidentReading;
-  readonly alerts: Pick<AlertReading, "snapshots">;
   readonly alertAssets: Pick<AlertAssets, "costOf">;
-  readonly clock: Pick<Clock, "nowMs">;
 }
 
 type ListedLook = NonNullable<NonNullable<IncidentDetailAnswer["secondOpinion"]>["answers"]>[number];
@@ -70,8 +67,9 @@ type ListedLook = NonNullable<NonNullable<IncidentDetailAnswer["secondOpinion"]>
 /** `/api/v1/incidents…` (CONTRACT 15). */
 export function addIncidentRoutes(
   server: FastifyInstance,
-  { checks, incidents, alerts, alertAssets, clock }: IncidentRoutesOptions,
+  { running, incidents, alertAssets }: IncidentRoutesOptions,
 ): void {
+  const { clock } = running;
   async function find(id: string): Promise<IncidentDetail> {
     const found = await incidents.find(id);
     if (found === null) throw new FlatlineError("not_found", "no incident has this number or id");
@@ -85,7 +83,7 @@ export function addIncidentRoutes(
     answer: incidentListSchema,
     handle: async ({ query, withDetails }): Promise<IncidentListAnswer> => {
       const { state, family, since, limit = defaultIncidents, cursor } = query;
-      const families = familiesOf(checks.names());
+      const families = familiesOf(running.checkNames());
       if (family !== undefined && !families.includes(family))
         throw malformed([`family: must be one of ${families.join(", ")}`]);
       const page = await incidents.list({
@@ -107,17 +105,12 @@ export function addIncidentRoutes(
     answer: incidentDetailSchema,
     handle: async ({ params: { id }, withDetails }): Promise<IncidentDetailAnswer> => {
       const found = await find(id);
-      const snapshots = await alerts.snapshots(found.members);
+      const shown = await showAlerts(running, found.members);
       const opinion = viewOpinion(found.summary);
       const answers = withDetails ? { answers: found.answers.map(viewLooked) } : {};
       return {
         ...viewIncident(found, withDetails, clock.nowMs()),
-        alerts: found.members.flatMap(({ end }, index) => {
-          const snapshot = snapshots[index];
-          if (snapshot === undefined) return [];
-          const ended = end === null ? {} : { state: "resolved" };
-          return [{ ...viewAlert(snapshot, withDetails), ...ended, endsAt: iso(end?.atMs ?? null) }];
-        }),
+        alerts: shown.map((one) => ({ ...viewAlert(one, withDetails), endsAt: iso(one.end?.atMs ?? null) })),
         ...(withDetails ? { judgements: countJudgements(found), comments: viewComments(found) } : {}),
         ...(opinion === null ? {} : { secondOpinion: { ...opinion, ...answers } }),
         cost: await alertAssets.costOf(found.members),

@@ -10,7 +10,7 @@ import type { CheckName, CheckReport } from "../../contract/report.ts";
 import { renderReport } from "../../metrics/check-series.ts";
 import { contentType } from "../../metrics/exposition.ts";
 import { unknownCheck } from "./check-view.ts";
-import type { CheckReading } from "../read/checks.ts";
+import type { Running } from "../read/running.ts";
 import { accepts } from "../assets.ts";
 import { addRoute } from "../route.ts";
 
@@ -28,7 +28,7 @@ export interface MetricsRoutesOptions {
    * `timeout` when it does not end within `timeoutMs`. Null: the organization has no such check.
    */
   readonly probe: (check: CheckName, slug: string, timeoutMs: number) => Promise<CheckReport | null>;
-  readonly checks: Pick<CheckReading, "names">;
+  readonly running: Pick<Running, "checkNames">;
 }
 
 const probeSchema = z.object({
@@ -39,7 +39,7 @@ const probeSchema = z.object({
 /** `/metrics` and `/probe` (CONTRACT 6). */
 export function addMetricsRoutes(
   server: FastifyInstance,
-  { renderMetrics, probe, checks }: MetricsRoutesOptions,
+  { renderMetrics, probe, running }: MetricsRoutesOptions,
 ): void {
   addRoute(server, "GET /metrics", {
     access: "public",
@@ -51,7 +51,7 @@ export function addMetricsRoutes(
     handle: async ({ request, reply, query: { slug, check } }) => {
       const timeoutMs = probeTimeoutMs(request.headers["x-prometheus-scrape-timeout-seconds"]);
       const report = await probe(check, slug, timeoutMs);
-      if (report === null) throw unknownCheck(check, slug, checks.names());
+      if (report === null) throw unknownCheck(check, slug, running.checkNames());
       return sendExposition(request, reply, [Buffer.from(renderReport(report))]);
     },
   });

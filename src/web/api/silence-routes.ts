@@ -5,7 +5,6 @@ import type { SilenceBook } from "../../alerting/silence-book.ts";
 import { formatDuration } from "../../base/durations.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { literalOf } from "../../base/text-pattern.ts";
-import type { Clock } from "../../base/time.ts";
 import type { CheckName } from "../../contract/report.ts";
 import type { ListedSilence } from "../../contract/silence.ts";
 import { longestSlug } from "../../contract/slug.ts";
@@ -13,7 +12,7 @@ import { iso } from "../../contract/v1/instant.ts";
 import { silenceSchema, type Silence } from "../../contract/v1/silences.ts";
 import type { NewSilence } from "../../store/alerts/silences.ts";
 import { authorOf } from "../access/identity.ts";
-import type { CheckReading } from "../read/checks.ts";
+import type { Running } from "../read/running.ts";
 import { addRoute } from "../route.ts";
 import { instantSchema, malformed, nameSchema, reasonSchema } from "./read-input.ts";
 
@@ -39,11 +38,7 @@ const changeSchema = z
 /** `/api/v1/silences` (CONTRACT 7 and 8). */
 export function addSilenceRoutes(
   server: FastifyInstance,
-  {
-    silences,
-    checks,
-    clock,
-  }: { readonly silences: SilenceBook; readonly checks: Pick<CheckReading, "names">; readonly clock: Clock },
+  { silences, running }: { readonly silences: SilenceBook; readonly running: Running },
 ): void {
   addRoute(server, "GET /api/v1/silences", {
     access: "read",
@@ -58,7 +53,7 @@ export function addSilenceRoutes(
     answer: silenceSchema,
     status: 201,
     handle: async ({ request, body }) => {
-      const silence = silenceOf(body, clock.nowMs(), checks.names());
+      const silence = silenceOf(body, running.clock.nowMs(), running.checkNames());
       return viewSilence(await silences.add(silence, authorOf(request, body.createdBy)));
     },
   });

@@ -39,7 +39,7 @@ it("takes from an incident each organization once, since the earliest onset, and
     firingAlert("c", startedAtMs, { check: "regret" }),
     firingAlert("d", startedAtMs, { found, windowHours: 6 }),
   ];
-  const members = alerts.map((alert) => ({ ...alert, isSilenced: false, holdsGate: false }));
+  const members = alerts.map((alert) => ({ ...alert, isSilenced: false, holdsGate: false, target: null }));
   const summary = summarizeIncident(incident, members, { externalUrl: null });
   expect(chartOfIncident({ incident, members, summary })).toEqual({
     members: [

@@ -8,7 +8,7 @@ import {
 import { isGateUsed } from "../../alerting/gate-use.ts";
 import { headlineFacts, type HeadlineFacts } from "../../alerting/headline-facts.ts";
 import { summarizeIncident, type IncidentMember, type IncidentSummary } from "../../alerting/incident-summary.ts";
-import { alertViewer } from "../../alerting/view.ts";
+import { alertViewer, type AlertView } from "../../alerting/view.ts";
 import { dayMs } from "../../base/time.ts";
 import type { Actor } from "../../contract/actor.ts";
 import { showsDeath, showsLife } from "../../contract/second-opinion.ts";
@@ -27,7 +27,7 @@ export interface ReadIncident {
   readonly summary: IncidentSummary;
   readonly headline: HeadlineFacts;
   /** In the order in which they began. */
-  readonly members: readonly IncidentMember[];
+  readonly members: readonly AlertView[];
   /** Since when takedowns are on hold by alerts of it, by organization. */
   readonly heldSince: ReadonlyMap<string, number>;
   /** Whether a verifier is configured. */

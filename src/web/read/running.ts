@@ -1,5 +1,6 @@
 import type { OutboxReceiver } from "../../alerting/deliver/attempt.ts";
 import type { Logger } from "../../base/logger.ts";
+import type { Actor } from "../../contract/actor.ts";
 import type { Config } from "../../config/config.ts";
 import type { CheckReport, ShownCounts } from "../../contract/report.ts";
 import type { Severity } from "../../contract/severity.ts";
@@ -76,8 +77,8 @@ export interface Running {
   readonly receivers: () => readonly OutboxReceiver[];
   /** How the sources of organizations stand, in the configuration's order. */
   readonly discovery: () => readonly DiscoverySource[];
-  /** Runs a check like a scheduled run. @throws FlatlineError not_found, conflict (runs elsewhere), unavailable (stopping) */
-  readonly runNow: (check: CheckName, slug: string) => Promise<CheckReport>;
+  /** Runs a check like a scheduled run, as an act of `author`. @throws FlatlineError not_found, conflict (runs elsewhere), unavailable (stopping) */
+  readonly runNow: (check: CheckName, slug: string, author: Actor) => Promise<CheckReport>;
   /** What the spike check of an organization is held to now; null: it is not, or no longer, checked. */
   readonly thresholdsOf: (slug: string) => SpikeThresholds | null;
   /** Whether its spike check counts assets, each once, and not deaths. */

@@ -114,6 +114,7 @@ function readOf(text: string): Omit<ReportFacts, "headline"> {
         end: null,
         isSilenced: true,
         holdsGate: true,
+        target: null,
       },
     ],
     cost: { deaths: 2, knownCount: 2, revived: 1, stillDead: 1, medianClosedSeconds: 60, closedSeconds: 60 },

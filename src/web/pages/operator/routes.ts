@@ -9,7 +9,6 @@ import { paramsOf } from "../../answer.ts";
 import { discoveryProblem } from "../../read/discovery.ts";
 import { countOf } from "../../../words/numbers.ts";
 import { html } from "../../parts/html.ts";
-import type { CheckReading } from "../../read/checks.ts";
 import type { TestedDelivery } from "../../../alerting/deliver/test-delivery.ts";
 import type { Running } from "../../read/running.ts";
 import type { SilenceBook } from "../../../alerting/silence-book.ts";
@@ -26,7 +25,6 @@ export interface OperatorPageRoutes {
   readonly site: Site;
   readonly running: Running;
   readonly silences: SilenceBook;
-  readonly checks: Pick<CheckReading, "names">;
   readonly reload: (author: Actor) => Promise<void>;
   readonly bodies: ByteBudget;
 }

@@ -7,7 +7,6 @@ import { authorOf, seesDetails } from "../../access/identity.ts";
 import { paramsOf } from "../../answer.ts";
 import { countOf } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
-import type { CheckReading } from "../../read/checks.ts";
 import { chartOfIncident, readDeathsChart } from "../../read/chart.ts";
 import { readOrganization, type OrganizationFacts, type OrganizationSources } from "../../read/organization.ts";
 import { renderChart } from "../chart.ts";
@@ -20,7 +19,6 @@ import { worstOf } from "./sentences.ts";
 
 export interface OrganizationPageRoutes extends OrganizationSources {
   readonly site: Site;
-  readonly checks: Pick<CheckReading, "runNow">;
 }
 
 // Markers of the shortest chart, of an organization that was never in an incident.
@@ -82,7 +80,7 @@ export function addOrganizationPages(scope: FastifyInstance, options: Organizati
     let without = 0;
     for (const { check } of facts.checks.map(({ state }) => state)) {
       try {
-        const { severity } = await options.checks.runNow(check, facts.slug, author);
+        const { severity } = await running.runNow(check, facts.slug, author);
         if (severity === "unknown") without++;
       } catch (error) {
         // It runs elsewhere just now, or flatline stops: the others may still run.

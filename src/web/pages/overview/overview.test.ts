@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { errorReport, resultReport } from "../../../../test/support/check-reports.ts";
 import { FlatlineError } from "../../../base/errors.ts";
-import { harnessNowMs, snapshotOf, useWebs } from "../../../../test/support/web-harness.ts";
+import { harnessNowMs, checkOf, useWebs } from "../../../../test/support/web-harness.ts";
 
 const start = useWebs();
 const minuteMs = 60_000;
@@ -26,7 +26,7 @@ const headlineOf = (html: string): string =>
 describe("the overview", () => {
   it("says how to name organizations while there is none", async () => {
     const web = await start();
-    web.world.snapshots = [];
+    web.world.checks = [];
 
     const html = await page(web);
 
@@ -37,39 +37,39 @@ describe("the overview", () => {
   it.each([
     [
       "all wait",
-      [snapshotOf(null, { slug: "a" }), snapshotOf(null, { slug: "b" })],
+      [checkOf(null, { slug: "a" }), checkOf(null, { slug: "b" })],
       "2 organizations wait for the first run.",
     ],
     [
       "some could not be asked",
-      [snapshotOf(resultReport({ slug: "a", severity: "ok" })), snapshotOf(errorReport({ slug: "b" }))],
+      [checkOf(resultReport({ slug: "a", severity: "ok" })), checkOf(errorReport({ slug: "b" }))],
       "1 of 2 organizations could not be checked. The other one is ok.",
     ],
     [
       "one could not be asked, by two checks",
-      [snapshotOf(errorReport({ slug: "b" })), snapshotOf(errorReport({ slug: "b", check: "event-flow" }))],
+      [checkOf(errorReport({ slug: "b" })), checkOf(errorReport({ slug: "b", check: "event-flow" }))],
       "1 of 1 organization could not be checked.",
     ],
     [
       "another check fails",
       [
-        snapshotOf(resultReport({ slug: "a", severity: "ok" })),
-        snapshotOf(resultReport({ slug: "a", severity: "fail", check: "sentinel" })),
+        checkOf(resultReport({ slug: "a", severity: "ok" })),
+        checkOf(resultReport({ slug: "a", severity: "fail", check: "sentinel" })),
       ],
       "No organization spikes. The check sentinel of a fails.",
     ],
   ])("%s", async (_name, snapshots, sentence) => {
     const web = await start();
-    web.world.snapshots = snapshots;
+    web.world.checks = snapshots;
 
     expect(headlineOf(await page(web))).toBe(sentence);
   });
 
   it("never draws what is unknown as ok or as 0, however old a good result is", async () => {
     const web = await start();
-    web.world.snapshots = [
-      snapshotOf(errorReport({ slug: "dark" })),
-      snapshotOf(resultReport({ slug: "old", severity: "ok" }), { lastRunAtMs: harnessNowMs - 60 * minuteMs }),
+    web.world.checks = [
+      checkOf(errorReport({ slug: "dark" })),
+      checkOf(resultReport({ slug: "old", severity: "ok" }), { lastRunAtMs: harnessNowMs - 60 * minuteMs }),
     ];
 
     const html = await page(web);
@@ -81,7 +81,7 @@ describe("the overview", () => {
   it("escapes what others wrote, and leads to an organization of any name", async () => {
     const odd = `<b>o'd/d`;
     const web = await start();
-    web.world.snapshots = [snapshotOf(resultReport({ slug: odd }))];
+    web.world.checks = [checkOf(resultReport({ slug: odd }))];
 
     const html = await page(web);
 
@@ -91,7 +91,7 @@ describe("the overview", () => {
 
   it("has pages of a hundred", async () => {
     const web = await start();
-    web.world.snapshots = Array.from({ length: 510 }, (_, index) => snapshotOf(null, { slug: `s${index}` }));
+    web.world.checks = Array.from({ length: 510 }, (_, index) => checkOf(null, { slug: `s${index}` }));
 
     const first = await page(web);
     const last = await page(web, "/?page=6");
@@ -107,9 +107,9 @@ describe("the overview", () => {
     ["nothing that is known", "/?severity=red&page=nine", ["bad", "fine"]],
   ])("filters by %s", async (_rule, path, slugs) => {
     const web = await start();
-    web.world.snapshots = [
-      snapshotOf(resultReport({ severity: "ok", slug: "fine" })),
-      snapshotOf(resultReport({ severity: "fail", slug: "bad" })),
+    web.world.checks = [
+      checkOf(resultReport({ severity: "ok", slug: "fine" })),
+      checkOf(resultReport({ severity: "fail", slug: "bad" })),
     ];
 
     expect(slugsOf(await page(web, path))).toEqual(slugs);
@@ -118,8 +118,8 @@ describe("the overview", () => {
   it("says for how long a run is late", async () => {
     const web = await start();
     const report = resultReport({ slug: "acme", severity: "ok" });
-    web.world.snapshots = [
-      snapshotOf(report, { nextDueAtMs: harnessNowMs - 3 * minuteMs, lastRunAtMs: harnessNowMs - 8 * minuteMs }),
+    web.world.checks = [
+      checkOf(report, { nextDueAtMs: harnessNowMs - 3 * minuteMs, lastRunAtMs: harnessNowMs - 8 * minuteMs }),
     ];
 
     const html = await page(web);
