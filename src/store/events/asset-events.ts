@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from "kysely";
 import { minuteMs } from "../../base/time.ts";
 import { noType, type AssetLook } from "../../contract/assets.ts";
 import { aliveStatus } from "../../contract/liveness-status.ts";
-import { chunksOf } from "../engine/chunks.ts";
+import { inChunks } from "../engine/chunks.ts";
 import type { Interval } from "../../contract/liveness-counts.ts";
 import type { PlainDb } from "../tables.ts";
 import { deadStatusId } from "./rules.ts";
@@ -24,21 +24,19 @@ export interface EventFacts {
   readonly attributeSets: ReadonlyMap<number, Readonly<Record<string, string>>>;
 }
 
-/** A page of the events of an organization's assets. */
-export interface AssetEventsQuery {
-  readonly slug: string;
-  readonly interval: Interval;
-  readonly after: EventPlace | null;
-}
-
 /** An interval of one organization. */
 export interface SlugInterval {
   readonly slug: string;
   readonly interval: Interval;
 }
 
+/** A page of the events of an organization's assets. */
+interface AssetEventsQuery extends SlugInterval {
+  readonly after: EventPlace | null;
+}
+
 /** Deaths of which organizations, intervals and asset types. */
-export interface NewestDeathsQuery {
+interface NewestDeathsQuery {
   /** Of an organization more than one may be given. */
   readonly spans: readonly SlugInterval[];
   /** Empty: of any, also of none. */
@@ -47,11 +45,8 @@ export interface NewestDeathsQuery {
   readonly limit: number;
 }
 
-/** The same of one organization. */
-export type NewestAliveQuery = SlugInterval & Omit<NewestDeathsQuery, "spans">;
-
 /** A death with its organization. */
-export type DeathOf = AssetEventRow & Pick<SlugInterval, "slug">;
+type DeathOf = AssetEventRow & Pick<SlugInterval, "slug">;
 
 /** Rows of a page; reading them takes a few milliseconds. */
 const assetEventsAPage = 4_096;
@@ -71,26 +66,85 @@ interface AssetRow {
   readonly count: number;
 }
 
+const isAlive = sql`status_id = (SELECT status_id FROM event_statuses WHERE status = ${aliveStatus})`;
 const columns = sql.raw("at_ms, ordinal, asset, type_id, attribute_set_id, status_id, count");
 
-/** Reads a page for EvidenceStore.assetEvents. */
-export async function assetEvents(db: PlainDb, query: AssetEventsQuery): Promise<readonly AssetEventRow[]> {
-  const { slug, interval, after } = query;
-  const { atMs, ordinal } = after ?? { atMs: interval.afterMs + 1, ordinal: -1 };
-  const { rows } = await sql<AssetRow>`
-    SELECT ${columns} FROM events
-    WHERE slug_id = ${slugId(slug)} AND at_ms >= ${atMs} AND at_ms <= ${interval.untilMs}
-      AND (at_ms, ordinal) > (${atMs}, ${ordinal})
-      AND asset IS NOT NULL
-      AND status_id IN (${deadStatusId}, (SELECT status_id FROM event_statuses WHERE status = ${aliveStatus}))
-    ORDER BY at_ms, ordinal LIMIT ${assetEventsAPage}`.execute(db);
-  return rows.map(assetEvent);
+/** Creates the readings of single events of assets; each statement reads a bounded number of them. */
+export function createAssetEvents(db: PlainDb) {
+  return {
+    /**
+     * Returns the next events of known assets in the interval, dead or alive, in the order of time; `assetEventPages` has them all.
+     */
+    assetEvents: async ({ slug, interval, after }: AssetEventsQuery): Promise<readonly AssetEventRow[]> => {
+      const { atMs, ordinal } = after ?? { atMs: interval.afterMs + 1, ordinal: -1 };
+      const { rows } = await sql<AssetRow>`
+        SELECT ${columns} FROM events
+        WHERE slug_id = ${slugId(slug)} AND at_ms >= ${atMs} AND at_ms <= ${interval.untilMs}
+          AND (at_ms, ordinal) > (${atMs}, ${ordinal})
+          AND asset IS NOT NULL AND (status_id = ${deadStatusId} OR ${isAlive})
+        ORDER BY at_ms, ordinal LIMIT ${assetEventsAPage}`.execute(db);
+      return rows.map(assetEvent);
+    },
+    /** The names of asset types and the attributes of these rows. */
+    factsOf: async (events: readonly Pick<AssetEventRow, "typeId" | "attributeSetId">[]): Promise<EventFacts> => {
+      const typeIds = new Set(events.map(({ typeId }) => typeId).filter((typeId) => typeId !== noType));
+      const types = await inChunks([...typeIds], async (ids) => {
+        const { rows } = await sql<{ type_id: number; asset_type: string }>`
+          SELECT type_id, asset_type FROM event_asset_types WHERE type_id IN (${sql.join(ids)})`.execute(db);
+        return rows;
+      });
+      const setIds = new Set(events.flatMap(({ attributeSetId }) => attributeSetId ?? []));
+      const sets = await inChunks([...setIds], async (ids) => {
+        const { rows } = await sql<{ attribute_set_id: number; attributes: string }>`
+          SELECT attribute_set_id, attributes FROM event_attribute_sets
+          WHERE attribute_set_id IN (${sql.join(ids)})`.execute(db);
+        return rows;
+      });
+      return {
+        assetTypes: new Map(types.map((row) => [row.type_id, row.asset_type])),
+        attributeSets: new Map(
+          sets.map((row) => [row.attribute_set_id, JSON.parse(row.attributes) as Record<string, string>]),
+        ),
+      };
+    },
+    /**
+     * The deaths of the assets that died last, each asset of an organization once, newest first. Reads the minutes with deaths
+     * alone, the latest thousands of them at most, so that an alert does not wait for it.
+     */
+    newestDeaths: async ({ spans, assetTypes, limit }: NewestDeathsQuery): Promise<readonly DeathOf[]> => {
+      const ofThese = ofTypes(assetTypes);
+      let newest: DeathOf[] = [];
+      for (const [slug, own] of limit <= 0 ? [] : Map.groupBy(spans, (span) => span.slug)) {
+        // What is older than all that is found is not asked for.
+        const sinceMs = newest.length < limit ? -Infinity : (newest.at(-1)?.atMs ?? -Infinity);
+        const intervals = own.map(({ interval: { afterMs, untilMs } }) => ({
+          afterMs: Math.max(afterMs, sinceMs - 1),
+          untilMs,
+        }));
+        const found = await newestOf(db, { slug, intervals, ofThese, limit });
+        newest = [...newest, ...found]
+          .toSorted((left, right) => right.atMs - left.atMs || right.ordinal - left.ordinal)
+          .slice(0, limit);
+      }
+      return newest;
+    },
+    /** The last events that found an asset alive, newest first; an asset may be there more than once. */
+    newestAlive: async (query: SlugInterval & Omit<NewestDeathsQuery, "spans">): Promise<readonly AssetEventRow[]> => {
+      const { slug, interval, assetTypes, limit } = query;
+      const { rows } = await sql<AssetRow>`
+        SELECT ${columns} FROM events
+        WHERE slug_id = ${slugId(slug)} AND at_ms > ${interval.afterMs} AND at_ms <= ${interval.untilMs}
+          AND ${isAlive} AND asset IS NOT NULL ${ofTypes(assetTypes)}
+        ORDER BY at_ms DESC, ordinal DESC LIMIT ${limit}`.execute(db);
+      return rows.map(assetEvent);
+    },
+  };
 }
 
-/** Yields all pages of `EvidenceStore.assetEvents`; the last one may be empty. `pause` is awaited between two [not at all]. */
+/** Yields all pages of `assetEvents`; the last one may be empty. */
 export async function* assetEventPages(
-  evidence: { readonly assetEvents: (query: AssetEventsQuery) => Promise<readonly AssetEventRow[]> },
-  query: Pick<AssetEventsQuery, "slug" | "interval">,
+  evidence: Pick<ReturnType<typeof createAssetEvents>, "assetEvents">,
+  query: SlugInterval,
 ): AsyncGenerator<readonly AssetEventRow[]> {
   let after: EventPlace | null = null;
   for (;;) {
@@ -101,50 +155,6 @@ export async function* assetEventPages(
   }
 }
 
-/** Reads EvidenceStore.factsOf. */
-export async function factsOf(
-  db: PlainDb,
-  events: readonly Pick<AssetEventRow, "typeId" | "attributeSetId">[],
-): Promise<EventFacts> {
-  const typeIds = new Set(events.map(({ typeId }) => typeId));
-  typeIds.delete(noType);
-  const assetTypes = new Map<number, string>();
-  for (const ids of chunksOf([...typeIds])) {
-    const { rows } = await sql<{ type_id: number; asset_type: string }>`
-      SELECT type_id, asset_type FROM event_asset_types WHERE type_id IN (${sql.join(ids)})`.execute(db);
-    for (const row of rows) assetTypes.set(row.type_id, row.asset_type);
-  }
-  const attributeSets = new Map<number, Readonly<Record<string, string>>>();
-  for (const ids of chunksOf([...new Set(events.flatMap(({ attributeSetId }) => attributeSetId ?? []))])) {
-    const { rows } = await sql<{ attribute_set_id: number; attributes: string }>`
-      SELECT attribute_set_id, attributes FROM event_attribute_sets
-      WHERE attribute_set_id IN (${sql.join(ids)})`.execute(db);
-    for (const { attribute_set_id, attributes } of rows)
-      attributeSets.set(attribute_set_id, JSON.parse(attributes) as Record<string, string>);
-  }
-  return { assetTypes, attributeSets };
-}
-
-/** Reads EvidenceStore.newestDeaths: the rollups give the minutes with deaths, whatever the other events are. */
-export async function newestDeaths(
-  db: PlainDb,
-  { spans, assetTypes, limit }: NewestDeathsQuery,
-): Promise<readonly DeathOf[]> {
-  const ofThese = ofTypes(assetTypes);
-  let newest: DeathOf[] = [];
-  for (const [slug, own] of limit <= 0 ? [] : Map.groupBy(spans, ({ slug }) => slug)) {
-    // What is older than all that is found is not asked for.
-    const sinceMs = newest.length < limit ? -Infinity : (newest.at(-1)?.atMs ?? -Infinity);
-    const intervals = own.map(({ interval: { afterMs, untilMs } }) => ({
-      afterMs: Math.max(afterMs, sinceMs - 1),
-      untilMs,
-    }));
-    const found = await newestOf(db, { slug, intervals, ofThese, limit });
-    newest = [...newest, ...found].toSorted(byNewest).slice(0, limit);
-  }
-  return newest;
-}
-
 interface NewestOfOne extends Pick<NewestDeathsQuery, "limit"> {
   readonly slug: string;
   readonly intervals: readonly Interval[];
@@ -152,8 +162,8 @@ interface NewestOfOne extends Pick<NewestDeathsQuery, "limit"> {
 }
 
 async function newestOf(db: PlainDb, { slug, intervals, ofThese, limit }: NewestOfOne): Promise<readonly DeathOf[]> {
-  const first = Math.min(...intervals.map(({ afterMs }) => minuteOf(afterMs + 1)));
-  const last = Math.max(...intervals.map(({ untilMs }) => minuteOf(untilMs)));
+  const first = Math.floor(Math.min(...intervals.map(({ afterMs }) => afterMs + 1)) / minuteMs);
+  const last = Math.floor(Math.max(...intervals.map(({ untilMs }) => untilMs)) / minuteMs);
   const { rows: minutes } = await sql<{ minute: number; deaths: number }>`
     SELECT minute, CAST(sum(deaths) AS BIGINT) AS deaths FROM event_minutes
     WHERE slug_id = ${slugId(slug)} AND minute >= ${first} AND minute <= ${last} ${ofThese}
@@ -194,26 +204,6 @@ async function* deathsOf(
     for (const row of rows.map(assetEvent)) yield (before = row);
     isMore = rows.length === newestAPage;
   }
-}
-
-function minuteOf(atMs: number): number {
-  return Math.floor(atMs / minuteMs);
-}
-
-function byNewest(left: DeathOf, right: DeathOf): number {
-  return right.atMs - left.atMs || right.ordinal - left.ordinal;
-}
-
-/** Reads EvidenceStore.newestAlive. */
-export async function newestAlive(db: PlainDb, query: NewestAliveQuery): Promise<readonly AssetEventRow[]> {
-  const { slug, interval, assetTypes, limit } = query;
-  const { rows } = await sql<AssetRow>`
-    SELECT ${columns} FROM events
-    WHERE slug_id = ${slugId(slug)} AND at_ms > ${interval.afterMs} AND at_ms <= ${interval.untilMs}
-      AND status_id = (SELECT status_id FROM event_statuses WHERE status = ${aliveStatus}) AND asset IS NOT NULL
-      ${ofTypes(assetTypes)}
-    ORDER BY at_ms DESC, ordinal DESC LIMIT ${limit}`.execute(db);
-  return rows.map(assetEvent);
 }
 
 function ofTypes(assetTypes: readonly string[]): RawBuilder<unknown> {

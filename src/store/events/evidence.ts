@@ -2,21 +2,9 @@ import { sql } from "kysely";
 
 import type { Interval } from "../../contract/liveness-counts.ts";
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
+import { noType } from "../../contract/assets.ts";
 import type { CountKind } from "../../spike/findings.ts";
-import { chunksOf } from "../engine/chunks.ts";
-import {
-  assetEvents,
-  factsOf,
-  newestAlive,
-  newestDeaths,
-  slugId,
-  type AssetEventRow,
-  type AssetEventsQuery,
-  type EventFacts,
-  type DeathOf,
-  type NewestAliveQuery,
-  type NewestDeathsQuery,
-} from "./asset-events.ts";
+import { createAssetEvents, slugId, type SlugInterval } from "./asset-events.ts";
 import { deadStatusId } from "./rules.ts";
 import type { PlainDb } from "../tables.ts";
 
@@ -37,12 +25,6 @@ export interface AttributeQuery {
   readonly count?: CountKind;
 }
 
-/** An interval of an organization whose deaths are counted by the minute. */
-export interface MinutesQuery {
-  readonly slug: string;
-  readonly interval: Interval;
-}
-
 /** The minutes with deaths, in the order of time. */
 type DeathMinutes = readonly { readonly atMs: number; readonly deaths: number }[];
 
@@ -51,11 +33,6 @@ export interface AttributeCounts {
   /** Deaths of the window with any attribute. */
   readonly attributedCount: number;
   readonly values: readonly AttributeValueCounts[];
-}
-
-export interface EvidenceOptions {
-  /** Aborts a long read between two statements; it rejects with the signal's reason. */
-  readonly signal: AbortSignal;
 }
 
 // These reads run beside the daemon: a statement reads about ten thousand rows (a few milliseconds), and only sums are kept
@@ -73,17 +50,42 @@ export type EvidenceStore = ReturnType<typeof createEvidenceStore>;
 
 /** Creates the evidence store over the event tables. */
 export function createEvidenceStore(db: PlainDb) {
+  const single = createAssetEvents(db);
   return {
+    ...single,
     /** Returns whether any event has attributes; without them the evidence needs no single events. */
     hasAttributes: async (): Promise<boolean> => {
       const { rows } = await sql`SELECT 1 FROM event_attribute_sets LIMIT 1`.execute(db);
       return rows.length > 0;
     },
-    /** Returns deaths by asset type and attribute; null if they have too many distinct sets of attributes. */
-    attributeCounts: (query: AttributeQuery, options: EvidenceOptions): Promise<AttributeCounts | null> =>
-      attributeCounts(db, query, options),
+    /**
+     * Returns deaths by asset type and attribute; null if they have too many distinct sets of attributes. `signal` aborts a long read
+     * between two statements; it rejects with the signal's reason.
+     */
+    attributeCounts: async (
+      query: AttributeQuery,
+      { signal }: { readonly signal: AbortSignal },
+    ): Promise<AttributeCounts | null> => {
+      const sets = await setSums(db, query, signal);
+      if (sets === null) return null;
+      signal.throwIfAborted();
+      const rows = [...sets.keys()].map((attributeSetId) => ({ typeId: noType, attributeSetId }));
+      const { attributeSets } = await single.factsOf(rows);
+      const values = new Map<string, AttributeValueCounts & Sums>();
+      for (const [id, attributes] of attributeSets) {
+        for (const [attribute, value] of Object.entries(attributes)) {
+          const key = `${attribute}\n${value}`;
+          const known = values.get(key) ?? { attribute, value, currentCount: 0, baselineCount: 0 };
+          known.currentCount += sets.get(id)?.currentCount ?? 0;
+          known.baselineCount += sets.get(id)?.baselineCount ?? 0;
+          values.set(key, known);
+        }
+      }
+      const attributedCount = [...sets.values()].reduce((sum, { currentCount }) => sum + currentCount, 0);
+      return { attributedCount, values: [...values.values()] };
+    },
     /** Returns the minutes with deaths, in the order of time. */
-    deathMinutes: async ({ slug, interval }: MinutesQuery): Promise<DeathMinutes> => {
+    deathMinutes: async ({ slug, interval }: SlugInterval): Promise<DeathMinutes> => {
       const from = Math.floor((interval.afterMs + 1) / minuteMs);
       const to = Math.floor(interval.untilMs / minuteMs);
       const { rows } = await sql<{ minute: number; deaths: number }>`
@@ -96,7 +98,7 @@ export function createEvidenceStore(db: PlainDb) {
      * Returns the same of the assets that newly died: which had not died in a stretch of the interval's length before. What dies every
      * day is left out, whatever the interval begins with; deaths without a name all count.
      */
-    newlyDeadMinutes: async ({ slug, interval: { afterMs, untilMs } }: MinutesQuery): Promise<DeathMinutes> => {
+    newlyDeadMinutes: async ({ slug, interval: { afterMs, untilMs } }: SlugInterval): Promise<DeathMinutes> => {
       const lengthMs = untilMs - afterMs;
       const { rows } = await sql<{ minute_ms: number; deaths: number }>`
         SELECT at_ms - at_ms % ${minuteMs} AS minute_ms,
@@ -111,20 +113,6 @@ export function createEvidenceStore(db: PlainDb) {
         GROUP BY 1 ORDER BY 1`.execute(db);
       return rows.map(({ minute_ms, deaths }) => ({ atMs: minute_ms, deaths }));
     },
-    /**
-     * Returns the next events of known assets in the interval, dead or alive, in the order of time; `assetEventPages` has them all.
-     */
-    assetEvents: (query: AssetEventsQuery): Promise<readonly AssetEventRow[]> => assetEvents(db, query),
-    /** The names of asset types and the attributes of these rows. */
-    factsOf: (rows: readonly Pick<AssetEventRow, "typeId" | "attributeSetId">[]): Promise<EventFacts> =>
-      factsOf(db, rows),
-    /**
-     * The deaths of the assets that died last, each asset of an organization once, newest first. Reads the minutes with deaths
-     * alone, the latest thousands of them at most, so that an alert does not wait for it.
-     */
-    newestDeaths: (query: NewestDeathsQuery): Promise<readonly DeathOf[]> => newestDeaths(db, query),
-    /** The last events that found an asset alive, newest first; an asset may be there more than once. */
-    newestAlive: (query: NewestAliveQuery): Promise<readonly AssetEventRow[]> => newestAlive(db, query),
     /** Returns a value that changes when events arrive. */
     eventsVersion: async (): Promise<string> => {
       const { rows } = await sql<{ ordinal: number }>`SELECT next_ordinal AS ordinal FROM event_counter`.execute(db);
@@ -144,11 +132,12 @@ interface Sums {
   baselineCount: number;
 }
 
-async function attributeCounts(
+/** Returns the deaths by set of attributes; null: there are too many. */
+async function setSums(
   db: PlainDb,
   { slug, window, baseline, count }: AttributeQuery,
-  { signal }: EvidenceOptions,
-): Promise<AttributeCounts | null> {
+  signal: AbortSignal,
+): Promise<ReadonlyMap<number, Sums> | null> {
   const sets = new Map<number, Sums>();
   const stretches = [
     ...baseline.map((interval) => ({ ...interval, column: "baselineCount" as const })),
@@ -175,8 +164,7 @@ async function attributeCounts(
       else if (events > manyRows) sliceMs = Math.max(Math.floor(sliceMs / 2), shortestSliceMs);
     }
   }
-  const attributedCount = [...sets.values()].reduce((sum, { currentCount }) => sum + currentCount, 0);
-  return { attributedCount, values: await valuesOf(db, sets, signal) };
+  return sets;
 }
 
 async function setsOf(db: PlainDb, slug: string, afterMs: number, untilMs: number): Promise<readonly SetRow[]> {
@@ -203,32 +191,4 @@ async function setsOfAssets(db: PlainDb, slug: string, afterMs: number, untilMs:
         AND status_id = ${deadStatusId} AND count > 0) AS ranked
     WHERE asset IS NULL OR place = 1 GROUP BY attribute_set_id`.execute(db);
   return rows;
-}
-
-async function valuesOf(
-  db: PlainDb,
-  sets: ReadonlyMap<number, Sums>,
-  signal: AbortSignal,
-): Promise<readonly AttributeValueCounts[]> {
-  const values = new Map<string, AttributeValueCounts & Sums>();
-  for (const some of chunksOf([...sets.keys()])) {
-    signal.throwIfAborted();
-    const { rows } = await sql<{ attribute_set_id: number; attributes: string }>`
-      SELECT attribute_set_id, attributes FROM event_attribute_sets
-      WHERE attribute_set_id IN (${sql.join(some)})`.execute(db);
-    for (const { attribute_set_id, attributes } of rows) {
-      const { currentCount, baselineCount } = sets.get(attribute_set_id) ?? {
-        currentCount: 0,
-        baselineCount: 0,
-      };
-      for (const [attribute, value] of Object.entries(JSON.parse(attributes) as Record<string, string>)) {
-        const key = `${attribute}\n${value}`;
-        const known = values.get(key) ?? { attribute, value, currentCount: 0, baselineCount: 0 };
-        known.currentCount += currentCount;
-        known.baselineCount += baselineCount;
-        values.set(key, known);
-      }
-    }
-  }
-  return [...values.values()];
 }

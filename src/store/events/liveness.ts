@@ -3,21 +3,14 @@ import { sql, type RawBuilder } from "kysely";
 import type { AssetName } from "../../contract/assets.ts";
 import type { Interval } from "../../contract/liveness-counts.ts";
 import { eventLoopTurn, hourMs, minuteMs } from "../../base/time.ts";
-import { chunksOf } from "../engine/chunks.ts";
+import { chunksOf, inChunks } from "../engine/chunks.ts";
 import type { PlainDb } from "../tables.ts";
-import { slugId } from "./asset-events.ts";
+import { slugId, type SlugInterval } from "./asset-events.ts";
 
 /** The latest event of an asset. */
 export interface AssetStatus extends AssetName {
   readonly status: string;
   readonly atMs: number;
-}
-
-/** Number of stored events of an organization, of any status, with the first and the last instant. */
-export interface EventExtent {
-  readonly events: number;
-  readonly firstAtMs: number;
-  readonly lastAtMs: number;
 }
 
 /** Deaths of several organizations, in bins of time. */
@@ -51,8 +44,11 @@ export function createLivenessStore(db: PlainDb) {
       );
       return rows[0]?.assets ?? 0;
     },
-    /** Returns null if no event is stored. Counts in steps of some thousand rows. */
-    extent: async (slug: string): Promise<EventExtent | null> => {
+    /**
+     * Returns the number of stored events, of any status, with the first and the last instant; null if none is stored. Counts in
+     * steps of some thousand rows.
+     */
+    extent: async (slug: string) => {
       const { rows } = await sql<{ first: number | null; last: number | null }>`
         select (${edgeOf(slug, "asc")}) as first, (${edgeOf(slug, "desc")}) as last`.execute(db);
       const { first, last } = rows[0] ?? { first: null, last: null };
@@ -101,13 +97,8 @@ export function createLivenessStore(db: PlainDb) {
       slug,
       assets,
       interval,
-    }: {
-      readonly slug: string;
-      readonly assets: readonly string[];
-      readonly interval: Interval;
-    }): Promise<readonly AssetStatus[]> => {
-      const found: AssetStatus[] = [];
-      for (const some of chunksOf(assets)) {
+    }: SlugInterval & { readonly assets: readonly string[] }): Promise<readonly AssetStatus[]> => {
+      const found = await inChunks(assets, async (some) => {
         const { rows } = await sql<{ type_id: number; asset: string; status: string; at_ms: number }>`
           select type_id, asset, status, at_ms from (
             select type_id, asset, status_id, at_ms,
@@ -117,10 +108,9 @@ export function createLivenessStore(db: PlainDb) {
               and asset in (${sql.join(some)})) as ranked
           join event_statuses on event_statuses.status_id = ranked.status_id
           where place = 1`.execute(db);
-        for (const { type_id, asset, status, at_ms } of rows)
-          found.push({ typeId: type_id, asset, status, atMs: at_ms });
-      }
-      return found;
+        return rows;
+      });
+      return found.map(({ type_id: typeId, at_ms: atMs, asset, status }) => ({ typeId, asset, status, atMs }));
     },
   };
 }
