@@ -20,7 +20,7 @@ function found(count: number, share: number, rest: Partial<AlertFound> = {}): Al
 const summarize = (members: readonly IncidentMember[], of: Partial<Incident> = {}) =>
   summarizeIncident({ ...incident, ...of }, members, { externalUrl: "https://flatline.example/" });
 
-const verdict = { startsAtMs: 1, together: 3, usual: 0.1, probability: 1e-9, peakSpiking: 3, organizations: 4 };
+const verdict = { startsAtMs: 1, together: 3, usual: 0.1, probability: 1e-9, organizations: 4 };
 
 describe("an incident", () => {
   it("is of those that are not silenced, as severe as the worst that fires", () => {

@@ -27,8 +27,8 @@ export interface IncidentContext {
 
 /** What is known of all organizations, whether they are in an incident or not. */
 export interface FleetKnowledge {
-  /** Organizations whose last spike run gave a result. */
-  withResult(): ReadonlySet<string>;
+  /** How many organizations' last spike run gave a result. */
+  withResult(): number;
   /** Organization-weeks that were looked at in the last 30 minutes (decide/verdict.ts). */
   weeksLookedAt(): number;
 }
@@ -54,7 +54,7 @@ export async function openIncidentBook(
   if (changes.length === 0) return { take: async ({ step }) => Promise.resolve(step), close: async () => [] };
   const open = await parts.incidents.open();
   // Only an end asks whether something still fires.
-  const firing = changes.some(({ endsAtMs }) => endsAtMs !== null) ? await parts.incidents.firingCounts() : new Map();
+  const firing = changes.some(({ alert }) => alert.end !== null) ? await parts.incidents.firingCounts() : new Map();
   return new OpenBook(parts, context, open, firing);
 }
 
@@ -72,8 +72,6 @@ class OpenBook {
   readonly #membersOf = new Map<number, Alert[]>();
   /** The worst severity that something of each incident got in this transaction: what is no worse ends nothing more. */
   readonly #worst = new Map<number, Severity>();
-  #spiking: Spiking | null = null;
-  #organizations: Set<string> | null = null;
   /** Alerts whose acknowledgement ended with that of their incident: a later step of them must not bring it back. */
   readonly #unacknowledged = new Set<string>();
 
@@ -92,16 +90,15 @@ class OpenBook {
   /** Returns the step with the incident of each alert that fires with it; its alerts are to be stored as they are then. */
   async take({ step, report }: ReportedStep): Promise<Transition> {
     const joined = new Map<string, Incident>();
-    for (const { event, alert, endsAtMs } of step.changes) {
-      if (endsAtMs !== null) await this.#leave(alert, endsAtMs);
+    for (const { event, alert } of step.changes) {
+      if (alert.end !== null) await this.#leave(alert, alert.end.atMs);
       else if (event === "firing" || event === "unknown") joined.set(alert.id, await this.#join(alert, report));
       else if (event === "escalated") await this.#worsen(alert.incident?.number ?? 0, alert.severity);
     }
     const changed = (alert: Alert): Alert => this.#asItIs(alert, joined.get(alert.id));
     return {
       ...step,
-      live: step.live.map(changed),
-      gone: step.gone.map(changed),
+      alerts: step.alerts.map(changed),
       changes: step.changes.map((change) => ({ ...change, alert: changed(change.alert) })),
     };
   }
@@ -111,7 +108,7 @@ class OpenBook {
     for (const incident of this.#open) {
       if (!this.#changed.has(incident.number)) continue;
       const { verdict } = incident;
-      const organizations = verdict === null ? 0 : await this.#countOrganizations();
+      const organizations = this.#context.fleet.withResult();
       const counted = verdict === null ? incident : { ...incident, verdict: { ...verdict, organizations } };
       this.#change(counted);
       await this.#parts.incidents.save(counted);
@@ -152,7 +149,6 @@ class OpenBook {
   /** An incident ends when none of its alerts fires any more. */
   async #leave(alert: Alert, endsAtMs: number): Promise<void> {
     const left = this.#find(alert.incident?.number ?? 0);
-    if (isSpike(alert)) this.#spiking?.delete(alert.slug);
     if (left === undefined) return;
     const count = (this.#firing.get(left.number) ?? 1) - 1;
     this.#firing.set(left.number, count);
@@ -184,24 +180,16 @@ class OpenBook {
 
   /** Whether a fleet verdict begins with this alert, or what it counts grows (CONTRACT 15, Fleet verdict). */
   async #weigh(number: number, alert: Alert): Promise<void> {
-    const { settings, nowMs } = this.#context;
-    const spiking = await this.#allSpiking();
-    spiking.add(alert.slug, number);
+    const { settings, nowMs, fleet } = this.#context;
     const lasting = this.#open.find(({ verdict }) => verdict !== null);
     if (lasting?.number !== number)
       await this.#parts.incidents.noteSpikeDay(Math.floor(nowMs / dayMs), alert.slug, number);
-    if (lasting?.verdict) {
-      const peakSpiking = spiking.sizeOf(lasting.number);
-      if (peakSpiking > lasting.verdict.peakSpiking)
-        this.#change({ ...lasting, verdict: { ...lasting.verdict, peakSpiking } });
-      return;
-    }
-    if (settings.fleet === null) return;
+    if (lasting !== undefined) this.#changed.add(lasting.number);
+    if (lasting !== undefined || settings.fleet === null) return;
     const found = await this.#judgeTogether(number, alert, settings.fleet.minOrganizations);
     const begun = this.#find(number);
     if (found === null || begun === undefined) return;
-    const peakSpiking = spiking.sizeOf(number);
-    this.#change({ ...begun, verdict: { ...found, startsAtMs: nowMs, peakSpiking, organizations: 0 } });
+    this.#change({ ...begun, verdict: { ...found, startsAtMs: nowMs, organizations: fleet.withResult() } });
     this.#events.push({ what: "fleet verdict holds", incident: begun });
     await this.#parts.incidents.forgetSpikeDays(number);
   }
@@ -215,24 +203,10 @@ class OpenBook {
     const { incidents, meta } = this.#parts;
     const fired = await incidents.countSpikeDays(Math.floor(nowMs / dayMs) - rateDays, number);
     const knownForMs = nowMs - Number(await meta.getOrSet(watchedSinceKey, String(nowMs)));
-    const organizations = await this.#countOrganizations();
+    const organizations = fleet.withResult();
     const usual = usualNumber({ weeksLookedAt: fleet.weeksLookedAt(), fired, organizations, knownForMs });
     const { isBeyond, probability } = isBeyondChance(together, usual);
     return isBeyond ? { together, usual, probability } : null;
-  }
-
-  async #allSpiking(): Promise<Spiking> {
-    if (this.#spiking !== null) return this.#spiking;
-    this.#spiking = new Spiking();
-    for (const { slug, incident } of await this.#parts.incidents.spiking()) this.#spiking.add(slug, incident);
-    return this.#spiking;
-  }
-
-  /** Counts the organizations with a result, and those whose alert fires. */
-  async #countOrganizations(): Promise<number> {
-    this.#organizations ??= new Set(this.#context.fleet.withResult());
-    for (const slug of (await this.#allSpiking()).slugs()) this.#organizations.add(slug);
-    return this.#organizations.size;
   }
 
   async #members(number: number): Promise<Alert[]> {
@@ -258,35 +232,7 @@ class OpenBook {
   }
 }
 
-/** The incident of each organization whose spike alert fires, counted as they come and go: thousands do in one transaction. */
-class Spiking {
-  readonly #incidents = new Map<string, number>();
-  readonly #sizes = new Map<number, number>();
-
-  slugs(): Iterable<string> {
-    return this.#incidents.keys();
-  }
-
-  /** How many of an incident fire. */
-  sizeOf(incident: number): number {
-    return this.#sizes.get(incident) ?? 0;
-  }
-
-  add(slug: string, incident: number): void {
-    this.delete(slug);
-    this.#incidents.set(slug, incident);
-    this.#sizes.set(incident, this.sizeOf(incident) + 1);
-  }
-
-  delete(slug: string): void {
-    const incident = this.#incidents.get(slug);
-    if (incident === undefined) return;
-    this.#incidents.delete(slug);
-    this.#sizes.set(incident, this.sizeOf(incident) - 1);
-  }
-}
-
-type FoundVerdict = Omit<FleetVerdict, "startsAtMs" | "peakSpiking" | "organizations">;
+type FoundVerdict = Omit<FleetVerdict, "startsAtMs" | "organizations">;
 
 function isSpike({ check, kind }: Alert): boolean {
   return check === "dead-asset-spike" && kind === "verdict";

@@ -6,18 +6,17 @@ import { secondMs, type Clock } from "../base/time.ts";
 import { checkKey } from "../contract/check-key.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { Severity } from "../contract/severity.ts";
-import type { Alert } from "../store/alerts/alerts.ts";
+import type { Alert, AlertEnd } from "../store/alerts/alerts.ts";
 import type { Board } from "../store/runs/board.ts";
 import { stateAfter, type CheckKey, type CheckState } from "../store/runs/check-state.ts";
 import type { StoredRun } from "../store/runs/checks.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import type { Store } from "../store/store.ts";
-import { reportFacts, type FinishedRun } from "./finished-run.ts";
-import { runTimeMs } from "./decide/run-time.ts";
+import { reportFacts, runTimeMs, type FinishedRun } from "./finished-run.ts";
+import { changeOfGate, isGateAlert } from "./decide/gate.ts";
 import { openIncidentBook, watchedSinceKey, type IncidentContext, type IncidentEvent } from "./incidents.ts";
 import { removalReason, type AlertingSettings, type AlertTarget } from "./settings.ts";
 import { isAfterGap, togetherMs, weeksLookedAt } from "./decide/verdict.ts";
-import { writeStep } from "./write-step.ts";
 import { removal, transition, type Transition, type TransitionChange } from "./decide/transition.ts";
 
 export interface Recorded {
@@ -69,10 +68,6 @@ export type Recorder = ReturnType<typeof createRecorder>;
 export function createRecorder(options: RecorderOptions) {
   const { store, board, clock, newId, intervalOf } = options;
   const logger = options.logger.child({ room: "alerting" });
-
-  function write(parts: StoreParts, step: Transition, context: Pick<AlertTarget, "labels" | "url">): Promise<void> {
-    return writeStep(parts, { step, context, settings: options.settings(), nowMs: clock.nowMs() });
-  }
 
   function announce(step: Transition): void {
     for (const { event, alert, previousSeverity, reason } of step.changes) {
@@ -148,12 +143,34 @@ export function createRecorder(options: RecorderOptions) {
       const book = await openIncidentBook(parts, decided, incidentContext());
       for (const one of decided) {
         const step = await book.take(one);
-        await write(parts, step, one.target);
+        await writeStep(parts, step, one.target);
         steps[one.index] = step;
       }
       booked(await book.close());
       return steps;
     });
+  }
+
+  /** Writes the alerts as a step leaves them, and what it means for the gate. */
+  async function writeStep(
+    parts: StoreParts,
+    step: Transition,
+    context: Pick<AlertTarget, "labels" | "url">,
+  ): Promise<void> {
+    const nowMs = clock.nowMs();
+    for (const alert of step.alerts) {
+      if (alert.end === null) await parts.alerts.save(noted(alert, step, context, nowMs));
+      else await end(parts, { ...alert, end: { ...alert.end, storedAtMs: nowMs } }, nowMs);
+    }
+    for (const id of step.forgotten) await parts.alerts.remove(id);
+  }
+
+  async function end(parts: StoreParts, alert: Alert & { readonly end: AlertEnd }, nowMs: number): Promise<void> {
+    const before = alert.failure === undefined ? [] : await parts.gate.failures(alert.slug);
+    const after = before.map((one) => (one.id === alert.id ? { ...one, end: alert.end } : one));
+    const { ended, isOpened } = changeOfGate(before, after, options.settings().gateOf(alert.slug));
+    await parts.alerts.save(isOpened ? { ...alert, end: { ...alert.end, opensGate: true } } : alert);
+    for (const { id, how } of ended) await parts.log.released([id], { by: null, comment: null, how, atMs: nowMs });
   }
 
   async function nameChecks(keys: readonly CheckKey[]): Promise<void> {
@@ -178,7 +195,7 @@ export function createRecorder(options: RecorderOptions) {
       newId,
       nowMs,
       fleet: {
-        withResult: () => new Set(withResult().map(({ slug }) => slug)),
+        withResult: () => withResult().length,
         weeksLookedAt: () =>
           withResult()
             .filter(({ lastRunAtMs }) => nowMs - lastRunAtMs <= togetherMs)
@@ -196,8 +213,8 @@ export function createRecorder(options: RecorderOptions) {
   }
 
   function decide(request: FinishedRun, target: AlertTarget, states: readonly Alert[]): Transition {
-    const { run, report, nextDueAtMs } = request;
-    const counted = { ...report, startedAtMs: runTimeMs({ ...run, ...report, nextDueAtMs }) };
+    const { report } = request;
+    const counted = { ...report, startedAtMs: runTimeMs(request) };
     return transition({
       states,
       report: { ...counted, ...reportFacts(report), isFirstLook: isFirstLook(request) },
@@ -230,7 +247,7 @@ export function createRecorder(options: RecorderOptions) {
       for (const one of removed) {
         const { state } = one;
         const step = await book.take(one);
-        await write(parts, step, state.changed ?? noContext);
+        await writeStep(parts, step, state.changed ?? noContext);
         done.push(step);
       }
       ended.push(...(await book.close()));
@@ -290,6 +307,22 @@ interface Committed extends Pick<Recorded, "state" | "previousSeverity"> {
   readonly step: Transition;
 }
 
+/** Returns the alert with its last change, which receivers are told of, and as a failure of the gate. */
+function noted(
+  alert: Alert,
+  { changes }: Transition,
+  { labels, url }: Pick<AlertTarget, "labels" | "url">,
+  nowMs: number,
+): Alert {
+  const change = changes.find((one) => one.alert.id === alert.id);
+  if (change === undefined) return alert;
+  const { event, reason } = change;
+  const isFailure = (event === "firing" || event === "escalated") && alert.severity === "fail" && isGateAlert(alert);
+  const fired = alert.changed ?? { firedAtMs: nowMs, firedReason: reason };
+  const changed = { ...fired, atMs: nowMs, reason, labels, url };
+  return { ...alert, changed, ...(isFailure ? { failure: { atMs: nowMs, releasedAtMs: null } } : {}) };
+}
+
 function hasSameThresholds(before: HealthcheckResult, now: HealthcheckResult): boolean {
   return thresholdNames.every((name) => before.threshold[name] === now.threshold[name]);
 }
@@ -297,7 +330,7 @@ function hasSameThresholds(before: HealthcheckResult, now: HealthcheckResult): b
 const thresholdNames = ["windowHours", "baselineDays", "warnMultiplier", "failMultiplier", "minSpikeCount"];
 
 const noContext: Pick<AlertTarget, "labels" | "url"> = { labels: {}, url: null };
-const nothing: Transition = { live: [], gone: [], changes: [], decisions: [] };
+const nothing: Transition = { alerts: [], forgotten: [], changes: [], decisions: [] };
 
 /** Records one run. @throws what kept it from being recorded */
 export async function recordRun(

@@ -100,13 +100,9 @@ export class Replay {
             ...(baseline === "mean" ? {} : { baselineDaysKnown: days.filter((day) => day !== null).length }),
           };
     const newId = (): string => `${slug}-${++this.#alerts}`;
-    const { live, gone, changes } = transition({ states: this.#states, report, policy, newId });
-    if (live.length > 0 || gone.length > 0) {
-      const states = new Map(this.#states.map((state) => [state.id, state]));
-      for (const { id } of gone) states.delete(id);
-      for (const state of live) states.set(state.id, state);
-      this.#states = [...states.values()];
-    }
+    const { alerts, forgotten, changes } = transition({ states: this.#states, report, policy, newId });
+    const states = new Map([...this.#states, ...alerts].map((alert) => [alert.id, alert]));
+    this.#states = [...states.values()].filter(({ id, end }) => end === null && !forgotten.includes(id));
     for (const { event, alert, reason } of changes) {
       const { id: alertId, kind, severity, startsAtMs } = alert;
       this.notices.push({ atMs: nowMs, alertId, kind, event, severity, reason, startsAtMs });

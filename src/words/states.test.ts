@@ -146,7 +146,6 @@ const verdict = {
   together: 118,
   usual: 0.4,
   probability: 1e-9,
-  peakSpiking: 118,
   organizations: 300,
 };
 const opinion = {

@@ -130,7 +130,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(new Set(world.notifications().map(({ fleet }) => fleet?.id)).size).toBe(1);
       expect(world.notifications()[0]?.fleet?.id).toBe(world.notifications()[0]?.incident?.id);
       expect(await lasting()).toBeNull();
-      expect((await world.store.incidents.find(1))?.verdict).toMatchObject({ peakSpiking: 8, organizations: 8 });
+      expect((await world.store.incidents.find(1))?.verdict).toMatchObject({ organizations: 8 });
       expect(await world.store.queued.all()).toEqual({ alerts: [], incidents: [] });
     });
 

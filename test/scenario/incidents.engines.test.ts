@@ -211,7 +211,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.advance(hourMs + minuteMs);
 
       expect(world.sent()).toEqual([["firing a fail", "firing b fail", "firing c fail"], ["reminder b fail"]]);
-      expect((await world.store.incidents.find(1))?.verdict).toMatchObject({ together: 3, peakSpiking: 4 });
+      expect((await world.store.incidents.find(1))?.verdict).toMatchObject({ together: 3 });
     });
   });
 

@@ -135,11 +135,7 @@ export function notifications() {
     return { ...samples.firing, status, severity, summary, fleet, incident, alerts };
   };
   const [one, oneOver, manyOver] = [incidentOf(1, 1), incidentOf(1, 0), incidentOf(12, 0)];
-  const {
-    evidence: _evidence,
-    sample: _sample,
-    ...fleetOver
-  } = { ...fleet, spiking: 0, assetTypes: [], peakSpiking: 14 };
+  const { evidence: _evidence, sample: _sample, ...fleetOver } = { ...fleet, spiking: 0, assetTypes: [] };
   const deaths = { currentCount: null, expectedCount: null };
   const real: AlertNotice = {
     ...resolved,

@@ -29,7 +29,7 @@ const plain: Incident = {
   outlived: 0,
   secondOpinion: null,
 };
-const verdict = { startsAtMs: startMs, together: 3, usual: 0, probability: 0, peakSpiking: 3, organizations: 9 };
+const verdict = { startsAtMs: startMs, together: 3, usual: 0, probability: 0, organizations: 9 };
 const ops: ReceiverRoute = { name: "ops", minSeverity: "warn", sendResolved: true, sendUnknown: true, match: null };
 
 let nowMs: number;

@@ -49,8 +49,8 @@ function live(
       policy: { ...plain, ...policy },
       newId: () => `alert-${++ids}`,
     });
-    const changed = new Set([...step.live, ...step.gone].map(({ id }) => id));
-    states = [...states.filter(({ id }) => !changed.has(id)), ...step.live];
+    const changed = new Set([...step.alerts.map(({ id }) => id), ...step.forgotten]);
+    states = [...states.filter(({ id }) => !changed.has(id)), ...step.alerts.filter(({ end }) => end === null)];
     steps.push(step);
     for (const { alertId, reason } of step.decisions) {
       const change = step.changes.find(({ alert }) => alert.id === alertId);
@@ -347,7 +347,7 @@ describe("transition", () => {
     const [fired, resolved] = steps.flatMap(({ changes }) => changes);
 
     expect(fired?.alert).toMatchObject({ id: "alert-1", startsAtMs: startMs, firingAtMs: startMs + 5 * m });
-    expect(resolved).toMatchObject({ alert: { id: "alert-1", startsAtMs: startMs }, endsAtMs: startMs + 20 * m });
+    expect(resolved).toMatchObject({ alert: { id: "alert-1", startsAtMs: startMs, end: { atMs: startMs + 20 * m } } });
   });
 
   it("keeps the worst it has seen: by severity, then by count, the earlier of equals", () => {
@@ -386,13 +386,13 @@ describe("transition", () => {
     const first = transition({ states: [], report, policy: plain, newId: () => "a" });
 
     const second = transition({
-      states: first.live,
+      states: first.alerts,
       report: { ...report, onset: marked },
       policy: plain,
       newId: () => "a",
     });
 
-    expect(second.live[0]?.onset).toEqual(marked);
+    expect(second.alerts[0]?.onset).toEqual(marked);
   });
 
   it("never ends an alert before it began", () => {
@@ -401,7 +401,7 @@ describe("transition", () => {
       { at: 0, gives: "ok" },
     ]);
 
-    expect(steps.at(-1)?.changes[0]?.endsAtMs).toBe(startMs + 600 * m);
+    expect(steps.at(-1)?.changes[0]?.alert.end?.atMs).toBe(startMs + 600 * m);
   });
 });
 
@@ -414,9 +414,8 @@ describe("removal", () => {
     const ended = removal(firing, "organization_removed", startMs + m);
     const forgotten = removal(pending, "organization_removed", startMs + m);
 
-    expect(ended.changes).toMatchObject([{ event: "resolved", reason: "organization_removed", endsAtMs: startMs + m }]);
-    expect(ended.gone).toHaveLength(1);
-    expect(forgotten.changes).toEqual([]);
-    expect(forgotten.gone).toHaveLength(1);
+    expect(ended.changes).toMatchObject([{ event: "resolved", reason: "organization_removed" }]);
+    expect(ended.alerts).toMatchObject([{ end: { atMs: startMs + m, isByRun: false } }]);
+    expect(forgotten).toMatchObject({ changes: [], alerts: [], forgotten: [pending.id] });
   });
 });

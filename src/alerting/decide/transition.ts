@@ -14,8 +14,6 @@ export interface TransitionChange {
   /** The alert after the change. */
   readonly alert: Alert;
   readonly previousSeverity: Severity;
-  /** Time of the run that ended it. */
-  readonly endsAtMs: number | null;
   readonly reason: Reason;
 }
 
@@ -47,10 +45,10 @@ export interface TransitionInput {
 
 /** What a report makes of the alerts of its (check, slug). */
 export interface Transition {
-  /** The alerts to save: new ones, and those that have changed. */
-  readonly live: readonly Alert[];
-  /** The alerts to remove: they have ended, or are forgotten before they fired. */
-  readonly gone: readonly Alert[];
+  /** The alerts to save: new ones, those that have changed, and those that have ended. */
+  readonly alerts: readonly Alert[];
+  /** The ids of those that are forgotten before they fired. */
+  readonly forgotten: readonly string[];
   readonly changes: readonly TransitionChange[];
   /** Why each alert is now as it is, changed or not. */
   readonly decisions: readonly { readonly alertId: string; readonly reason: Reason }[];
@@ -60,8 +58,8 @@ export interface Transition {
 const leastDaysKnown = 3;
 
 interface Draft {
-  readonly live: Alert[];
-  readonly gone: Alert[];
+  readonly alerts: Alert[];
+  readonly forgotten: string[];
   readonly changes: TransitionChange[];
   readonly decisions: { alertId: string; reason: Reason }[];
 }
@@ -69,10 +67,10 @@ interface Draft {
 /**
  * Decides what one report changes (CONTRACT 7): the life cycle of the alert of kind verdict for a result, of kind unknown
  * for either. A run without a result leaves the clocks of the verdict alert running and decides nothing for it. A run's time
- * is its report's `startedAtMs`, as run-time.ts has it; where the wall clock went back, a wait begins again rather than lasting until it has caught up.
+ * is its report's `startedAtMs`, as runTimeMs has it; where the wall clock went back, a wait begins again rather than lasting until it has caught up.
  */
 export function transition(input: TransitionInput): Transition {
-  const draft: Draft = { live: [], gone: [], changes: [], decisions: [] };
+  const draft: Draft = { alerts: [], forgotten: [], changes: [], decisions: [] };
   const { report } = input;
   const verdict = input.states.find(({ kind }) => kind === "verdict") ?? null;
   const unknown = input.states.find(({ kind }) => kind === "unknown") ?? null;
@@ -91,7 +89,7 @@ export function transition(input: TransitionInput): Transition {
 
 /** Ends an alert whose organization or check is no longer configured; one that only waited is forgotten. */
 export function removal(state: Alert, reason: "organization_removed" | "check_removed", nowMs: number): Transition {
-  const draft: Draft = { live: [], gone: [], changes: [], decisions: [] };
+  const draft: Draft = { alerts: [], forgotten: [], changes: [], decisions: [] };
   end(draft, state, Math.max(nowMs, state.startsAtMs), reason);
   return draft;
 }
@@ -195,22 +193,21 @@ function fire(draft: Draft, report: TransitionReport, alert: Alert, reason: Reas
 function change(draft: Draft, event: ChangeEvent, alert: Alert, previousSeverity: Severity, reason: Reason): void {
   const changed: Alert = { ...alert, reason };
   keep(draft, changed, reason);
-  draft.changes.push({ event, alert: changed, previousSeverity, endsAtMs: null, reason });
+  draft.changes.push({ event, alert: changed, previousSeverity, reason });
 }
 
 function end(draft: Draft, before: Alert, runAtMs: number, reason: Reason): void {
-  const ended: Alert = { ...before, reason };
-  const endsAtMs = Math.max(runAtMs, before.startsAtMs);
-  const resolution = before.kind === "unknown" ? "recovered" : "resolved";
-  draft.gone.push(ended);
   draft.decisions.push({ alertId: before.id, reason });
-  if (before.state === "firing") {
-    draft.changes.push({ event: resolution, alert: ended, previousSeverity: before.severity, endsAtMs, reason });
-  }
+  if (before.state === "pending") return void draft.forgotten.push(before.id);
+  const isByRun = reason !== "organization_removed" && reason !== "check_removed";
+  const alert: Alert = { ...before, reason, end: { atMs: Math.max(runAtMs, before.startsAtMs), isByRun } };
+  const event = before.kind === "unknown" ? "recovered" : "resolved";
+  draft.alerts.push(alert);
+  draft.changes.push({ event, alert, previousSeverity: before.severity, reason });
 }
 
 function keep(draft: Draft, alert: Alert, reason: Reason): void {
-  draft.live.push({ ...alert, reason });
+  draft.alerts.push({ ...alert, reason });
   draft.decisions.push({ alertId: alert.id, reason });
 }
 

@@ -134,7 +134,6 @@ function fleetNotice(
     organizations,
     spiking: spiking.length,
     withinMs: spiking.length === 0 ? 0 : Math.max(...began) - Math.min(...began),
-    peakSpiking: Math.max(verdict.peakSpiking, spiking.length),
     assetTypes: [...excess]
       .map(([assetType, count]) => ({ assetType, count, share: count / all }))
       .toSorted((left, right) => right.count - left.count || (left.assetType < right.assetType ? -1 : 1))

@@ -86,8 +86,6 @@ export interface FleetNotice extends Pick<FleetVerdict, "together" | "usual" | "
   readonly spiking: number;
   /** Within how long those began. */
   readonly withinMs: number;
-  /** The most that spiked at once while it lasted. */
-  readonly peakSpiking?: number;
   readonly assetTypes: readonly { readonly assetType: string; readonly count: number; readonly share: number }[];
   /** When it began, by the median of its members' onsets, the markers before, and the share of reversed deaths; absent at its end. */
   readonly evidence?: Omit<FleetEvidence, "first">;

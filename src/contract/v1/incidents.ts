@@ -48,7 +48,6 @@ export const incidentSchema = z.object({
       id: z.string(),
       startsAt: instantSchema,
       spiking: z.number(),
-      peakSpiking: z.number(),
       organizations: z.number(),
       together: z.number(),
       usual: z.number(),

@@ -18,9 +18,7 @@ const verdictSchema = z.object({
   usual: z.number(),
   /** Probability that at least so many begin by chance. */
   probability: z.number(),
-  /** The most that fired at once. */
-  peakSpiking: count,
-  /** Organizations with a result when the peak was seen. */
+  /** Organizations with a result when one fired last. */
   organizations: count,
 });
 
@@ -173,18 +171,6 @@ export function createIncidentStore(db: Db<IncidentTables & AlertTables & LogTab
         .groupBy("incidentNumber")
         .execute();
       return new Map(counted.map(({ number, firing }) => [number ?? 0, Number(firing)]));
-    },
-    /** Organizations whose spike alert fires, each with its incident. */
-    spiking: async (): Promise<readonly { readonly slug: string; readonly incident: number }[]> => {
-      const rows = await db
-        .selectFrom("alerts")
-        .select(["slug", "incidentNumber as incident"])
-        .where("checkName", "=", "dead-asset-spike")
-        .where("kind", "=", "verdict")
-        .where("endsAtMs", "is", null)
-        .where("state", "=", "firing")
-        .execute();
-      return rows.map(({ slug, incident }) => ({ slug, incident: incident ?? 0 }));
     },
     /** Notes that a spike alert of an organization fired on that day (days since the epoch). */
     noteSpikeDay: async (day: number, slug: string, incident: number): Promise<void> => {

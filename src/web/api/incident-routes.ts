@@ -182,7 +182,6 @@ function viewIncident(read: ReadIncident, withPeople: boolean, nowMs: number): I
             id: incident.id,
             startsAt: iso(verdict.startsAtMs),
             spiking,
-            peakSpiking: verdict.peakSpiking,
             organizations: verdict.organizations,
             together: verdict.together,
             usual: verdict.usual,

@@ -27,7 +27,6 @@ const incident = openIncident(startedAtMs, {
     together: 2,
     usual: 0.4,
     probability: 1e-9,
-    peakSpiking: 2,
     organizations: 3,
   },
 });

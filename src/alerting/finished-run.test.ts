@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 
-import { runTimeMs } from "./run-time.ts";
+import { resultReport } from "../../test/support/check-reports.ts";
+import { runTimeMs } from "./finished-run.ts";
 
 it.each([
   [
@@ -16,6 +17,7 @@ it.each([
     90_100,
   ],
   ["one that was asked for before it was due, too", { dueAtMs: 2_000, startedAtMs: 1_400, nextDueAtMs: 2_000 }, 1_400],
-])("%s", (_rule, times, expected) => {
-  expect(runTimeMs(times)).toBe(expected);
+])("%s", (_rule, { dueAtMs, startedAtMs, nextDueAtMs }, expected) => {
+  const run = { check: "dead-asset-spike", slug: "acme", dueAtMs, isAsked: false } as const;
+  expect(runTimeMs({ run, report: resultReport({ startedAtMs }), nextDueAtMs })).toBe(expected);
 });
