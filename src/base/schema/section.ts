@@ -1,15 +1,12 @@
 import { z } from "zod";
 
-import { formatDuration } from "../durations.ts";
-import { addProblems, strictObject, type KeyProblem } from "./values.ts";
 import type { Secret } from "../secret.ts";
+import { addProblems, strictObject, type KeyProblem } from "./values.ts";
 
 // A key is said once, in its schema: its name and type in the configuration, and what `config show` writes, follow from it.
 
 type Shape = z.core.$ZodLooseShape;
-type Inner<Schema> = Schema extends z.ZodOptional<infer Of> | z.ZodDefault<infer Of> | z.ZodPrefault<infer Of>
-  ? Inner<Of>
-  : Schema;
+type Inner<Schema> = Schema extends z.ZodOptional<infer Of> ? Inner<Of> : Schema;
 /** Text that is read as milliseconds has its unit in the name of its key. */
 type NameOf<Key extends string, Of extends Shape> =
   Inner<Of[Key]> extends z.ZodCodec<z.ZodString, z.ZodNumber> ? `${Key}Ms` : Key;
@@ -21,9 +18,10 @@ type Lasting<Value> = Value extends Secret | string | ReadonlySet<unknown>
 type Said<Schema> = Lasting<Exclude<z.output<Schema>, undefined>>;
 type Optional<Of extends Shape> = { [Key in keyof Of]: undefined extends z.output<Of[Key]> ? Key : never }[keyof Of];
 
-/** The type of the configuration for an object of this shape in the file; an absent key is null. */
+/** The type of the configuration for an object of this shape in the file; an absent key is null where nothing is built in. */
 export type Section<Of extends Shape> = {
-  readonly [Key in keyof Of & string as NameOf<Key, Of>]: Said<Of[Key]> | (Key extends Optional<Of> ? null : never);
+  readonly [Key in keyof Of & string as NameOf<Key, Of>]:
+    Said<Of[Key]> | (Key extends Optional<Of> ? (Of[Key] extends BuiltIn<z.ZodType> ? never : null) : never);
 };
 /** The same where something else may say what is absent: it is not there. */
 export type Layer<Of extends Shape> = {
@@ -57,7 +55,7 @@ export function section<Of extends Shape>(
   shape: Of,
   rules: ObjectRules<Of> = {},
 ): ReadAs<z.ZodObject<Of, z.core.$strict>, Section<Of>> {
-  return object(shape, rules, null);
+  return object(shape, rules, ({ builtIn }) => builtIn() ?? null);
 }
 
 /** Returns an object of the file, which is read as a {@link Layer}. */
@@ -65,13 +63,13 @@ export function layer<Of extends Shape>(
   shape: Of,
   rules: ObjectRules<Of> = {},
 ): ReadAs<z.ZodObject<Of, z.core.$strict>, Layer<Of>> {
-  return object(shape, rules, undefined);
+  return object(shape, rules, () => undefined);
 }
 
 function object<Of extends Shape, Read>(
   shape: Of,
   { where, foreign, check, isAboutAbsence }: ObjectRules<Of>,
-  absent: null | undefined,
+  absent: (key: ShapeKey) => unknown,
 ): ReadAs<z.ZodObject<Of, z.core.$strict>, Read> {
   const known = strictObject(shape, where, foreign);
   const written =
@@ -83,26 +81,26 @@ function object<Of extends Shape, Read>(
             ? { when: ({ value }) => Object(value) === value && !Array.isArray(value) }
             : undefined,
         );
-  const keys = keysOf(written.shape);
+  const keys = keysOf(shape);
   return readAs(
     written,
-    (values) => renamed(keys, values, absent) as Read,
+    // Each of ten thousand organizations has seven of these.
+    (values) => {
+      const read: Record<string, unknown> = {};
+      for (const one of keys) {
+        const { [one.key]: said = absent(one) } = values as Values;
+        if (said !== undefined) read[one.name] = said;
+      }
+      return read as Read;
+    },
     (read: Read) => {
-      const values = keys.map((key) => [key, (read as Values)[key.name] ?? null] as const);
-      const said = values.filter(([{ isOptional }, value]) => !isOptional || value !== null);
-      return Object.fromEntries(said.map(([{ key }, value]) => [key, value])) as z.output<typeof written>;
+      // Of a key with a built-in value null says something: `fleet: false`.
+      const said = keys.filter(
+        ({ name, isBuiltIn }) => (read as Values)[name] !== undefined && (isBuiltIn || (read as Values)[name] !== null),
+      );
+      return Object.fromEntries(said.map(({ key, name }) => [key, (read as Values)[name]])) as z.output<typeof written>;
     },
   );
-}
-
-// Each of ten thousand organizations has seven of these.
-function renamed(keys: readonly ShapeKey[], values: unknown, absent: null | undefined): Values {
-  const read: Record<string, unknown> = {};
-  for (const { key, name } of keys) {
-    const value = (values as Values)[key] ?? absent;
-    if (value !== undefined) read[name] = value;
-  }
-  return read;
 }
 
 /** A schema of what the file has, and what that is read as. */
@@ -125,17 +123,13 @@ export function readAs<Written extends z.core.$ZodType, Read>(
 }
 
 interface BuiltIn<Schema extends z.ZodType> extends z.ZodOptional<Schema> {
-  readonly builtIn: z.output<Schema>;
+  readonly isBuiltIn: true;
 }
 
-/** Returns a key of a {@link Layer} with what holds where no layer says it. */
-export function builtIn<Schema extends z.ZodType>(
-  schema: Schema,
-  value: z.output<Schema>,
-  description: string,
-): BuiltIn<Schema> {
-  const written = typeof value === "number" && isMilliseconds(schema) ? formatDuration(value) : value;
-  return Object.assign(schema.optional().meta({ description, default: written }), { builtIn: value });
+/** Returns a key with what holds where a section, or no layer, says it, as the file would say it. */
+export function builtIn<Schema extends z.ZodType>(schema: Schema, written: z.input<Schema>): BuiltIn<Schema> {
+  // The type alone remembers it on clones, as `describe` makes them; the metadata does at run time.
+  return schema.optional().meta({ default: written, isBuiltIn: true }) as unknown as BuiltIn<Schema>;
 }
 
 /** The built-in values, which hold where no layer has one. */
@@ -148,8 +142,9 @@ type Nested<Of extends Shape> = z.ZodOptional<ReadAs<z.ZodObject<Of, z.core.$str
 
 /** Returns what is built in of a shape and of the layers in it. */
 export function builtInOf<Of extends Shape>(shape: Of): Whole<Of> {
-  const entries = keysOf(shape).flatMap(({ name, schema }) => {
-    if ("builtIn" in schema) return [[name, schema.builtIn]];
+  const entries = keysOf(shape).flatMap(({ name, schema, builtIn }) => {
+    const value = builtIn();
+    if (value !== undefined) return [[name, value]];
     const inner = schema instanceof z.ZodOptional ? schema.unwrap() : null;
     if (!(inner instanceof z.ZodCodec) || !(inner.in instanceof z.ZodObject)) return [];
     return [[name, builtInOf(inner.in.shape)]];
@@ -165,43 +160,18 @@ interface ShapeKey {
   /** In the configuration. */
   readonly name: string;
   readonly schema: z.core.$ZodType;
-  readonly isOptional: boolean;
-  readonly encode: (value: unknown) => unknown;
+  readonly isBuiltIn: boolean;
+  /** Returns what holds where nothing says it; undefined: nothing is built in. */
+  readonly builtIn: () => unknown;
 }
-
-const knownKeys = new WeakMap<Shape, readonly ShapeKey[]>();
 
 function keysOf(shape: Shape): readonly ShapeKey[] {
-  const known = knownKeys.get(shape);
-  if (known !== undefined) return known;
-  const schemas = Object.entries<z.core.$ZodType>(shape);
-  const keys = schemas.map(([key, schema]): ShapeKey => {
-    const isOptional = schema instanceof z.core.$ZodOptional;
-    const isCodec = holdsCodec(schema);
-    const encode: ShapeKey["encode"] = (value) =>
-      !isCodec || (isOptional && value === null) ? value : z.encode(schema, value);
-    return { key, name: isMilliseconds(schema) ? `${key}Ms` : key, schema, isOptional, encode };
+  return Object.entries<z.core.$ZodType>(shape).map(([key, schema]) => {
+    const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
+    const isMilliseconds = inner instanceof z.ZodCodec && inner.out instanceof z.ZodNumber;
+    const { isBuiltIn = false, default: written } = z.globalRegistry.get(schema) ?? {};
+    let read: unknown;
+    const builtIn = (): unknown => (isBuiltIn === true ? (read ??= z.decode(inner, written)) : undefined);
+    return { key, name: isMilliseconds ? `${key}Ms` : key, schema, isBuiltIn: isBuiltIn === true, builtIn };
   });
-  knownKeys.set(shape, keys);
-  return keys;
-}
-
-function isMilliseconds(schema: z.core.$ZodType): boolean {
-  if (isWrapper(schema)) return isMilliseconds(schema.unwrap());
-  return schema instanceof z.ZodCodec && schema.out instanceof z.ZodNumber;
-}
-
-/** Whether what is read differs anywhere from what is written. */
-function holdsCodec(schema: z.core.$ZodType): boolean {
-  if (isWrapper(schema)) return holdsCodec(schema.unwrap());
-  if (schema instanceof z.ZodArray) return holdsCodec(schema.element);
-  if (schema instanceof z.ZodRecord) return holdsCodec(schema.valueType);
-  if (schema instanceof z.ZodUnion) return schema.options.some(holdsCodec);
-  return (
-    schema instanceof z.ZodCodec || (schema instanceof z.ZodObject && Object.values(schema.shape).some(holdsCodec))
-  );
-}
-
-function isWrapper(schema: z.core.$ZodType): schema is z.ZodOptional | z.ZodDefault | z.ZodPrefault {
-  return schema instanceof z.core.$ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
 }

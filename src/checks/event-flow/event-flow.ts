@@ -15,20 +15,16 @@ const eventFlowSettings = {
   switchedBy: "enabled",
   description: "The check `event-flow`: whether the liveness checker still looks. Stored events only.",
   shape: {
-    enabled: builtIn(
-      z.boolean(),
-      false,
+    enabled: builtIn(z.boolean(), false).describe(
       "Whether the check `event-flow` runs; then the spike check of a silent stream is `unknown`, never ok.",
     ),
-    schedule: builtIn(cronPattern(), "*/5 * * * *", "The check's cron pattern, in the organization's timezone."),
-    maxSilence: builtIn(
-      duration({ minMs: minuteMs, maxMs: 365 * dayMs }),
-      dayMs,
+    schedule: builtIn(cronPattern(), "*/5 * * * *").describe(
+      "The check's cron pattern, in the organization's timezone.",
+    ),
+    maxSilence: builtIn(duration({ minMs: minuteMs, maxMs: 365 * dayMs }), "24h").describe(
       "`fail` when no liveness event of any status came for longer.",
     ),
-    maxCoverageDrop: builtIn(
-      z.number().gt(0).max(1),
-      0.5,
+    maxCoverageDrop: builtIn(z.number().gt(0).max(1), 0.5).describe(
       "`warn` when fewer assets were checked in the last 24 h than usual (the median of the 7 days before, where it is at least 20) by more than this share; 1: never.",
     ),
   },

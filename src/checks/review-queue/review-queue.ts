@@ -3,7 +3,7 @@ import { z } from "zod";
 import { formatCount } from "../../base/numbers.ts";
 import { builtIn, type Whole } from "../../base/schema/section.ts";
 import { cronPattern, duration } from "../../base/schema/values.ts";
-import { dayMs, hourMs, secondMs } from "../../base/time.ts";
+import { dayMs, secondMs } from "../../base/time.ts";
 import type { PlatformApi } from "../../contract/platform-api.ts";
 import { walkReports } from "../../contract/report-pages.ts";
 import type { CheckedOrganization, CheckKind, CheckSettings, Evaluated, SaidNumbers } from "../kind.ts";
@@ -19,10 +19,14 @@ const reviewQueueSettings = {
   switchedBy: "enabled",
   description: "The watcher of the queue of proposals that wait for the customer's review.",
   shape: {
-    enabled: builtIn(z.boolean(), false, "Whether the check `review-queue` runs."),
-    schedule: builtIn(cronPattern(), "*/10 * * * *", "Its cron pattern, in the organization's timezone."),
-    warnAfter: builtIn(duration({ maxMs: longMs }), 4 * hourMs, "`warn` when the oldest report in the queue is older."),
-    failAfter: builtIn(duration({ maxMs: longMs }), dayMs, "`fail` when the oldest report in the queue is older."),
+    enabled: builtIn(z.boolean(), false).describe("Whether the check `review-queue` runs."),
+    schedule: builtIn(cronPattern(), "*/10 * * * *").describe("Its cron pattern, in the organization's timezone."),
+    warnAfter: builtIn(duration({ maxMs: longMs }), "4h").describe(
+      "`warn` when the oldest report in the queue is older.",
+    ),
+    failAfter: builtIn(duration({ maxMs: longMs }), "24h").describe(
+      "`fail` when the oldest report in the queue is older.",
+    ),
   },
 } as const satisfies CheckSettings;
 type ReviewQueueOrganization = CheckedOrganization & {

@@ -96,7 +96,7 @@ export async function readPast(
     throw new FlatlineError("usage", `no event of ${missing.map((slug) => `"${slug}"`).join(", ")}`);
   const asked = [...records.values()].filter(({ slug }) => isAsked(slug));
   const organizations = organizationsOf(config, asked, flags).map((one) => watchedOf(settled(one, settings)));
-  const { incident, fleet } = config?.alerting ?? rootShape.alerting.parse(undefined);
+  const { incident, fleet } = config?.alerting ?? rootShape.alerting.unwrap().parse({});
   const known = truth === null ? null : await readTruth(truth, asked, config, context);
   return {
     organizations,

@@ -1,6 +1,6 @@
 import { dayMs } from "../../base/time.ts";
 import { optionalSecret, secretHeaders } from "../../base/schema/secret-rules.ts";
-import { fileOrUrl, section } from "../../base/schema/section.ts";
+import { builtIn, fileOrUrl, section } from "../../base/schema/section.ts";
 import {
   checkHttpUrl,
   duration,
@@ -18,12 +18,12 @@ const discoverShape = {
   ),
   file: filePath().optional().describe("A file with the JSON array, at most 16 MiB. Not with `url`."),
   headers: secretHeaders().describe("Headers of the request; secrets."),
-  refreshInterval: duration({ minMs: shortestIntervalMs, maxMs: dayMs })
-    .prefault("5m")
-    .describe("How often the list is read."),
-  maxOrganizations: wholeNumber({ min: 1, max: 100_000 })
-    .default(20_000)
-    .describe("A list with more organizations is not applied."),
+  refreshInterval: builtIn(duration({ minMs: shortestIntervalMs, maxMs: dayMs }), "5m").describe(
+    "How often the list is read.",
+  ),
+  maxOrganizations: builtIn(wholeNumber({ min: 1, max: 100_000 }), 20_000).describe(
+    "A list with more organizations is not applied.",
+  ),
 };
 /** A source of organizations. */
 export const discoverSchema = section(discoverShape, {

@@ -15,35 +15,23 @@ const referenceName = "reference";
  * form, a reference (`${NAME}`, `${file:PATH}`) is allowed too: what that turns out to be is known at run time only.
  */
 export function createJsonSchema(): JsonSchema {
-  const schema = stateLimits(z.toJSONSchema(rootSchema, { io: "input", override: keepDefault }));
-  const { $schema, properties, ...root } = allowReferences(schema) as JsonSchema;
-  const sections = properties as Readonly<Record<string, JsonSchema>>;
+  const schema = z.toJSONSchema(rootSchema, {
+    io: "input",
+    // zod drops the default of what is read as something else than it is written.
+    override: ({ zodSchema, jsonSchema }) => {
+      const { default: written } = z.globalRegistry.get(zodSchema) ?? {};
+      if (written !== undefined) jsonSchema.default = written;
+    },
+  });
+  const { $schema, ...root } = completed(schema, true) as JsonSchema;
   return {
     $schema,
     title: "flatline",
     ...root,
-    // A key that an organization leaves out is as in `defaults`: no editor may offer the built-in value there.
-    properties: {
-      ...sections,
-      defaults: withHealthchecks(sections["defaults"]),
-      organizations: withoutDefaults(sections["organizations"]),
-    },
     $defs: {
       [referenceName]: { type: "string", pattern: "\\$\\{(?:file:[^{}]+|[A-Za-z_][A-Za-z0-9_]*(?::-[^}]*)?)\\}" },
     },
   };
-}
-
-/** zod drops the default of what is read as something else than it is written; those in metadata are as they are written. */
-function keepDefault({
-  zodSchema,
-  jsonSchema,
-}: {
-  readonly zodSchema: z.core.$ZodType;
-  readonly jsonSchema: Record<string, unknown>;
-}): void {
-  const written = z.globalRegistry.get(zodSchema)?.["default"];
-  if (written !== undefined) jsonSchema["default"] = written;
 }
 
 /** Returns the text of flatline.schema.json. */
@@ -51,15 +39,37 @@ export function renderJsonSchema(): string {
   return `${JSON.stringify(createJsonSchema(), null, 2)}\n`;
 }
 
-/** Adds the bounds of a value to its description, so that none can be left out there. */
-function stateLimits(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(stateLimits);
+// A key that one of these leaves out is as in `defaults` or in its organization: no editor may offer the built-in value there.
+const inheriting = ["organizations", "healthchecks"];
+
+/** Adds the bounds of a value to its description, so that none can be left out there, and the references that it may be. */
+function completed(node: unknown, hasDefaults: boolean): unknown {
+  if (Array.isArray(node)) return node.map((one) => completed(one, hasDefaults));
   if (!isNode(node)) return node;
-  const { [limitsKeyword]: ofDuration, ...own } = node;
-  const copy = Object.fromEntries(Object.entries(own).map(([keyword, child]) => [keyword, stateLimits(child)]));
+  const { isBuiltIn: _isBuiltIn, [limitsKeyword]: ofDuration, description, default: written, ...own } = node;
   const limits = typeof ofDuration === "string" ? ofDuration : limitsOf(own);
-  const { description } = own;
-  return typeof description === "string" && limits !== "" ? { ...copy, description: `${description} ${limits}` } : copy;
+  const said = {
+    ...(typeof description === "string" ? { description: `${description} ${limits}`.trim() } : {}),
+    // Sections are filled in from the defaults of their keys: an empty object as a default tells nothing.
+    ...(hasDefaults && written !== undefined && !isEmptyObject(written) ? { default: written } : {}),
+  };
+  if (isBound(own)) {
+    const { examples, ...bound } = own;
+    return {
+      ...said,
+      ...(examples === undefined ? {} : { examples }),
+      anyOf: [bound, { $ref: `#/$defs/${referenceName}` }],
+    };
+  }
+  const rest = Object.entries(own).map(([keyword, value]) => {
+    if (keyword !== "properties" || !isNode(value)) return [keyword, completed(value, hasDefaults)];
+    const keys = Object.entries(value).map(([key, child]) => [
+      key,
+      completed(child, hasDefaults && !inheriting.includes(key)),
+    ]);
+    return [keyword, Object.fromEntries(keys)];
+  });
+  return { ...said, ...Object.fromEntries(rest) };
 }
 
 function limitsOf(node: JsonSchema): string {
@@ -76,54 +86,11 @@ function limitsOf(node: JsonSchema): string {
   return most === null ? "" : `At most ${most}${unit}.`;
 }
 
-const boundTypes = new Set(["integer", "number", "boolean"]);
-const annotations = ["description", "default", "examples"];
-
-function allowReferences(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(allowReferences);
-  if (!isNode(node)) return node;
-  if (isBound(node)) {
-    const shown = Object.entries(node).filter(([keyword]) => annotations.includes(keyword));
-    const bound = Object.entries(node).filter(([keyword]) => !annotations.includes(keyword));
-    return {
-      ...Object.fromEntries(shown),
-      anyOf: [Object.fromEntries(bound), { $ref: `#/$defs/${referenceName}` }],
-    };
-  }
-  const copy: Record<string, unknown> = {};
-  for (const [keyword, value] of Object.entries(node)) {
-    if (annotations.includes(keyword)) {
-      // These sections are filled in from the defaults of their keys: an empty object as a default tells nothing.
-      if (!isEmptyObject(value)) copy[keyword] = value;
-    } else if (keyword === "properties" && isNode(value)) {
-      copy[keyword] = Object.fromEntries(Object.entries(value).map(([key, child]) => [key, allowReferences(child)]));
-    } else {
-      copy[keyword] = allowReferences(value);
-    }
-  }
-  return copy;
-}
-
-/** A key that a healthcheck's `alert` leaves out is as in its organization. */
-function withHealthchecks(node: unknown): unknown {
-  if (!isNode(node) || !isNode(node["properties"])) return node;
-  const { properties } = node;
-  return { ...node, properties: { ...properties, healthchecks: withoutDefaults(properties["healthchecks"]) } };
-}
-
-function withoutDefaults(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(withoutDefaults);
-  if (!isNode(node)) return node;
-  const kept = Object.entries(node).filter(([keyword]) => keyword !== "default");
-  return Object.fromEntries(kept.map(([keyword, value]) => [keyword, withoutDefaults(value)]));
-}
-
-function isBound(node: JsonSchema): boolean {
+function isBound({ type, ...node }: JsonSchema): boolean {
   // An editor distinguishes the types of receivers by a constant.
   if ("const" in node) return false;
-  if (typeof node["type"] !== "string") return false;
-  if (boundTypes.has(node["type"])) return true;
-  return node["type"] === "string" && ("enum" in node || "pattern" in node || "format" in node);
+  if (type === "string") return "enum" in node || "pattern" in node || "format" in node;
+  return type === "integer" || type === "number" || type === "boolean";
 }
 
 function isNode(value: unknown): value is JsonSchema {

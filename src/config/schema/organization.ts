@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { dayMs, hourMs } from "../../base/time.ts";
+import { dayMs } from "../../base/time.ts";
 import { checkSettings, type SettingsShape } from "../../checks/checks.ts";
 import {
   healthcheckPathPattern,
@@ -24,52 +24,40 @@ const multiplier = z.number().positive();
 
 /** Thresholds as a configuration or a discovered list says them. */
 export const thresholdsSchema = layer({
-  windowHours: builtIn(
-    wholeNumber({ min: 1, max: 87_600 }),
-    defaultThresholds.windowHours,
+  windowHours: builtIn(wholeNumber({ min: 1, max: 87_600 }), defaultThresholds.windowHours).describe(
     "Length of the window, whole hours.",
   ),
-  baselineDays: builtIn(
-    wholeNumber({ min: 1, max: 3_650 }),
-    defaultThresholds.baselineDays,
+  baselineDays: builtIn(wholeNumber({ min: 1, max: 3_650 }), defaultThresholds.baselineDays).describe(
     "Length of the baseline before the window, whole days.",
   ),
-  warnMultiplier: builtIn(multiplier, defaultThresholds.warnMultiplier, "`warn` above the expected count times this."),
-  failMultiplier: builtIn(
-    multiplier,
-    defaultThresholds.failMultiplier,
+  warnMultiplier: builtIn(multiplier, defaultThresholds.warnMultiplier).describe(
+    "`warn` above the expected count times this.",
+  ),
+  failMultiplier: builtIn(multiplier, defaultThresholds.failMultiplier).describe(
     "`fail` above the expected count times this; tried first.",
   ),
-  minSpikeCount: builtIn(
-    z.int().min(1),
-    defaultThresholds.minSpikeCount,
+  minSpikeCount: builtIn(z.int().min(1), defaultThresholds.minSpikeCount).describe(
     "With fewer deaths in the window the verdict is `ok`.",
   ),
 }).describe("Thresholds of the check `dead-asset-spike`, under the API's own names.");
 
 const alertShape = {
-  for: builtIn(
-    duration({ maxMs: longMs }),
-    0,
+  for: builtIn(duration({ maxMs: longMs }), "0s").describe(
     "How long a check must be non-ok without a break before its alert fires.",
   ),
-  keepFiringFor: builtIn(duration({ maxMs: longMs }), 0, "How long it must be ok again before the alert resolves."),
-  unknownAfter: builtIn(
-    wholeNumber({ min: 1, max: 10_000 }),
-    3,
+  keepFiringFor: builtIn(duration({ maxMs: longMs }), "0s").describe(
+    "How long it must be ok again before the alert resolves.",
+  ),
+  unknownAfter: builtIn(wholeNumber({ min: 1, max: 10_000 }), 3).describe(
     "Runs without a result in a row that make an alert of their own.",
   ),
-  repeatInterval: builtIn(
-    duration({ maxMs: longMs }),
-    4 * hourMs,
+  repeatInterval: builtIn(duration({ maxMs: longMs }), "4h").describe(
     "How often a reminder goes out while an alert fires; `0s`: never.",
   ),
 };
 const alertSchema = layer({
   ...alertShape,
-  minBaselineCoverage: builtIn(
-    z.number().min(0).max(1),
-    0,
+  minBaselineCoverage: builtIn(z.number().min(0).max(1), 0).describe(
     "Local sources: an alert stays pending while less than this share of the baseline lies after the organization's first event.",
   ),
 }).describe("When an alert fires, resolves and reminds.");
@@ -99,21 +87,17 @@ const healthcheckSchema = section({
   schedule: cronPattern()
     .optional()
     .describe("Its cron pattern, in the organization's timezone; the organization's schedule when absent."),
-  parameters: parametersSchema
-    .default({})
-    .describe("Sent with the organization's slug: numbers, texts, `true` or `false`, as the platform documents them."),
+  parameters: builtIn(parametersSchema, {}).describe(
+    "Sent with the organization's slug: numbers, texts, `true` or `false`, as the platform documents them.",
+  ),
   alert: layer(alertShape).optional().describe("Merged into the organization's `alert`, field by field."),
 });
 
 const gateSchema = layer({
-  releaseOn: builtIn(
-    z.array(z.enum(["judged", "resolved"])),
-    ["judged"],
+  releaseOn: builtIn(z.array(z.enum(["judged", "resolved"])), ["judged"]).describe(
     "After a fail, any of these opens the gate again, as a release by hand does; none when empty.",
   ),
-  whenUnknown: builtIn(
-    z.enum(["allow", "hold"]),
-    "allow",
+  whenUnknown: builtIn(z.enum(["allow", "hold"]), "allow").describe(
     "The answer while the last run gave no result, or none that still holds: `allow` fails open, `hold` closed.",
   ),
 }).describe("What `GET /api/v1/gate/{slug}` answers to a pipeline that asks whether it may act on deaths.");
@@ -137,35 +121,31 @@ const checksShape = Object.fromEntries(
 
 /** The settings that `defaults` and an organization may have. */
 export const settingsShape = {
-  schedule: builtIn(cronPattern(), "*/5 * * * *", "Cron pattern as in Vixie cron: 5 fields, or 6 with seconds first."),
-  timezone: builtIn(
-    timezone(),
-    "UTC",
+  schedule: builtIn(cronPattern(), "*/5 * * * *").describe(
+    "Cron pattern as in Vixie cron: 5 fields, or 6 with seconds first.",
+  ),
+  timezone: builtIn(timezone(), "UTC").describe(
     "The timezone of the schedules, a name of the time zone database: `Europe/Berlin`.",
   ),
-  jitter: builtIn(duration({ maxMs: dayMs }), 0, "Spreads start times over this long, by a stable hash of the slug."),
+  jitter: builtIn(duration({ maxMs: dayMs }), "0s").describe(
+    "Spreads start times over this long, by a stable hash of the slug.",
+  ),
   thresholds: thresholdsSchema.optional(),
-  baseline: builtIn(
-    z.enum(baselineKinds),
-    "mean",
+  baseline: builtIn(z.enum(baselineKinds), "mean").describe(
     "What is expected: the `mean` of the baseline, or the `median` of its days. `median` with local sources only.",
   ),
-  count: builtIn(
-    z.enum(countKinds),
-    "deaths",
+  count: builtIn(z.enum(countKinds), "deaths").describe(
     "What is counted: `deaths`, or each of the `assets` once. `assets` with `baseline: median` and `source.type: embedded` only.",
   ),
-  whenNoEvents: builtIn(
-    z.enum(["unknown", "ok"]),
-    "unknown",
+  whenNoEvents: builtIn(z.enum(["unknown", "ok"]), "unknown").describe(
     "The verdict on an organization of which no event was ever stored: `ok` for a stream that carries deaths only. With `source.type: embedded` only.",
   ),
-  sample: builtIn(z.boolean(), true, "Whether notifications name dead assets of it (`alerting.sample`)."),
+  sample: builtIn(z.boolean(), true).describe("Whether notifications name dead assets of it (`alerting.sample`)."),
   receivers: z
     .array(routedReceiver)
     .optional()
     .describe("Who is notified; all receivers when absent, none when empty. `{ name, after }` is an escalation."),
-  labels: builtIn(z.record(z.string(), z.string()), {}, "Copied to notifications, not to metrics."),
+  labels: builtIn(z.record(z.string(), z.string()), {}).describe("Copied to notifications, not to metrics."),
   alert: alertSchema.optional(),
   ...checksShape,
   healthchecks: z

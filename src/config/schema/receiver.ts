@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { dayMs, hourMs, minuteMs, secondMs } from "../../base/time.ts";
 import { duration, longestTimeoutMs, nameText, shortestIntervalMs, type KeyProblem } from "../../base/schema/values.ts";
-import { layer, readAs, section, type ReadAs, type Section } from "../../base/schema/section.ts";
+import { builtIn, layer, readAs, section, type ReadAs, type Section } from "../../base/schema/section.ts";
 import { checkNames } from "../../contract/report.ts";
 import { receiverKind, receiverTypes, type ReceiverOptions, type ReceiverType } from "../../receivers/receivers.ts";
 
@@ -57,8 +57,8 @@ function parseRateLimit(text: string): { readonly count: number; readonly perMs:
 /** The keys that receivers of every type have, but the type. */
 const receiverShape = {
   name: nameText(128).describe("Its name, in `receivers` of organizations and as a label of metrics."),
-  minSeverity: z.enum(["warn", "fail"]).default("warn").describe("The lowest severity of which it is notified."),
-  sendResolved: z.boolean().default(true).describe("Whether it is notified when an alert resolves."),
+  minSeverity: builtIn(z.enum(["warn", "fail"]), "warn").describe("The lowest severity of which it is notified."),
+  sendResolved: builtIn(z.boolean(), true).describe("Whether it is notified when an alert resolves."),
   sendUnknown: z
     .boolean()
     .optional()
@@ -71,14 +71,14 @@ const receiverShape = {
     .describe(
       "Whether it is notified of what people do with its alerts, and of a gate that opens. The default is true for `slack` with a token (comments, too, where `true` is written), else false. Refused for `pagerduty` and `alertmanager`.",
     ),
-  sample: z.boolean().default(true).describe("Whether it gets the names of dead assets (`alerting.sample`)."),
+  sample: builtIn(z.boolean(), true).describe("Whether it gets the names of dead assets (`alerting.sample`)."),
   match: layer(matchShape, { check: checkMatch })
     .optional()
     .describe("Only alerts that match all of these; at least one key."),
-  timeout: duration({ minMs: 1, maxMs: longestTimeoutMs }).prefault("10s").describe("Of one attempt."),
-  maxAge: duration({ minMs: shortestIntervalMs, maxMs: 30 * dayMs })
-    .prefault("24h")
-    .describe("How long delivery is tried before a notification is dead-lettered."),
+  timeout: builtIn(duration({ minMs: 1, maxMs: longestTimeoutMs }), "10s").describe("Of one attempt."),
+  maxAge: builtIn(duration({ minMs: shortestIntervalMs, maxMs: 30 * dayMs }), "24h").describe(
+    "How long delivery is tried before a notification is dead-lettered.",
+  ),
   rateLimit: rateLimitSchema.optional().describe("At most so many requests: `1/s`, `30/m`; absent: no limit."),
 };
 

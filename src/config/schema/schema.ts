@@ -8,7 +8,7 @@ import { discoverSchema } from "./discover.ts";
 import { rights, rightsOf } from "../../contract/rights.ts";
 import { defaultsSchema, organizationSchema, settingsShape } from "./organization.ts";
 import { checkMatch, matchShape, receiverSchema } from "./receiver.ts";
-import { layer, readAs, section } from "../../base/schema/section.ts";
+import { builtIn, layer, readAs, section } from "../../base/schema/section.ts";
 import { secondOpinionSchema } from "./second-opinion.ts";
 import { sourceSchema } from "./source.ts";
 import {
@@ -30,41 +30,44 @@ import {
 } from "../../base/schema/values.ts";
 
 const fleetSchema = section({
-  minOrganizations: wholeNumber({ min: 1, max: 100_000 })
-    .default(3)
-    .describe("At least so many organizations must have begun together."),
+  minOrganizations: builtIn(wholeNumber({ min: 1, max: 100_000 }), 3).describe(
+    "At least so many organizations must have begun together.",
+  ),
 });
 
-const alertingSchema = section({
-  groupWait: duration({ maxMs: hourMs }).prefault("10s").describe("From the first change to the first notification."),
-  groupInterval: duration({ maxMs: dayMs })
-    .prefault("1m")
-    .describe("The least time between two notifications of new alerts to one receiver."),
-  incident: section({
-    within: duration({ maxMs: 6 * hourMs })
-      .prefault("30m")
-      .describe("What fires within this after the first alert of an open incident of its family joins it."),
-  })
-    .prefault({})
-    .describe("What belongs together."),
-  fleet: readAs(
-    z.union([z.literal(false), fleetSchema]),
-    (fleet) => (fleet === false ? null : fleet),
-    (fleet) => fleet ?? false,
-  )
-    .prefault({})
-    .describe("One notification in place of many when the checker broke for everybody; or `false`."),
-  sample: wholeNumber({ min: 0, max: 100 })
-    .default(10)
-    .describe("How many dead assets the notification of a spike over stored events names."),
-  externalUrl: httpUrl()
-    .optional()
-    .describe(
-      "Where people reach flatline; links in notifications begin with it, and those of the page with its path.",
+const alertingSchema = builtIn(
+  section({
+    groupWait: builtIn(duration({ maxMs: hourMs }), "10s").describe("From the first change to the first notification."),
+    groupInterval: builtIn(duration({ maxMs: dayMs }), "1m").describe(
+      "The least time between two notifications of new alerts to one receiver.",
     ),
-})
-  .prefault({})
-  .describe("How notifications are grouped.");
+    incident: builtIn(
+      section({
+        within: builtIn(duration({ maxMs: 6 * hourMs }), "30m").describe(
+          "What fires within this after the first alert of an open incident of its family joins it.",
+        ),
+      }),
+      {},
+    ).describe("What belongs together."),
+    fleet: builtIn(
+      readAs(
+        z.union([z.literal(false), fleetSchema]),
+        (fleet) => (fleet === false ? null : fleet),
+        (fleet) => fleet ?? false,
+      ),
+      {},
+    ).describe("One notification in place of many when the checker broke for everybody; or `false`."),
+    sample: builtIn(wholeNumber({ min: 0, max: 100 }), 10).describe(
+      "How many dead assets the notification of a spike over stored events names.",
+    ),
+    externalUrl: httpUrl()
+      .optional()
+      .describe(
+        "Where people reach flatline; links in notifications begin with it, and those of the page with its path.",
+      ),
+  }),
+  {},
+).describe("How notifications are grouped.");
 
 const silenceKeys = layer(
   {
@@ -157,10 +160,10 @@ const trustedProxySchema = section({
     .array(addressRange())
     .min(1)
     .describe("The proxy's addresses, as flatline sees them: `127.0.0.1`, `10.0.0.0/8`, `::1`."),
-  userHeader: headerName().default("X-Forwarded-User").describe("The header that names the user."),
-  groupsHeader: headerName()
-    .default("X-Forwarded-Groups")
-    .describe("The header that names the user's groups: one line, with commas between them."),
+  userHeader: builtIn(headerName(), "X-Forwarded-User").describe("The header that names the user."),
+  groupsHeader: builtIn(headerName(), "X-Forwarded-Groups").describe(
+    "The header that names the user's groups: one line, with commas between them.",
+  ),
   may: z.record(z.string(), z.array(z.enum(rights)).min(1)).describe("The rights of each group, as in `tokens`."),
 }).describe("Identity from a reverse proxy. It must set both headers itself, and drop what a client sends in them.");
 
@@ -178,64 +181,60 @@ export const serverShape = {
   token: secretOrNone(checkKey).describe(
     "What writing over HTTP needs (`Authorization: Bearer`); an empty one is none. At least 16 bytes where `listen` is not a loopback address. A secret.",
   ),
-  tokens: z
-    .array(tokenSchema)
-    .prefault([])
-    .describe("Tokens with a name, for some rights only; `token` is one with all rights."),
+  tokens: builtIn(z.array(tokenSchema), []).describe(
+    "Tokens with a name, for some rights only; `token` is one with all rights.",
+  ),
   trustedProxy: trustedProxySchema.optional(),
   linkSecret: optionalSecret(checkSigningSecret).describe(
     "Signs the link *Acknowledge* in chats and mail, at least 16 bytes; absent: messages have the plain link only. Needs `alerting.externalUrl`. A secret.",
   ),
-  publicRead: z
-    .boolean()
-    .default(true)
-    .describe("Whether metrics, verdicts and the page can be read without the token."),
-  sessionTtl: duration({ minMs: secondMs, maxMs: longestSessionMs })
-    .prefault("30d")
-    .describe("How long who signed in on the page stays signed in without using it."),
-  drainTimeout: duration({ maxMs: longestTimeoutMs })
-    .prefault("8s")
-    .describe("How long a stop waits for running checks and deliveries."),
+  publicRead: builtIn(z.boolean(), true).describe(
+    "Whether metrics, verdicts and the page can be read without the token.",
+  ),
+  sessionTtl: builtIn(duration({ minMs: secondMs, maxMs: longestSessionMs }), "30d").describe(
+    "How long who signed in on the page stays signed in without using it.",
+  ),
+  drainTimeout: builtIn(duration({ maxMs: longestTimeoutMs }), "8s").describe(
+    "How long a stop waits for running checks and deliveries.",
+  ),
 };
 
 export const defaultStorePath = "./data/flatline.db";
 
 /** Where results are kept. */
 const storageShape = {
-  path: filePath()
-    .default(defaultStorePath)
-    .describe("The SQLite database's file; relative to the working directory. Not with `url`."),
+  path: builtIn(filePath(), defaultStorePath).describe(
+    "The SQLite database's file; relative to the working directory. Not with `url`.",
+  ),
   url: optionalSecret(checkPostgresUrl).describe(
     "A PostgreSQL in place of the file: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. A secret.",
   ),
-  poolSize: wholeNumber({ min: 2, max: 500 })
-    .default(10)
-    .describe("Connections to the PostgreSQL of `url` at most, and one that keeps the row of who writes."),
-  retention: duration({ minMs: hourMs, maxMs: 3_650 * dayMs })
-    .prefault("90d")
-    .describe("How long verdicts are kept."),
-  auditRetention: duration({ minMs: dayMs, maxMs: 36_500 * dayMs })
-    .prefault("400d")
-    .describe("How long the audit is kept: who did what."),
-  eventRetention: duration({ maxMs: 36_500 * dayMs })
-    .prefault("0s")
-    .describe("How long liveness events are kept; `0s`: for ever, else at least the longest window and baseline."),
+  poolSize: builtIn(wholeNumber({ min: 2, max: 500 }), 10).describe(
+    "Connections to the PostgreSQL of `url` at most, and one that keeps the row of who writes.",
+  ),
+  retention: builtIn(duration({ minMs: hourMs, maxMs: 3_650 * dayMs }), "90d").describe("How long verdicts are kept."),
+  auditRetention: builtIn(duration({ minMs: dayMs, maxMs: 36_500 * dayMs }), "400d").describe(
+    "How long the audit is kept: who did what.",
+  ),
+  eventRetention: builtIn(duration({ maxMs: 36_500 * dayMs }), "0s").describe(
+    "How long liveness events are kept; `0s`: for ever, else at least the longest window and baseline.",
+  ),
 };
 
 const heartbeatSchema = section({
   url: secret(checkHttpUrl).describe("Asked with GET. A secret."),
-  interval: duration({ minMs: shortestIntervalMs, maxMs: dayMs }).prefault("1m").describe("How often."),
+  interval: builtIn(duration({ minMs: shortestIntervalMs, maxMs: dayMs }), "1m").describe("How often."),
 }).describe("A dead man's switch: asked while the scheduler and the outbox are alive.");
 
-const logSchema = section({
-  level: z.enum(["debug", "info", "warn", "error"]).default("info").describe("The least level that is logged."),
-  format: z
-    .enum(["auto", "json", "pretty"])
-    .default("auto")
-    .describe("`json`: one object a line; `pretty`: text for people; `auto`: text on a terminal, else JSON."),
-})
-  .prefault({})
-  .describe("The log, on stderr.");
+const logSchema = builtIn(
+  section({
+    level: builtIn(z.enum(["debug", "info", "warn", "error"]), "info").describe("The least level that is logged."),
+    format: builtIn(z.enum(["auto", "json", "pretty"]), "auto").describe(
+      "`json`: one object a line; `pretty`: text for people; `auto`: text on a terminal, else JSON.",
+    ),
+  }),
+  {},
+).describe("The log, on stderr.");
 
 /** Keys that belong to each organization, written one level too high. */
 const misplaced = Object.fromEntries(
@@ -253,16 +252,15 @@ export const rootShape = {
     .optional()
     .describe("Where more organizations are listed, by URL or file."),
   alerting: alertingSchema,
-  receivers: z.array(receiverSchema).prefault([]).describe("Where notifications go."),
-  silences: z
-    .array(silenceSchema)
-    .prefault([])
-    .describe("When notifications are held back: fixed times, or recurring ones."),
+  receivers: builtIn(z.array(receiverSchema), []).describe("Where notifications go."),
+  silences: builtIn(z.array(silenceSchema), []).describe(
+    "When notifications are held back: fixed times, or recurring ones.",
+  ),
   appUrl: appUrlSchema
     .optional()
     .describe("Template of an organization's address in the platform: `https://app.example.com/o/{slug}`."),
-  server: section(serverShape).prefault({}).describe("The HTTP server."),
-  storage: section(storageShape).prefault({}).describe("The store."),
+  server: builtIn(section(serverShape), {}).describe("The HTTP server."),
+  storage: builtIn(section(storageShape), {}).describe("The store."),
   heartbeat: heartbeatSchema.optional(),
   secondOpinion: secondOpinionSchema.optional(),
   log: logSchema,

@@ -4,22 +4,23 @@ import { FlatlineError } from "../../base/errors.ts";
 import { splitParameters, typedParameters } from "../../base/named-parameters.ts";
 import { checkPostgresUrl } from "../../base/postgres-url.ts";
 import { checkKey, optionalSecret, secret, secretOrNone } from "../../base/schema/secret-rules.ts";
-import { readAs, section, type Section } from "../../base/schema/section.ts";
+import { builtIn, readAs, section, type Section } from "../../base/schema/section.ts";
 import { checkHttpUrl, duration, filePath, nameText, wholeNumber, type KeyProblem } from "../../base/schema/values.ts";
 import { suggest } from "../../base/suggestions.ts";
 import { dayMs, minuteMs, secondMs } from "../../base/time.ts";
 import { timeUnits, type TableSource } from "../../contract/table-source.ts";
 
-const observedKeysSchema = section({
-  currentCount: nameText().default("currentCount").describe("The key of the deaths within the window."),
-  baselineCount: nameText().default("baselineCount").describe("The key of the deaths within the baseline."),
-  expectedCount: nameText().default("expectedCount").describe("The key of the expected deaths."),
-  ratio: nameText().default("ratio").describe("The key of the ratio of the two."),
-})
-  .prefault({})
-  .describe("Which keys of a result's `observed` carry the counts that pages, metrics and notifications show.");
+const observedKeysSchema = builtIn(
+  section({
+    currentCount: builtIn(nameText(), "currentCount").describe("The key of the deaths within the window."),
+    baselineCount: builtIn(nameText(), "baselineCount").describe("The key of the deaths within the baseline."),
+    expectedCount: builtIn(nameText(), "expectedCount").describe("The key of the expected deaths."),
+    ratio: builtIn(nameText(), "ratio").describe("The key of the ratio of the two."),
+  }),
+  {},
+).describe("Which keys of a result's `observed` carry the counts that pages, metrics and notifications show.");
 
-const concurrencySchema = wholeNumber({ min: 1, max: 1_000 }).default(16).describe("How many checks run at once.");
+const concurrencySchema = builtIn(wholeNumber({ min: 1, max: 1_000 }), 16).describe("How many checks run at once.");
 
 const baseUrlText = z
   .string()
@@ -47,12 +48,10 @@ const remoteSourceSchema = section(
     apiKey: optionalSecret(checkKey).describe(
       "Sent as `X-API-KEY`; may be absent when every organization has its own. A secret.",
     ),
-    timeout: duration({ minMs: 1, maxMs: 10 * minuteMs })
-      .prefault("30s")
-      .describe("Of one attempt."),
-    retries: wholeNumber({ min: 0, max: 10 })
-      .default(2)
-      .describe("Extra attempts after network errors, 429 and 5xx; `Retry-After` is honoured."),
+    timeout: builtIn(duration({ minMs: 1, maxMs: 10 * minuteMs }), "30s").describe("Of one attempt."),
+    retries: builtIn(wholeNumber({ min: 0, max: 10 }), 2).describe(
+      "Extra attempts after network errors, 429 and 5xx; `Retry-After` is honoured.",
+    ),
     concurrency: concurrencySchema,
     observedKeys: observedKeysSchema,
   },
@@ -62,12 +61,9 @@ const remoteSourceSchema = section(
 const preloadSchema = z.union([
   section({
     events: filePath().describe("A file of liveness events (CSV or NDJSON, `.gz` too)."),
-    rebase: z
-      .union([z.boolean(), duration({ maxMs: dayMs })])
-      .prefault(false)
-      .describe(
-        "Shifts the events in time so that the newest is at the moment of import; a duration: this long after it.",
-      ),
+    rebase: builtIn(z.union([z.boolean(), duration({ maxMs: dayMs })]), false).describe(
+      "Shifts the events in time so that the newest is at the moment of import; a duration: this long after it.",
+    ),
   }),
   section({
     fixture: filePath().describe("A fixture of organizations, keys, assets and reports."),
@@ -77,7 +73,7 @@ const preloadSchema = z.union([
 const embeddedSourceSchema = section(
   {
     type: z.literal("embedded").describe("Evaluates liveness events in flatline's own store."),
-    preload: z.array(preloadSchema).prefault([]).describe("Imported in this order when the store is empty."),
+    preload: builtIn(z.array(preloadSchema), []).describe("Imported in this order when the store is empty."),
     concurrency: concurrencySchema,
     observedKeys: observedKeysSchema,
   },
@@ -138,18 +134,15 @@ function tableShape(engine: string, example: string, checkUrl: (text: string) =>
       .string()
       .optional()
       .describe("A query of your own that answers `slug, assetType, bucket, count`; see below."),
-    timeUnit: z
-      .enum(timeUnits)
-      .default("timestamp")
-      .describe(
-        "What the column of times is: a `timestamp` of the database, or whole numbers since 1970 in this unit.",
-      ),
-    timeout: duration({ minMs: secondMs, maxMs: 10 * minuteMs })
-      .prefault("30s")
-      .describe("Of one query; the server cancels it then, too."),
-    concurrency: wholeNumber({ min: 1, max: longestConcurrency })
-      .default(10_000)
-      .describe("How many checks run at once; those that are due together share one query."),
+    timeUnit: builtIn(z.enum(timeUnits), "timestamp").describe(
+      "What the column of times is: a `timestamp` of the database, or whole numbers since 1970 in this unit.",
+    ),
+    timeout: builtIn(duration({ minMs: secondMs, maxMs: 10 * minuteMs }), "30s").describe(
+      "Of one query; the server cancels it then, too.",
+    ),
+    concurrency: builtIn(wholeNumber({ min: 1, max: longestConcurrency }), 10_000).describe(
+      "How many checks run at once; those that are due together share one query.",
+    ),
     observedKeys: observedKeysSchema,
   };
 }
@@ -176,9 +169,9 @@ function clickhouseSource() {
     {
       type: z.literal("clickhouse").describe("Evaluates liveness events in a table of yours in ClickHouse."),
       ...tableShape("ClickHouse's HTTP interface", "https://clickhouse.example.com:8443", checkClickhouseUrl),
-      username: nameText().default("default").describe("The user."),
+      username: builtIn(nameText(), "default").describe("The user."),
       password: secretOrNone(() => null).describe("The user's password. A secret."),
-      database: nameText().default("default").describe("The database that names without one are in."),
+      database: builtIn(nameText(), "default").describe("The database that names without one are in."),
     },
     {
       where: " of a clickhouse source",

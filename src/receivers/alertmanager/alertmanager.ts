@@ -1,5 +1,6 @@
 import type { HttpDispatcher } from "../../base/http-dispatcher.ts";
 import { secrets } from "../../base/schema/secret-rules.ts";
+import { builtIn } from "../../base/schema/section.ts";
 import { checkHttpUrl, duration, shortestIntervalMs } from "../../base/schema/values.ts";
 import { Secret } from "../../base/secret.ts";
 import { minuteMs } from "../../base/time.ts";
@@ -12,9 +13,9 @@ const shape = {
   url: secrets(checkHttpUrl, 16).describe(
     "The base address, `/api/v2/alerts` is appended; a list: all of them get it. A secret.",
   ),
-  resendInterval: duration({ minMs: shortestIntervalMs, maxMs: 60 * minuteMs })
-    .prefault("1m")
-    .describe("How often a firing alert is sent again; it ends by itself after four of these."),
+  resendInterval: builtIn(duration({ minMs: shortestIntervalMs, maxMs: 60 * minuteMs }), "1m").describe(
+    "How often a firing alert is sent again; it ends by itself after four of these.",
+  ),
 };
 
 /** Prometheus Alertmanagers, all of which get everything. */
