@@ -44,7 +44,7 @@ function addAdd(parent: Command, context: CliContext): void {
 }
 
 const addHelp = `
-An alert whose excess began within a day after it says so: "began 40 min after «captcha rollout»".
+An alert whose deaths began within a day after it says so: "began 40 min after «captcha rollout»".
 
 Examples:
   flatline marker add "captcha rollout"

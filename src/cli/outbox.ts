@@ -11,8 +11,8 @@ import { renderTable } from "./table.ts";
 export const registerOutbox: RegisterCommand = (program: Command, context: CliContext): void => {
   const outbox = program
     .command("outbox")
-    .description("notifications that wait for their receiver, or are dead-lettered");
-  askingCommand(outbox.command("list").description("list what is queued or dead-lettered, oldest first"), context, {
+    .description("notifications that wait for their receiver, or that flatline gave up");
+  askingCommand(outbox.command("list").description("list what is queued or was given up, oldest first"), context, {
     without: "store",
     json: "print an array of {id, receiver, recipient, state, attempts, createdAt, nextAttemptAt, lastError, incident}",
     help: "\nExample:\n  flatline outbox list --json | jq '.[] | select(.state == \"dead\") | .id'\n",

@@ -139,7 +139,7 @@ daemon       0.2.0, up 12 h 4 min, http://127.0.0.1:9640
       "a receiver with dead letters fails",
       "receivers",
       { receivers: [{ ...receiver, state: "fail", deadLetters: 1 }] },
-      "■ pager 1 dead letter, HTTP 503",
+      "■ pager 1 not delivered, HTTP 503",
     ],
     [
       "a receiver that asked for a pause says until when",

@@ -93,7 +93,7 @@ function receiverParts({ receivers }: DaemonStatus, since: Since, marked: Marked
   if (receivers.length === 0) return [marked("warn", "none is configured: no alert is sent")];
   return receivers.map(({ name, state, waiting, oldestAt, deadLetters, pausedUntil, lastError }) => {
     const facts = [
-      ...(deadLetters > 0 ? [countOf(deadLetters, "dead letter")] : []),
+      ...(deadLetters > 0 ? [`${formatCount(deadLetters)} not delivered`] : []),
       ...(waiting > 0 ? [`${formatCount(waiting)} waiting`, `oldest ${since(oldestAt)}`] : []),
       ...(pausedUntil === null ? [] : [`paused until ${pausedUntil.slice(11, 19)} UTC`]),
       ...(state === "ok" || lastError === null ? [] : [lastError.text]),

@@ -47,7 +47,7 @@ const spike: HealthcheckResult = {
     finding(
       "dead-asset-spike.asset-type",
       "DOMAIN",
-      "4,000 deaths of type DOMAIN in 24 h, 10.0 expected (excess 3,990)",
+      "4,000 deaths of type DOMAIN in 24 h, 10.0 expected (3,990 more than usual)",
     ),
     finding("dead-asset-spike.attribute", "reason=captcha_page", "85 % reason=captcha_page, usually <1 %"),
   ],

@@ -131,8 +131,8 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       });
       expect(result.findings.map(({ message }) => message)).toEqual([
         "6 dead assets in 24 h, none expected (median of the 3 days that are known of the 4 before: 3, 0, 0)",
-        "5 dead assets of type URL in 24 h, none expected (excess 5.0)",
-        "1 dead asset of type PAGE in 24 h, none expected (excess 1.0)",
+        "5 dead assets of type URL in 24 h, none expected (5.0 more than usual)",
+        "1 dead asset of type PAGE in 24 h, none expected (1.0 more than usual)",
       ]);
     });
 

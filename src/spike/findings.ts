@@ -61,7 +61,7 @@ export function spikeFindings(input: FindingsInput): SpikeFinding[] {
     message:
       `${countedWords(carrier.currentCount, count)} of type ${carrier.assetType} in ${windowHours} h, ` +
       `${carrier.expectedCount === 0 ? "none" : formatExpected(carrier.expectedCount)} expected ` +
-      `(excess ${formatExpected(carrier.excess)})`,
+      `(${formatExpected(carrier.excess)} more than usual)`,
   }));
   return [{ kind: spikeKind, ref: slug, severity, message }, ...carriers];
 }

@@ -223,7 +223,7 @@ describe("evaluateSpike where assets are counted", () => {
     expect(result.observed).toMatchObject({ counting: "assets", currentCount: 12, expectedCount: 1, day1: 8 });
     expect(result.findings.map(({ message }) => message)).toEqual([
       "12 dead assets in 24 h, 1.0 expected (12.0×; median of the 7 days before: 8, 1, 0, 2, 3, 1, 1)",
-      "1 dead asset of type URL in 24 h, none expected (excess 1.0)",
+      "1 dead asset of type URL in 24 h, none expected (1.0 more than usual)",
     ]);
   });
 

@@ -77,7 +77,7 @@ const receiverShape = {
     .describe("Only alerts that match all of these; at least one key."),
   timeout: builtIn(duration({ minMs: 1, maxMs: longestTimeoutMs }), "10s").describe("Of one attempt."),
   maxAge: builtIn(duration({ minMs: shortestIntervalMs, maxMs: 30 * dayMs }), "24h").describe(
-    "How long delivery is tried before a notification is dead-lettered.",
+    "How long delivery is tried before flatline gives a notification up.",
   ),
   rateLimit: rateLimitSchema.optional().describe("At most so many requests: `1/s`, `30/m`; absent: no limit."),
 };

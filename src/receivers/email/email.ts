@@ -42,7 +42,7 @@ const shape = {
     .array(mailAddress)
     .min(1)
     .max(100)
-    .describe("The recipients. Each of them gets a mail of its own, which is retried and dead-lettered alone."),
+    .describe("The recipients. Each of them gets a mail of its own, which is retried, and given up, alone."),
   hello: z
     .string()
     .regex(/^(?:[\w.-]{1,253}|\[[\w:.]+\])$/, 'must be a host name such as "flatline.example.com"')

@@ -245,7 +245,7 @@ function renderEvidence({ incident, nowMs }: ReadIncident, act: DialogAct, meant
   return html`<p>
     Incident ${incident.number},
     ${span}.${act === "judge" && known > 0 ? html` <b>${shareText(revived / known)}</b> of its deaths were found alive since.` : nothing}
-    ${odd.length === 0 || odd.length === meant.length ? nothing : html`<b>${formatCount(odd.length)}</b> of them ${odd.length === 1 ? "does" : "do"} not share the cause: ${namesOf(odd)}.`}
+    ${odd.length === 0 || odd.length === meant.length ? nothing : html`<b>${formatCount(odd.length)}</b> of them ${odd.length === 1 ? "does" : "do"} not share what the others do: ${namesOf(odd)}.`}
   </p>`;
 }
 
@@ -334,7 +334,7 @@ function judgeLines(
 function renderRelease(meant: readonly MemberFacts[], result: IncidentActResult | undefined): Html {
   const kept = result?.gatesHeld.length ?? 0;
   return html`<p>
-      <b>${countOf(Math.round(excessOf(meant)), "death")} more than expected may be acted on at once</b
+      <b>${countOf(Math.round(excessOf(meant)), "death")} more than usual may be acted on at once</b
       >${meant.length > 1 ? `, of ${namesOf(meant)}` : ""}.
     </p>
     ${renderThen([

@@ -127,8 +127,8 @@ function renderCarriers(page: IncidentDetail): Html {
   );
   const table = html`${renderTable("", columns, rows)}
     <p class="pager">the tick on each bar is the usual share</p>`;
-  const beside = html`<p>${countOf(excess, "death")} more than expected</p>`;
-  return renderSection("What carries the excess", table, { beside, id: "carries" });
+  const beside = html`<p>${countOf(excess, "death")} more than usual</p>`;
+  return renderSection("What these deaths share", table, { beside, id: "carries" });
 }
 
 const barWidth = 200;

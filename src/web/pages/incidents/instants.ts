@@ -68,7 +68,7 @@ function instantsOf(page: IncidentDetail, withPeople: boolean): readonly Instant
       : stoppedMs !== null && ends.length > 0
         ? html`by ${renderTime(Math.max(...ends), nowMs)}`
         : `${countOf(summary.firing, "organization")} ${summary.firing === 1 ? "fires" : "fire"}`;
-  const stopped = stoppedMs === null ? "" : `after ${durationText(stoppedMs - firstMs)} of excess`;
+  const stopped = stoppedMs === null ? "" : `after ${durationText(stoppedMs - firstMs)}`;
   return [
     instant("Began", firstMs, members.length > 1 && lastMs > firstMs ? last : ""),
     instant("Detected", incident.firstFiredAtMs, `as ${summary.severity}${detected}`, summary.severity),

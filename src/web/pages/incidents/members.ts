@@ -16,7 +16,7 @@ const columns: readonly Column[] = [
   { name: "Expected", kind: "n" },
   { name: "More than usual", kind: "n wide" },
   { name: "Ratio", kind: "n" },
-  { name: "Shares the cause", kind: "n" },
+  { name: "Share this", kind: "n" },
   { name: "Found alive", kind: "n wide" },
   { name: "Takedowns", kind: "gate" },
 ];
@@ -48,15 +48,15 @@ export function renderMembers(page: IncidentDetail, { params, ticked, path }: Me
   const rows = [
     ...groupOf(
       odd,
-      html`<b>${odd.length} ${many ? "do" : "does"} not share the cause</b>: look at ${many ? "them" : "it"} apart`,
+      html`<b>${odd.length} ${many ? "do" : "does"} not share this</b>: look at ${many ? "them" : "it"} apart`,
     ),
-    ...groupOf(sharing, html`<b>${formatCount(sharing.length)} share it</b>, the worst first`),
+    ...groupOf(sharing, html`<b>${formatCount(sharing.length)} share this</b>, the worst first`),
   ];
   const [carrier] = page.summary.carriers;
   const note =
     carrier === undefined
       ? html`deaths of the window`
-      : html`shares the cause: deaths with <span class="nowrap">${carrier.key}=${carrier.value}</span>`;
+      : html`share this: deaths with <span class="nowrap">${carrier.key}=${carrier.value}</span>`;
   const more =
     isAll || shown.pages === 1
       ? renderPager(shown, (number) => withParams(path, params, { page: String(number) }), note)
@@ -107,7 +107,7 @@ function renderMember(one: MemberFacts, nowMs: number): Html {
     <td class="n second" data-name="of">${formatExpected(expected)}</td>
     <td class="n wide">${count === null ? "–" : formatCount(excess)}</td>
     <td class="n ratio ${isOver ? "" : member.severity}">${formatRatioCell(one)}</td>
-    <td class="n" data-name="shares the cause">${share === null ? "–" : formatPercent(share)}</td>
+    <td class="n" data-name="share this">${share === null ? "–" : formatPercent(share)}</td>
     <td class="n wide second">${formatCount(revived)}</td>
     <td class="gate">
       ${heldSinceMs === null ? html`<span class="second">allowed</span>` : html`on hold since ${renderTime(heldSinceMs, nowMs)}`}
