@@ -7,7 +7,7 @@ import { createLogger, type LoggerLook } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";
 import { actor } from "../contract/actor.ts";
 import type { Config } from "../config/config.ts";
-import { configFiles, fingerprintFiles } from "../config/document/fingerprint.ts";
+import { configFiles, fingerprintFiles } from "../config/document/document.ts";
 import { loadConfig, findConfigPath, type LoadOptions } from "../config/load.ts";
 import { logLook } from "./command-logger.ts";
 import { hasColour, type CliContext, type RegisterCommand } from "./context.ts";

@@ -4,7 +4,7 @@ import type { YamlPath } from "./document/problems.ts";
 import type { BuiltinSettings, Settings } from "./schema/organization.ts";
 import type { ReceiverInput } from "./schema/receiver.ts";
 import type { RootInput } from "./schema/schema.ts";
-import type { sourceKinds, SourceType } from "./schema/source-kinds.ts";
+import type { sourceKinds, SourceType } from "./schema/source.ts";
 
 /**
  * The validated configuration (CONTRACT 4), frozen. Its keys are those of the schema: durations in milliseconds, null for what is

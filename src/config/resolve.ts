@@ -8,7 +8,7 @@ import type { Config, ReceiverConfig, SourceConfig } from "./config.ts";
 import type { ConfigDocument, FileValue } from "./document/document.ts";
 import { below, resolveOrganization, settled } from "./organization.ts";
 import type { RootInput } from "./schema/schema.ts";
-import { defaultSourceType, sourceKinds } from "./schema/source-kinds.ts";
+import { defaultSourceType, sourceKinds } from "./schema/source.ts";
 
 export interface ResolveInput {
   readonly data: RootInput;

@@ -4,7 +4,7 @@ import { layered } from "../../base/layers.ts";
 import type { YamlPath } from "../document/problems.ts";
 import { builtinSettings, type defaultsSchema } from "../schema/organization.ts";
 import type { rootSchema } from "../schema/schema.ts";
-import { defaultSourceType, sourceKinds, type SourceKind, type SourceType } from "../schema/source-kinds.ts";
+import { defaultSourceType, sourceKinds, type SourceKind, type SourceType } from "../schema/source.ts";
 
 /** The file as it is written, after the schema found nothing wrong: defaults are not filled in. */
 export type WrittenConfig = z.input<typeof rootSchema>;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { configFiles, fingerprintFiles } from "./fingerprint.ts";
+import { configFiles, fingerprintFiles } from "./document.ts";
 
 let folder: string;
 

@@ -2,14 +2,19 @@ import { z } from "zod";
 
 import { dayMs, hourMs, secondMs } from "../../base/time.ts";
 import { checkPostgresUrl } from "../../base/postgres-url.ts";
-import { checkKey, checkSigningSecret, optionalSecret, secret, secretOrNone } from "../../base/schema/secret-rules.ts";
+import {
+  checkKey,
+  checkSigningSecret,
+  optionalSecret,
+  secret,
+  secretHeaders,
+  secretOrNone,
+} from "../../base/schema/secret-rules.ts";
 import type { SilenceRule } from "../../contract/silence.ts";
-import { discoverSchema } from "./discover.ts";
 import { rights, rightsOf } from "../../contract/rights.ts";
 import { defaultsSchema, organizationSchema, settingsShape } from "./organization.ts";
 import { checkMatch, matchShape, receiverSchema } from "./receiver.ts";
-import { builtIn, layer, readAs, section } from "../../base/schema/section.ts";
-import { secondOpinionSchema } from "./second-opinion.ts";
+import { builtIn, fileOrUrl, layer, readAs, section } from "../../base/schema/section.ts";
 import { sourceSchema } from "./source.ts";
 import {
   addressRange,
@@ -235,6 +240,66 @@ const logSchema = builtIn(
   }),
   {},
 ).describe("The log, on stderr.");
+
+/** A source of organizations (CONTRACT 14). */
+const discoverSchema = section(
+  {
+    name: nameText(64).describe("The source's name in metrics, logs and commands."),
+    url: optionalSecret(checkHttpUrl).describe(
+      "Asked with GET for a JSON array; redirects are not followed, at most 16 MiB within 30 s. A secret. Not with `file`.",
+    ),
+    file: filePath().optional().describe("A file with the JSON array, at most 16 MiB. Not with `url`."),
+    headers: secretHeaders().describe("Headers of the request; secrets."),
+    refreshInterval: builtIn(duration({ minMs: shortestIntervalMs, maxMs: dayMs }), "5m").describe(
+      "How often the list is read.",
+    ),
+    maxOrganizations: builtIn(wholeNumber({ min: 1, max: 100_000 }), 20_000).describe(
+      "A list with more organizations is not applied.",
+    ),
+  },
+  {
+    check: (values) =>
+      fileOrUrl(values, ["url", "headers"], {
+        key: null,
+        message: "needs url or file: where the list of organizations is",
+      }),
+  },
+).describe("A list of organizations that another system keeps.");
+
+/** `secondOpinion`: a verifier is asked about a sample of an incident's dead assets (CONTRACT 16). */
+const secondOpinionSchema = section({
+  sample: builtIn(wholeNumber({ min: 1, max: 64 }), 20).describe(
+    "How many of the dead assets the verifier is asked about.",
+  ),
+  control: builtIn(wholeNumber({ min: 0, max: 64 }), 20).describe(
+    "About how many assets known to be alive, and long dead, it is asked beside them.",
+  ),
+  again: builtIn(duration({ minMs: shortestIntervalMs, maxMs: 30 * dayMs }), "1h").describe(
+    "From the first question about an incident to the second, and to the third.",
+  ),
+  verifier: section(
+    {
+      url: optionalSecret(checkHttpUrl).describe("The verifier's address. A secret."),
+      secret: optionalSecret(checkSigningSecret).describe(
+        "Signs each request as those of the receiver `webhook`; absent: not signed. A secret.",
+      ),
+      timeout: builtIn(duration({ minMs: secondMs, maxMs: longestTimeoutMs }), "60s").describe(
+        "How long its answer is waited for.",
+      ),
+      file: filePath()
+        .optional()
+        .describe("In place of `url`, for examples and tests: a file with a verifier's answer (JSON, `.gz` too)."),
+    },
+    {
+      check: (values) =>
+        fileOrUrl(values, ["url", "secret"], {
+          key: null,
+          message: "needs url or file: who looks at the assets",
+          part: "key",
+        }),
+    },
+  ).describe("A service of your own that looks at assets."),
+}).describe("A verifier is asked about some dead assets of an incident. Stored events only.");
 
 /** Keys that belong to each organization, written one level too high. */
 const misplaced = Object.fromEntries(
