@@ -25,3 +25,17 @@ export function formatDuration(durationMs: number): string {
   }
   return `${durationMs}ms`;
 }
+
+/** Formats a length of time in its two largest units: `1d 2h`, `45s`. */
+export function formatAge(ageMs: number): string {
+  const all = (["d", "h", "m", "s"] as const).map((unit) => [unit, units[unit]] as const);
+  const first = all.findIndex(([, unitMs]) => ageMs >= unitMs);
+  if (first === -1) return "0s";
+  let restMs = ageMs;
+  const parts = all.slice(first, first + 2).flatMap(([unit, unitMs]) => {
+    const amount = Math.floor(restMs / unitMs);
+    restMs -= amount * unitMs;
+    return amount === 0 ? [] : [`${amount}${unit}`];
+  });
+  return parts.join(" ");
+}

@@ -78,10 +78,10 @@ describe("event-flow", () => {
   });
 
   it.each([
-    [119, "119 s"],
-    [120, "2 min"],
-    [7_199, "119 min"],
-    [93_600, "26 h"],
+    [119, "1m 59s"],
+    [120, "2m"],
+    [7_199, "1h 59m"],
+    [93_600, "1d 2h"],
   ])("tells a silence of %i s as %s", (seconds, text) => {
     const thresholds = { maxSilenceMs: 60_000, maxCoverageDrop: 1 };
 

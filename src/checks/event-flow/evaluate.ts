@@ -1,3 +1,4 @@
+import { formatAge } from "../../base/durations.ts";
 import { medianOf } from "../../base/numbers.ts";
 import { dayMs, secondMs } from "../../base/time.ts";
 import type { Finding, HealthcheckResult } from "../../contract/healthcheck.ts";
@@ -94,14 +95,8 @@ function silence({ slug, nowMs, lastEventAtMs }: EventFlowInput, silenceSeconds:
   const message =
     lastEventAtMs === null
       ? `no liveness event of any status is stored up to ${new Date(nowMs).toISOString()}`
-      : `no liveness event of any status for ${lengthText(silenceSeconds ?? 0)}, the last at ${new Date(lastEventAtMs).toISOString()}`;
+      : `no liveness event of any status for ${formatAge((silenceSeconds ?? 0) * secondMs)}, the last at ${new Date(lastEventAtMs).toISOString()}`;
   return { kind: "event-flow.silence", ref: slug, severity: "fail", message };
-}
-
-/** Formats a length in the largest unit of which it has at least two, so that a day of silence differs from two. */
-function lengthText(seconds: number): string {
-  if (seconds < 120) return `${seconds} s`;
-  return seconds < 7_200 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3_600)} h`;
 }
 
 function coverage(

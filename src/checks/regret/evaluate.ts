@@ -1,3 +1,4 @@
+import { formatDuration } from "../../base/durations.ts";
 import { formatPercent } from "../../base/numbers.ts";
 import { secondMs } from "../../base/time.ts";
 import type { Finding, HealthcheckResult } from "../../contract/healthcheck.ts";
@@ -64,9 +65,8 @@ function findingOf(
   { maturityMs, deaths, revived, longDeaths, longRevived, longShare }: RegretShares,
 ): Finding {
   const until = new Date(nowMs - maturityMs).toISOString();
-  const hours = (ms: number): string => `${Math.round((ms / 3_600_000) * 10) / 10} h`;
   const message =
-    `${longRevived} of ${longDeaths} deaths (${formatPercent(longShare ?? 0)}) of the ${hours(longWindows * windowMs)} before ${until} ` +
-    `were found alive since, and ${revived} of ${deaths} of the last ${hours(windowMs)} of them`;
+    `${longRevived} of ${longDeaths} deaths (${formatPercent(longShare ?? 0)}) of the ${formatDuration(longWindows * windowMs)} before ${until} ` +
+    `were found alive since, and ${revived} of ${deaths} of the last ${formatDuration(windowMs)} of them`;
   return { kind: "regret", ref: slug, severity, message };
 }

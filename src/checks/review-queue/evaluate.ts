@@ -1,5 +1,6 @@
-import { hourMs, minuteMs, secondMs, dayMs } from "../../base/time.ts";
 import { cutText } from "../../base/cut-text.ts";
+import { formatAge } from "../../base/durations.ts";
+import { secondMs } from "../../base/time.ts";
 import type { Finding, HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { Report } from "../../contract/reports.ts";
 import type { ResultSeverity } from "../../contract/severity.ts";
@@ -71,7 +72,7 @@ export function evaluateReviewQueue(queue: {
   if (oldestAgeMs !== null && severity !== "ok") {
     const more = late.length > namedReports ? `, ${namedReports} of them named here` : "";
     const message =
-      `${count(reports.length)} in the review queue, ${late.length} for at least ` +
+      `${reports.length} ${reports.length === 1 ? "report" : "reports"} in the review queue, ${late.length} for at least ` +
       `${formatAge(Math.min(thresholds.warnAfterMs, thresholds.failAfterMs))}${more}; the oldest has waited ${formatAge(oldestAgeMs)}`;
     findings.unshift({ kind: "review-queue", ref: slug, severity, message });
   }
@@ -111,28 +112,4 @@ function severityOfAge(ageMs: number | null, thresholds: ReviewQueueThresholds):
 function nameOf(report: QueuedReport): string {
   const name = report.ref === null ? "a report" : `report ${report.ref}`;
   return report.title === null ? name : `${name} (${report.title})`;
-}
-
-function count(reports: number): string {
-  return reports === 1 ? "1 report" : `${reports} reports`;
-}
-
-/** The age in its two largest units. */
-function formatAge(ageMs: number): string {
-  const units = [
-    ["d", dayMs],
-    ["h", hourMs],
-    ["m", minuteMs],
-    ["s", secondMs],
-  ] as const;
-  const first = units.findIndex(([, unitMs]) => ageMs >= unitMs);
-  if (first === -1) return "0s";
-  let restMs = ageMs;
-  const parts: string[] = [];
-  for (const [name, unitMs] of units.slice(first, first + 2)) {
-    const amount = Math.floor(restMs / unitMs);
-    restMs -= amount * unitMs;
-    if (amount > 0) parts.push(`${amount}${name}`);
-  }
-  return parts.join(" ");
 }
