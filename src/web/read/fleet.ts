@@ -1,36 +1,17 @@
 import { heldGates, isGateAlert, releaseOf } from "../../alerting/decide/gate.ts";
 import { isGateUsed } from "../../alerting/gate-use.ts";
-import { alertViewer, type AlertView } from "../../alerting/view.ts";
+import { alertViewer } from "../../alerting/view.ts";
 import { dayMs, secondMs } from "../../base/time.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
-import type { OutboxTotals } from "../../store/alerts/outbox.ts";
 import type { Running } from "./running.ts";
 
 /** What lives, at one moment: page, frame, lists, status, metrics and API all say what it says. */
-export interface FleetSnapshot {
-  readonly nowMs: number;
-  /** Firing before pending, then the oldest first. */
-  readonly alerts: readonly AlertView[];
-  /** The alerts as the store has them. */
-  readonly live: readonly Alert[];
-  readonly open: readonly Incident[];
-  /** Failures that no hand has released. */
-  readonly failures: readonly GateFailure[];
-  /** Since when gates are on hold by them, by organization; those that are no longer configured, too. */
-  readonly held: ReadonlyMap<string, number>;
-  readonly unfinished: Unfinished;
-  readonly outbox: readonly OutboxTotals[];
-}
+export type FleetSnapshot = Awaited<ReturnType<typeof readFleet>>;
 
 /** What is left to do of incidents that have ended: a gate is still on hold, or nobody has judged a failure (CONTRACT 15). */
-export interface Unfinished {
-  /** Their numbers. */
-  readonly incidents: ReadonlySet<number>;
-  /** Organizations whose gate an alert that is over still holds. */
-  readonly gates: ReadonlySet<string>;
-}
+export type Unfinished = ReturnType<typeof unfinishedOf>;
 
 type Parts = Pick<Running, "store" | "clock" | "settings" | "version">;
 
@@ -51,22 +32,24 @@ export function createFleetSnapshots(parts: Parts): () => Promise<FleetSnapshot>
   };
 }
 
-async function readFleet({ store, clock, settings }: Parts): Promise<FleetSnapshot> {
+async function readFleet({ store, clock, settings }: Parts) {
   const nowMs = clock.nowMs();
   const rules = settings();
   const view = await alertViewer(store, rules, nowMs);
   const live = (await store.alerts.allLive()).toSorted(byUrgency);
   const failures = await store.gate.unreleased(live);
   const open = await store.incidents.open();
-  const isUsed = await isGateUsed(store, rules, nowMs);
+  const asked = (await isGateUsed(store, rules, nowMs)) ? failures : [];
   return {
     nowMs,
+    /** Firing before pending, then the oldest first. */
     alerts: live.map(view),
-    live,
     open,
+    /** Failures that no hand has released. */
     failures,
+    /** Since when gates are on hold by them, by organization; those that are no longer configured, too. */
     held: heldGates(failures, (slug) => rules.gateOf(slug)),
-    unfinished: unfinishedOf(isUsed ? failures : [], { rules, open, nowMs }),
+    unfinished: unfinishedOf(asked, rules, { open, nowMs }),
     outbox: await store.outbox.totals(),
   };
 }
@@ -79,25 +62,18 @@ function byUrgency(left: Alert, right: Alert): number {
 // A failure that was not judged within a week is no longer asked about.
 const askedForMs = 7 * dayMs;
 
-/** Nothing is left where nobody goes by gates. */
 function unfinishedOf(
   failures: readonly GateFailure[],
-  {
-    rules,
-    open,
-    nowMs,
-  }: {
-    readonly rules: ReturnType<Running["settings"]>;
-    readonly open: readonly Incident[];
-    readonly nowMs: number;
-  },
-): Unfinished {
+  { gateOf }: Pick<ReturnType<Running["settings"]>, "gateOf">,
+  { open, nowMs }: { readonly open: readonly Incident[]; readonly nowMs: number },
+) {
   const isOpen = new Set(open.map(({ number }) => number));
+  /** Their numbers, and the organizations whose gate an alert that is over still holds. */
   const [incidents, gates] = [new Set<number>(), new Set<string>()];
   for (const failure of failures) {
     const { slug, end, judgement, incident } = failure;
     if (end === null) continue;
-    const isHeld = releaseOf(failure, rules.gateOf(slug)) === null;
+    const isHeld = releaseOf(failure, gateOf(slug)) === null;
     const isAsked = isGateAlert(failure) && judgement === undefined && nowMs - end.atMs <= askedForMs;
     if (isHeld) gates.add(slug);
     const number = incident?.number;

@@ -17,24 +17,7 @@ import { defaultThresholds } from "../../spike/thresholds.ts";
 import { isStale, type Running } from "./running.ts";
 
 /** Whether a pipeline may act on an organization's deaths, and why. */
-export interface GateView {
-  readonly slug: string;
-  readonly decision: "allow" | "hold";
-  /** Named, so that a pipeline can distinguish them (alerting/decide/gate.ts). */
-  readonly reason: string;
-  /** The alert whose failure decided; null where none did. */
-  readonly failure: { readonly alertId: string; readonly check: CheckName } | null;
-  /** While it holds, since when. */
-  readonly sinceMs: number | null;
-  /** Deaths before it are not in question; null: none are. */
-  readonly suspectFromMs: number | null;
-  /** The reason in words. */
-  readonly message: string;
-  /** What opens it, in words, while it holds: "when judged or released"; else null. */
-  readonly opens: string | null;
-  /** The latest ones, newest first. */
-  readonly releases: readonly GateReleaseEntry[];
-}
+export type GateView = Awaited<ReturnType<typeof viewGate>>;
 
 const shownReleases = 10;
 // A pipeline asks for each takedown; to the hour is enough of the month for which it is remembered.

@@ -6,53 +6,22 @@ import {
   type IncidentActResult,
 } from "../../alerting/acts/plan-act.ts";
 import { isGateUsed } from "../../alerting/gate-use.ts";
-import { headlineFacts, type HeadlineFacts } from "../../alerting/headline-facts.ts";
-import { summarizeIncident, type IncidentMember, type IncidentSummary } from "../../alerting/incident-summary.ts";
+import { headlineFacts } from "../../alerting/headline-facts.ts";
+import { summarizeIncident, type IncidentMember } from "../../alerting/incident-summary.ts";
 import { alertViewer, type AlertView } from "../../alerting/view.ts";
 import { dayMs } from "../../base/time.ts";
 import type { Actor } from "../../contract/actor.ts";
 import { showsDeath, showsLife } from "../../contract/second-opinion.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
 import type { Incident, IncidentQuery } from "../../store/alerts/incidents.ts";
-import type { AlertComment } from "../../store/alerts/log.ts";
-import type { Look, LookedAt } from "../../store/alerts/looks.ts";
-import type { Marker } from "../../store/alerts/markers.ts";
-import type { OutboxEntry } from "../../store/alerts/outbox.ts";
+import type { Look } from "../../store/alerts/looks.ts";
 import type { Running } from "./running.ts";
 
 /** An incident, or the part of it that is of one organization, with what its headline and its answers are made of. */
-export interface ReadIncident {
-  readonly nowMs: number;
-  readonly incident: Incident;
-  readonly summary: IncidentSummary;
-  readonly headline: HeadlineFacts;
-  /** In the order in which they began. */
-  readonly members: readonly AlertView[];
-  /** Since when takedowns are on hold by alerts of it, by organization. */
-  readonly heldSince: ReadonlyMap<string, number>;
-  /** Whether a verifier is configured. */
-  readonly canLook: boolean;
-  /** Whether the verifier is being asked; false also where that was not asked for. */
-  readonly isLooking: boolean;
-  /** Who is called next if nobody acknowledges it; null: nobody. */
-  readonly escalation: { readonly receiver: string; readonly atMs: number } | null;
-}
+export type ReadIncident = Awaited<ReturnType<IncidentReading["ofNumbers"]>>[number];
 
 /** An incident with everything that its page shows. */
-export interface IncidentDetail extends ReadIncident {
-  /** What the verifier said of each asset. */
-  readonly answers: readonly LookedAt[];
-  /** On the incident, and on its alerts; oldest first. */
-  readonly comments: readonly AlertComment[];
-  /** When each receiver first accepted something of it, the first one first. */
-  readonly notified: readonly { readonly receiver: string; readonly atMs: number }[];
-  /** Notifications of it that wait for their receiver, one of each. */
-  readonly waiting: readonly OutboxEntry[];
-  /** Deployments from a day before it began on, oldest first. */
-  readonly markers: readonly Marker[];
-  /** The number of the incident before; null: there is none. */
-  readonly previous: number | null;
-}
+export type IncidentDetail = NonNullable<Awaited<ReturnType<IncidentReading["find"]>>>;
 
 /** Returns the same for a reader who may not read what receivers are called (CONTRACT 13). */
 export function withoutReceiverNames<Read extends ReadIncident & Partial<Pick<IncidentDetail, "notified" | "waiting">>>(
@@ -78,21 +47,17 @@ export type IncidentReading = ReturnType<typeof createIncidentReading>;
 export function createIncidentReading(running: Running) {
   const { store, clock, settings } = running;
 
-  async function readAll(
-    incidents: readonly Incident[],
-    live: readonly Alert[],
-    slug?: string,
-  ): Promise<ReadIncident[]> {
-    if (incidents.length === 0) return [];
+  async function readAll(incidents: readonly Incident[], live: readonly Alert[], slug?: string) {
     const numbers = incidents.map(({ number }) => number);
     const kept = await store.incidents.members(numbers, live);
     const nowMs = clock.nowMs();
     const { externalUrl } = settings();
     const view = await alertViewer(store, settings(), nowMs);
     const isUsed = await isGateUsed(store, settings(), nowMs);
-    const found: ReadIncident[] = [];
+    const found = [];
     for (const one of incidents) {
-      const members = (kept.get(one.number) ?? [])
+      /** In the order in which they began. */
+      const members: readonly AlertView[] = (kept.get(one.number) ?? [])
         .filter((alert) => slug === undefined || alert.slug === slug)
         .map(view);
       if (members.length === 0) continue;
@@ -103,9 +68,13 @@ export function createIncidentReading(running: Running) {
         ...read,
         nowMs,
         headline: headlineFacts(read, { settings: settings(), nowMs, isGateUsed: isUsed }),
+        /** Since when takedowns are on hold by alerts of it, by organization. */
         heldSince: heldSinceOf(members),
+        /** Whether a verifier is configured. */
         canLook: running.canLook(),
-        isLooking: false,
+        /** Whether the verifier is being asked; false also where that was not asked for. */
+        isLooking: false as boolean,
+        /** Who is called next if nobody acknowledges it; null: nobody. */
         escalation: nextEscalation(members, nowMs),
       });
     }
@@ -124,9 +93,9 @@ export function createIncidentReading(running: Running) {
   }
 
   /** The receiver that is notified next of an alert which nobody has acknowledged. */
-  function nextEscalation(members: readonly IncidentMember[], nowMs: number): ReadIncident["escalation"] {
+  function nextEscalation(members: readonly IncidentMember[], nowMs: number) {
     const rules = settings();
-    let next: ReadIncident["escalation"] = null;
+    let next: { readonly receiver: string; readonly atMs: number } | null = null;
     for (const alert of members) {
       const { firingAtMs, acknowledgement, check, slug } = alert;
       if (alert.end !== null || firingAtMs === null || acknowledgement !== null) continue;
@@ -138,7 +107,7 @@ export function createIncidentReading(running: Running) {
     return next;
   }
 
-  async function readDetail(found: ReadIncident): Promise<IncidentDetail> {
+  async function readDetail(found: Awaited<ReturnType<typeof readAll>>[number]) {
     const { incident, members, nowMs } = found;
     const { number, secondOpinion, startedAtMs, endedAtMs } = incident;
     const [ids, slugs] = [new Set(members.map((alert) => alert.id)), new Set(members.map((alert) => alert.slug))];
@@ -147,22 +116,25 @@ export function createIncidentReading(running: Running) {
     const [only] = slugs.size === 1 ? slugs : [];
     const time = { fromMs: startedAtMs - dayMs, toMs: endedAtMs ?? nowMs };
     const markers = await store.markers.between({ ...time, ...(only === undefined ? {} : { slug: only }) });
-    const [before] = await store.incidents.list({ state: "all", before: number, limit: 1 });
     return {
       ...found,
       isLooking: looks.some((look) => look.endedAtMs === null),
+      /** What the verifier said of each asset. */
       answers:
         secondOpinion === null
           ? []
           : await store.looks.answersOf({ incidentNumber: number, number: secondOpinion.look }),
+      /** On the incident, and on its alerts; oldest first. */
       // One of an act is kept with the incident, also when all alerts that it was done to are forgotten.
       comments: (await store.log.commentsOfIncident(number)).filter(
         ({ alertIds }) => alertIds?.some((id) => ids.has(id)) ?? true,
       ),
+      /** When each receiver first accepted something of it, the first one first. */
       notified: await store.deliveries.firstByReceiver([...ids]),
+      /** Notifications of it that wait for their receiver, one of each. */
       waiting: [...new Map(waiting.map((entry) => [entry.receiver, entry])).values()],
+      /** Deployments from a day before it began on, oldest first. */
       markers: markers.filter(({ slug }) => slug === null || slugs.has(slug)),
-      previous: before?.number ?? null,
     };
   }
 
@@ -172,23 +144,23 @@ export function createIncidentReading(running: Running) {
       const found = await store.incidents.list({ ...query, limit: limit + 1 });
       const page = found.slice(0, limit);
       const next = found.length > limit ? (page.at(-1)?.number ?? null) : null;
-      return { incidents: await readAll(page, (await running.fleet()).live), next };
+      return { incidents: await readAll(page, (await running.fleet()).alerts), next };
     },
     /** By number or id; null: unknown. */
-    find: async (reference: string): Promise<IncidentDetail | null> => {
+    find: async (reference: string) => {
       const incident = await store.incidents.find(referenceOf(reference));
       const [found] = incident === null ? [] : await readAll([incident], await store.alerts.allLive());
       return found === undefined ? null : readDetail(found);
     },
     /** Those of these numbers, newest first. */
-    ofNumbers: async (numbers: Iterable<number>): Promise<readonly ReadIncident[]> => {
+    ofNumbers: async (numbers: Iterable<number>) => {
       const found = await store.incidents.byNumbers([...numbers]);
       const newestFirst = found.toSorted((left, right) => right.number - left.number);
-      return readAll(newestFirst, (await running.fleet()).live);
+      return readAll(newestFirst, (await running.fleet()).alerts);
     },
     /** The part of an incident that is of one organization; null: it has none. */
-    partOf: async (incident: Incident, slug: string): Promise<ReadIncident | null> =>
-      (await readAll([incident], (await running.fleet()).live, slug))[0] ?? null,
+    partOf: async (incident: Incident, slug: string) =>
+      (await readAll([incident], (await running.fleet()).alerts, slug))[0] ?? null,
     /** Begins a look at the incident as an act of `author`. @throws FlatlineError usage, too_many */
     look: async (incident: Incident, author: Actor): Promise<Look> => {
       const look = await running.look(incident);
@@ -215,7 +187,7 @@ export function createIncidentReading(running: Running) {
   };
 }
 
-function heldSinceOf(members: readonly IncidentMember[]): ReadonlyMap<string, number> {
+function heldSinceOf(members: readonly IncidentMember[]) {
   const held = new Map<string, number>();
   for (const alert of members)
     if (alert.holdsGate && alert.failure !== undefined)

@@ -2,74 +2,27 @@ import { holdingFailures } from "../../alerting/decide/gate.ts";
 import { matches } from "../../alerting/decide/matching.ts";
 import { ruleOf, rulesAt, windowAt } from "../../alerting/decide/silences.ts";
 import { slugsOf } from "../../alerting/incident-summary.ts";
-import type { RoutedReceiver } from "../../alerting/settings.ts";
 import { ownOrigins } from "../../base/broken-address.ts";
 import { dayMs } from "../../base/time.ts";
 import type { OrganizationConfig } from "../../config/config.ts";
 import { shownLabels } from "../../config/render.ts";
-import { brokenResult, type HealthcheckResult } from "../../contract/healthcheck.ts";
-import type { ObservedCounts } from "../../contract/report.ts";
-import { compareSeverity, type Severity } from "../../contract/severity.ts";
+import { brokenResult } from "../../contract/healthcheck.ts";
+import { compareSeverity } from "../../contract/severity.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
-import type { GateFailure } from "../../store/alerts/gate.ts";
 import { viewResult } from "../api/check-view.ts";
 import { isThinPast } from "./chart.ts";
 import { isLate } from "./frame.ts";
 import { withoutReceiverNames, type IncidentReading, type ReadIncident } from "./incidents.ts";
 import { isStale, type CheckState, type Running } from "./running.ts";
-import type { Unfinished } from "./fleet.ts";
 
 /** A healthcheck of an organization: its state, and what its last result says to the reader. */
-export interface OrganizationCheck {
-  readonly state: CheckState;
-  /** null before its first run; unknown also when its last result is too old. */
-  readonly severity: Severity | null;
-  readonly sinceMs: number | null;
-  readonly isStale: boolean;
-  readonly isLate: boolean;
-  /** As the reader may see it, addresses broken; null: the last run gave none, or it is too old. */
-  readonly result: HealthcheckResult | null;
-  readonly counts: ObservedCounts | null;
-}
+export type OrganizationCheck = ReturnType<typeof viewState>;
 
 /** An open incident in which something of the organization fires. */
-export interface OpenPart {
-  /** As if it were of this organization alone. */
-  readonly own: ReadIncident;
-  /** Organizations of it that the reader may see. */
-  readonly organizations: number;
-}
+export type OpenPart = NonNullable<OrganizationFacts["open"]>;
 
 /** Everything that is known of one organization now, as one reader may see it. */
-export interface OrganizationFacts {
-  readonly nowMs: number;
-  readonly slug: string;
-  readonly labels: Readonly<Record<string, string>>;
-  /** The discovery source that lists it; null: the file does. */
-  readonly discoveredBy: string | null;
-  /** null: the reader may not read what receivers are called. */
-  readonly receivers: readonly RoutedReceiver[] | null;
-  /** The spike check first, then the worst. */
-  readonly checks: readonly OrganizationCheck[];
-  readonly windowHours: number;
-  /** The instant of its first event; null: none is stored, or nothing older is kept. */
-  readonly firstEventMs: number | null;
-  /** Less than a day before the window is known: nothing is usual yet (CONTRACT 2). */
-  readonly isThin: boolean;
-  /** The ended incident whose deaths a mean expects longest, since somebody judged it, and until when; null: none is expected now. */
-  readonly expecting: { readonly incident: number; readonly untilMs: number } | null;
-  readonly open: OpenPart | null;
-  /** When what is pending fires if it goes on, null where that is not known; absent: nothing is pending. */
-  readonly pending: { readonly firesAtMs: number | null } | null;
-  readonly silencedUntilMs: number | null;
-  /** The first failure that holds its takedowns; null: they are allowed. */
-  readonly gate: GateFailure | null;
-  /** The incidents that it is or was part of, newest first, with all members that the reader may see. */
-  readonly incidents: readonly ReadIncident[];
-  readonly unfinished: Unfinished;
-  /** Its latest spike, live or ended; null: none is kept. */
-  readonly latestSpike: Alert | null;
-}
+export type OrganizationFacts = NonNullable<Awaited<ReturnType<typeof readOrganization>>>;
 
 export interface OrganizationSources {
   readonly running: Running;
@@ -87,7 +40,7 @@ export async function readOrganization(
   sources: OrganizationSources,
   slug: string,
   { withDetails }: { readonly withDetails: boolean },
-): Promise<OrganizationFacts | null> {
+) {
   const { running } = sources;
   const { store, clock, settings, checks, config, holdsEvents } = running;
   const states = checks.all().filter((state) => state.slug === slug);
@@ -96,9 +49,9 @@ export async function readOrganization(
   const nowMs = clock.nowMs();
   const rules = settings();
   const target = rules.targetOf(states.find(({ check }) => check === spike)?.check ?? states[0]?.check ?? spike, slug);
-  const { live: allLive, failures, unfinished } = await running.fleet();
-  const live = allLive.filter((alert) => alert.slug === slug && states.some(({ check }) => check === alert.check));
-  const kept = [...live];
+  const { alerts, failures, unfinished } = await running.fleet();
+  const live = alerts.filter((alert) => alert.slug === slug && states.some(({ check }) => check === alert.check));
+  const kept: Alert[] = [...live];
   for (const { check } of states)
     kept.push(...(await store.alerts.ended({ check, slug, fromMs: nowMs - pastMs, limit: mostEnded })));
   const { open, incidents } = await readIncidents(sources, kept, slug);
@@ -113,19 +66,29 @@ export async function readOrganization(
     nowMs,
     slug,
     labels: shownLabels(organization),
+    /** The discovery source that lists it; null: the file does. */
     discoveredBy: organization.discoveredBy,
+    /** null: the reader may not read what receivers are called. */
     receivers: withDetails ? (target?.receivers ?? []) : null,
+    /** The spike check first, then the worst. */
     checks: states.map((state) => viewState(state, withDetails, nowMs)).toSorted(byWeight),
     windowHours,
+    /** null: none is stored, or nothing older is kept. */
     firstEventMs,
+    /** Less than a day before the window is known: nothing is usual yet (CONTRACT 2). */
     isThin: holdsEvents() && isThinPast(firstEventMs, windowHours, nowMs),
+    /** The ended incident whose deaths a mean expects longest, since somebody judged it, and until when; null: none is expected now. */
     expecting: expectingOf(organization, config().source.isLocal, spikes, nowMs),
     open: open === null || withDetails ? open : { ...open, own: withoutReceiverNames(open.own) },
+    /** When what is pending fires if it goes on, null where that is not known; null: nothing is pending. */
     pending: pending === undefined ? null : { firesAtMs: forMs > 0 ? pending.startsAtMs + forMs : null },
     silencedUntilMs: await silencedUntil(running, slug, nowMs),
+    /** The first failure that holds its takedowns; null: they are allowed. */
     gate: holding.toSorted((left, right) => left.failure.atMs - right.failure.atMs)[0] ?? null,
+    /** That it is or was part of, newest first, with all members. */
     incidents,
     unfinished,
+    /** Its latest spike, live or ended; null: none is kept. */
     latestSpike: spikes.toSorted((left, right) => right.startsAtMs - left.startsAtMs)[0] ?? null,
   };
 }
@@ -136,7 +99,7 @@ function expectingOf(
   isLocal: boolean,
   spikes: readonly Alert[],
   nowMs: number,
-): OrganizationFacts["expecting"] {
+) {
   if (baseline !== "mean" || !isLocal) return null;
   const ends = spikes.flatMap(({ judgement, incident, end }) =>
     judgement === undefined || end === null
@@ -147,11 +110,7 @@ function expectingOf(
   return last === undefined || last.untilMs <= nowMs ? null : last;
 }
 
-async function readIncidents(
-  { incidents }: OrganizationSources,
-  kept: readonly Alert[],
-  slug: string,
-): Promise<Pick<OrganizationFacts, "open" | "incidents">> {
+async function readIncidents({ incidents }: OrganizationSources, kept: readonly Alert[], slug: string) {
   const all = await incidents.ofNumbers(new Set(kept.flatMap((alert) => alert.incident?.number ?? [])));
   const firing = new Set(kept.flatMap((alert) => (alert.end === null ? (alert.incident?.number ?? []) : [])));
   const [first] = all.filter(({ incident }) => firing.has(incident.number)).toSorted(byFamily);
@@ -178,7 +137,7 @@ function byWeight(left: OrganizationCheck, right: OrganizationCheck): number {
   );
 }
 
-function viewState(state: CheckState, withDetails: boolean, nowMs: number): OrganizationCheck {
+function viewState(state: CheckState, withDetails: boolean, nowMs: number) {
   const isTooOld = isStale(state, nowMs);
   const current = state.lastReport?.kind === "result" && !isTooOld ? state.lastReport : null;
   const shown = current === null ? null : viewResult(state.check, current.result, withDetails);

@@ -1,52 +1,16 @@
 import type { AlertView } from "../../alerting/view.ts";
 import { shownLabels } from "../../config/render.ts";
 import { compareSeverity, worstSeverity, type Severity } from "../../contract/severity.ts";
+import type { FleetSnapshot } from "./fleet.ts";
 import { isLate } from "./frame.ts";
 import type { IncidentReading, ReadIncident } from "./incidents.ts";
 import { isStale, type CheckState, type Running } from "./running.ts";
-import type { Unfinished } from "./fleet.ts";
-
-/** An organization as the overview lists it. Times are epoch ms. */
-export interface OverviewRow {
-  readonly slug: string;
-  /** The worst of its checks; unknown while it waits for its first run, or when its last result is too old. */
-  readonly severity: Severity;
-  /** Its spike check has not run yet. */
-  readonly isWaiting: boolean;
-  readonly count: number | null;
-  readonly expected: number | null;
-  readonly ratio: number | null;
-  readonly windowHours: number;
-  /** Its other checks that are not ok, the worst first. */
-  readonly others: readonly { readonly check: string; readonly severity: Severity }[];
-  /** The open incident in which an alert of it fires; null: none. */
-  readonly incident: number | null;
-  /** What holds its messages back, or will fire; null: nothing. */
-  readonly state: "pending" | "silenced" | "acknowledged" | null;
-  /** Since when its gate is shut; null: it is open. */
-  readonly heldSinceMs: number | null;
-  /** For how long its next run is late; null: it is not. */
-  readonly lateMs: number | null;
-  /** Since when its severity holds. */
-  readonly sinceMs: number | null;
-}
 
 /** Everything that the overview says, at one moment, for one reader. */
-export interface Overview {
-  readonly nowMs: number;
-  readonly rows: readonly OverviewRow[];
-  /** Labels of an organization: asked of those that are shown, or filtered by words. */
-  readonly labelsOf: (slug: string) => Readonly<Record<string, string>>;
-  /** Open incidents that are not silenced as a whole, the worst first. */
-  readonly open: readonly ReadIncident[];
-  readonly unfinished: Unfinished;
-  /** Incidents that have ended and are not finished; read only while none is open. */
-  readonly toFinish: readonly ReadIncident[];
-  /** Since when gates are shut, by organization; those that are no longer configured, too. */
-  readonly held: ReadonlyMap<string, number>;
-  /** Each live alert once: silenced before acknowledged. */
-  readonly alerts: Readonly<Record<"firing" | "acknowledged" | "pending" | "silenced", number>>;
-}
+export type Overview = Awaited<ReturnType<typeof readOverview>>;
+
+/** An organization as the overview lists it. Times are epoch ms. */
+export type OverviewRow = ReturnType<typeof rowsOf>[number];
 
 export interface OverviewSources {
   readonly running: Running;
@@ -56,9 +20,10 @@ export interface OverviewSources {
 // More than a page of them shows; the rest is in the list of incidents.
 const mostOpen = 50;
 
-/** Reads it from the board and the store. */
-export async function readOverview({ running, incidents }: OverviewSources): Promise<Overview> {
-  const { nowMs, alerts, held, unfinished } = await running.fleet();
+/** Reads it from the snapshot and the store. */
+export async function readOverview({ running, incidents }: OverviewSources) {
+  const fleet = await running.fleet();
+  const { nowMs, alerts, held, unfinished } = fleet;
   const found = await incidents.list({ state: "open", limit: mostOpen });
   const open = found.incidents.filter(({ summary }) => summary.firing > 0).toSorted(byWeight);
   const left = [...unfinished.incidents].toSorted((one, other) => other - one).slice(0, mostOpen);
@@ -66,12 +31,17 @@ export async function readOverview({ running, incidents }: OverviewSources): Pro
   const labels = new Map(running.config().organizations.map((one) => [one.slug, shownLabels(one)]));
   return {
     nowMs,
+    /** Since when gates are on hold, by organization; those that are no longer configured, too. */
     held,
-    alerts: countAlerts(alerts),
-    rows: rowsOf(running, alerts, held, nowMs),
-    labelsOf: (slug) => labels.get(slug) ?? {},
-    open,
     unfinished,
+    /** Each live alert once: silenced before acknowledged. */
+    alerts: countAlerts(alerts),
+    rows: rowsOf(running, fleet),
+    /** Labels of an organization: asked of those that are shown, or filtered by words. */
+    labelsOf: (slug: string): Readonly<Record<string, string>> => labels.get(slug) ?? {},
+    /** Open incidents that are not silenced as a whole, the worst first. */
+    open: open as readonly ReadIncident[],
+    /** Incidents that have ended and are not finished; read only while none is open. */
     toFinish: toFinish.toSorted((one, other) => other.heldSince.size - one.heldSince.size),
   };
 }
@@ -86,44 +56,50 @@ function byWeight(left: ReadIncident, right: ReadIncident): number {
   );
 }
 
-function rowsOf(
-  running: Running,
-  alerts: readonly AlertView[],
-  held: ReadonlyMap<string, number>,
-  nowMs: number,
-): readonly OverviewRow[] {
-  const bySlug = Map.groupBy(alerts, (alert) => alert.slug);
-  const spikes: CheckState[] = [];
-  const others = new Map<string, OverviewRow["others"]>();
-  for (const state of running.checks.all()) {
-    const { check, slug } = state;
-    if (check === "dead-asset-spike") spikes.push(state);
-    else {
-      const severity = state.severity === null ? "ok" : severityOf(state, nowMs);
-      if (severity !== "ok") others.set(slug, [...(others.get(slug) ?? []), { check, severity }]);
-    }
-  }
-  return spikes.map((state): OverviewRow => {
+function rowsOf(running: Running, { alerts, held, nowMs }: FleetSnapshot) {
+  const alertsBySlug = Map.groupBy(alerts, ({ slug }) => slug);
+  const { spikes = [], others = [] } = Object.groupBy(running.checks.all(), ({ check }) =>
+    check === "dead-asset-spike" ? "spikes" : "others",
+  );
+  const badBySlug = Map.groupBy(
+    others
+      .map((state): { slug: string; check: string; severity: Severity } => {
+        const { slug, check, severity } = state;
+        return { slug, check, severity: severity === null ? "ok" : severityOf(state, nowMs) };
+      })
+      .filter(({ severity }) => severity !== "ok")
+      .toSorted((left, right) => compareSeverity(right.severity, left.severity)),
+    ({ slug }) => slug,
+  );
+  return spikes.map((state) => {
     const { slug } = state;
-    const own = bySlug.get(slug) ?? [];
+    const own = alertsBySlug.get(slug) ?? [];
+    const bad = badBySlug.get(slug) ?? [];
     const severity = severityOf(state, nowMs);
-    const bad = others.get(slug)?.toSorted((left, right) => compareSeverity(right.severity, left.severity)) ?? [];
     const counts = severity === "unknown" ? null : state.lastCounts;
     const [count, expected] = [counts?.currentCount ?? null, counts?.expectedCount ?? null];
     const firing = own.find((alert) => alert.state === "firing" && alert.incident !== undefined);
     return {
       slug,
+      /** The worst of its checks; unknown while it waits for its first run, or when its last result is too old. */
       severity: worstSeverity([severity, ...bad.map((other) => other.severity)]),
+      /** Its spike check has not run yet. */
       isWaiting: state.severity === null,
       count,
       expected,
       ratio: counts?.ratio ?? (count !== null && expected !== null && expected > 0 ? count / expected : null),
       windowHours: counts?.windowHours ?? 24,
+      /** Its other checks that are not ok, the worst first. */
       others: bad,
+      /** The open incident in which an alert of it fires; null: none. */
       incident: firing === undefined || firing.isSilenced ? null : (firing.incident?.number ?? null),
+      /** What holds its messages back, or will fire; null: nothing. */
       state: stateOf(own),
+      /** Since when its gate is on hold; null: it is not. */
       heldSinceMs: held.get(slug) ?? null,
+      /** For how long its next run is late; null: it is not. */
       lateMs: isLate(state, nowMs) ? nowMs - state.nextDueAtMs : null,
+      /** Since when its severity holds. */
       sinceMs: state.severitySinceMs,
     };
   });
@@ -133,20 +109,20 @@ function severityOf(state: CheckState, nowMs: number): Severity {
   return isStale(state, nowMs) ? "unknown" : (state.severity ?? "unknown");
 }
 
-function countAlerts(alerts: readonly AlertView[]): Overview["alerts"] {
+function countAlerts(alerts: readonly AlertView[]) {
   const counts = { firing: 0, acknowledged: 0, pending: 0, silenced: 0 };
-  for (const alert of alerts) {
-    if (alert.state === "pending") counts.pending++;
-    else if (alert.isSilenced) counts.silenced++;
-    else if (alert.acknowledgement !== null) counts.acknowledged++;
+  for (const { state, isSilenced, acknowledgement } of alerts) {
+    if (state === "pending") counts.pending++;
+    else if (isSilenced) counts.silenced++;
+    else if (acknowledgement !== null) counts.acknowledged++;
     else counts.firing++;
   }
   return counts;
 }
 
-function stateOf(own: readonly AlertView[]): OverviewRow["state"] {
-  const firing = own.filter((alert) => alert.state === "firing");
+function stateOf(own: readonly AlertView[]): "pending" | "silenced" | "acknowledged" | null {
+  const firing = own.filter(({ state }) => state === "firing");
   if (firing.length === 0) return own.length === 0 ? null : "pending";
   if (firing.every(({ isSilenced }) => isSilenced)) return "silenced";
-  return firing.every((alert) => alert.acknowledgement !== null) ? "acknowledged" : null;
+  return firing.every(({ acknowledgement }) => acknowledgement !== null) ? "acknowledged" : null;
 }

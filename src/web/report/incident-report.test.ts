@@ -125,7 +125,6 @@ function readOf(text: string): Omit<ReportFacts, "headline"> {
     notified: [],
     waiting: [],
     markers: [],
-    previous: null,
     answers: [{ slug: text, asset: text, assetType: text, role: "sample", answer: "answers", detail: text }],
     comments: [{ incident: 1, alertIds: [text], slug: text, atMs, by: text, note: text, text, act: "judgement" }],
     nowMs: atMs,

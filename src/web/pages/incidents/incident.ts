@@ -53,7 +53,7 @@ export function renderIncident(
   page: IncidentDetail,
   { params, ticked, withPeople, cost, chart, organization, deadAssets }: IncidentPageOptions,
 ): Html {
-  const { incident, previous } = page;
+  const { incident } = page;
   const { number } = incident;
   const path = `/incidents/${number}`;
   const isSpike = incident.family === "deaths";
@@ -64,8 +64,7 @@ export function renderIncident(
   const lookButton = dialogButton(`${path}/look`, page.summary.secondOpinion === null ? "Look…" : "Look again…");
   const decided = decidedQuestions(page, { withPeople, button });
   return html`<p class="crumbs">
-      <span><a href="/incidents">Incidents</a> / ${number}</span
-      >${previous === null ? nothing : html`<span><a href="/incidents/${previous}">&lsaquo; ${previous}</a></span>`}
+      <span><a href="/incidents">Incidents</a> / ${number}</span>
     </p>
     ${renderHead(headline(page.headline, { nowMs: page.nowMs, withPeople }), { shape: incidentMark(page), acts })}
     ${renderInstants(page, withPeople)}

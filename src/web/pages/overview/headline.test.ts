@@ -25,7 +25,7 @@ function rowOf(slug: string, over: Partial<OverviewRow> = {}): OverviewRow {
   };
 }
 
-function overviewOf(rows: readonly OverviewRow[], over: Partial<Overview> = {}): Overview {
+function overviewOf(rows: OverviewRow[], over: Partial<Overview> = {}): Overview {
   return {
     nowMs,
     rows,
