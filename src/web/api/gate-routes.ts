@@ -59,7 +59,7 @@ function viewGate(
     message,
     opens,
     check: failure?.check ?? null,
-    alertId: failure?.alertId ?? null,
+    alertId: failure?.id ?? null,
     since: iso(sinceMs),
     suspectFrom: iso(suspectFromMs),
     releases: releases.map(({ atMs, how, alertId, by, comment }) => ({

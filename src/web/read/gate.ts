@@ -11,13 +11,11 @@ import { noteGateAsked } from "../../alerting/gate-use.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { hourMs } from "../../base/time.ts";
 import type { Actor } from "../../contract/actor.ts";
-import type { CheckName } from "../../contract/report.ts";
-import type { GateReleaseEntry } from "../../store/alerts/log.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
 import { isStale, type Running } from "./running.ts";
 
 /** Whether a pipeline may act on an organization's deaths, and why. */
-export type GateView = Awaited<ReturnType<typeof viewGate>>;
+export type GateView = NonNullable<Awaited<ReturnType<GateReading["look"]>>>;
 
 const shownReleases = 10;
 // A pipeline asks for each takedown; to the hour is enough of the month for which it is remembered.
@@ -36,29 +34,23 @@ export function createGateReading(
   const { store, checks, clock, logger, settings } = running;
   let notedAtMs = -Infinity;
 
-  async function view(slug: string): Promise<GateView> {
+  async function view(slug: string) {
     const organization = running.config().organizations.find((one) => one.slug === slug);
     const policy = settings().gateOf(slug);
-    const decided = decideGate(
-      {
-        failures: await store.gate.failures(slug),
-        checkers: (await store.alerts.judgedChecker(slug)).filter(isGateAlert),
-        isKnown: isKnown(slug),
-        nowMs: clock.nowMs(),
-        windowHours: (organization?.thresholds ?? defaultThresholds).windowHours,
-      },
-      policy,
-    );
-    const { decision, reason, failure, sinceMs, suspectFromMs } = decided;
+    const failures = await store.gate.failures(slug);
+    const checkers = (await store.alerts.judgedChecker(slug)).filter(isGateAlert);
+    const { windowHours } = organization?.thresholds ?? defaultThresholds;
+    const asked = { failures, checkers, isKnown: isKnown(slug), nowMs: clock.nowMs(), windowHours };
+    const decided = decideGate(asked, policy);
     return {
       slug,
-      decision,
-      reason,
+      ...decided,
+      isConfigured: organization !== undefined,
+      /** The reason in words. */
       message: wordDecision(slug, decided, policy),
-      opens: decision === "hold" ? wordOpening(decided, policy) : null,
-      failure: failure === null ? null : { alertId: failure.id, check: failure.check },
-      sinceMs,
-      suspectFromMs,
+      /** What opens it, in words, while it holds: "when judged or released"; else null. */
+      opens: decided.decision === "hold" ? wordOpening(decided, policy) : null,
+      /** The latest ones, newest first. */
       releases: await store.log.releases(slug, shownReleases),
     };
   }
@@ -69,7 +61,11 @@ export function createGateReading(
     return state?.lastReport?.kind === "result" && !isStale(state, clock.nowMs());
   }
 
-  const isConfigured = (slug: string): boolean => running.config().organizations.some((one) => one.slug === slug);
+  async function find(slug: string) {
+    const found = await view(slug);
+    const isHeldByFailure = found.decision === "hold" && found.failure !== null;
+    return found.isConfigured || isHeldByFailure ? found : null;
+  }
 
   async function read<Result>(work: () => Promise<Result>): Promise<Result> {
     const problem = running.storeProblem();
@@ -90,16 +86,12 @@ export function createGateReading(
      * null: no such organization is configured, and none that was once is on hold. @throws FlatlineError unavailable when the
      * store cannot be read
      */
-    look: (slug: string): Promise<GateView | null> =>
-      read(async () => {
-        const found = await view(slug);
-        return isConfigured(slug) || isHeldByFailure(found) ? found : null;
-      }),
+    look: (slug: string) => read(() => find(slug)),
     /**
      * Every gate that holds, by a failure or because nothing is known, worst first, and how many others are open.
      * @throws FlatlineError as in `look`
      */
-    all: (): Promise<{ readonly held: readonly GateView[]; readonly open: number }> =>
+    all: () =>
       read(async () => {
         const { organizations } = running.config();
         const policies = settings();
@@ -128,9 +120,8 @@ export function createGateReading(
       }
     },
     /** Lets deaths be acted on again by hand, and records it. null: as in `look`. */
-    release: async (slug: string, author: Actor, comment: string): Promise<GateView | null> => {
-      const isHeld = await read(async () => isHeldByFailure(await view(slug)));
-      if (!isConfigured(slug) && !isHeld) return null;
+    release: async (slug: string, author: Actor, comment: string) => {
+      if ((await read(() => find(slug))) === null) return null;
       const context = { settings: settings(), nowMs: clock.nowMs(), newId: running.newId };
       await releaseGate(store, context, { slug, author, comment });
       const { name: by, note } = author;
@@ -141,14 +132,12 @@ export function createGateReading(
   };
 }
 
-function isHeldByFailure({ failure, decision }: GateView): boolean {
-  return decision === "hold" && failure !== null;
-}
+const holdOrder: readonly GateReason[] = ["fail_firing", "fail_latched", "unknown"];
 
-const holdOrder: readonly string[] = ["fail_firing", "fail_latched", "unknown"] satisfies GateReason[];
+type Held = GateDecision & { readonly slug: string };
 
 /** Orders the firing ones first, then the latched, then the unknown; the longest first. */
-function compareHeld(left: GateView, right: GateView): number {
+function compareHeld(left: Held, right: Held): number {
   return (
     holdOrder.indexOf(left.reason) - holdOrder.indexOf(right.reason) ||
     (left.sinceMs ?? 0) - (right.sinceMs ?? 0) ||
