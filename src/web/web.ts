@@ -52,7 +52,7 @@ import { addIncidentPages } from "./pages/incidents/routes.ts";
 import { addOrganizationPages } from "./pages/organization/routes.ts";
 import { addOverviewPage } from "./pages/overview/routes.ts";
 import { addOperatorPages } from "./pages/operator/routes.ts";
-import { addMissingPage, addThemeRoute, createSite, type Site } from "./pages/site.ts";
+import { addMissingPage, createSite, type Site } from "./pages/site.ts";
 import type { SilenceBook } from "../alerting/silence-book.ts";
 import { answerClientError, pathOf, securityHeaders, sendProblem } from "./problem.ts";
 import { addSilenceRoutes } from "./api/silence-routes.ts";
@@ -381,7 +381,6 @@ const allRoutes: readonly ((server: FastifyInstance, parts: RouteParts) => void)
   addDocsPages,
   addLinkRoutes,
   addOperatorPages,
-  addThemeRoute,
   addIncidentPages,
   addOrganizationPages,
   addStatusRoute,

@@ -1,6 +1,5 @@
 import { formatSeconds } from "../parts/figures.ts";
 import { part, refresh } from "./page.ts";
-import { inZone } from "./zone.ts";
 
 const longestMs = 60_000;
 const staleMs = 60_000;
@@ -99,11 +98,11 @@ function isBusy(): boolean {
 function show(isLive: boolean, heardMs: number): void {
   const [lamp, stale] = [part("lamp"), part("stale")];
   if (lamp === null || stale === null) return;
-  const since = formatSeconds(inZone(heardMs));
+  const since = formatSeconds(heardMs);
   lamp.textContent = isLive ? "live" : `last update ${since}`;
   lamp.classList.toggle("on", isLive);
   stale.hidden = isLive || Date.now() - heardMs < staleMs;
-  stale.textContent = `This page is not live: no word from flatline since ${since}. The figures below are from then.`;
+  stale.textContent = `This page is not live: no word from flatline since ${since} UTC. The figures below are from then.`;
 }
 
 function showWaiting(count: number): void {

@@ -7,7 +7,6 @@ import { html } from "../parts/html.ts";
 import { sendProblem } from "../problem.ts";
 import { addRoute, type Asked } from "../route.ts";
 import { renderSheet } from "./sheet.ts";
-import { themeOf } from "./site.ts";
 
 const docsSchema = z.record(z.string(), z.object({ title: z.string(), content: z.string() }));
 type Docs = z.infer<typeof docsSchema>;
@@ -22,7 +21,7 @@ export function addDocsPages(server: FastifyInstance): void {
     const { title, content } = page;
     // The project's own text, built with the program.
     const main = html`<article class="docs">${{ html: content }}</article>`;
-    return sendText(request, reply, "text/html", renderSheet({ title, main, theme: themeOf(request) }));
+    return sendText(request, reply, "text/html", renderSheet(title, main));
   };
   addRoute(server, "GET /docs", { access: "open", handle: (asked) => send(null, asked) });
   addRoute(server, "GET /docs/:page", { access: "open", handle: (asked) => send(asked.params.page, asked) });

@@ -23,7 +23,6 @@ export interface Frame {
   readonly isSession: boolean;
   /** Whether anybody can sign in here. */
   readonly canSignIn: boolean;
-  readonly theme: Theme;
   /** File names under `/assets/`. */
   readonly assets: { readonly style: string; readonly script: string };
   /** Which version of the page it is, as its ETag says it. */
@@ -31,9 +30,6 @@ export interface Frame {
   /** Path and query of this page: where a sign-in leads back to. */
   readonly here: string;
 }
-
-export const themes = ["system", "light", "dark"] as const;
-export type Theme = (typeof themes)[number];
 
 /** One page, without what stands around it. */
 export interface PageContent {
@@ -87,21 +83,16 @@ const askEveryMs = 3_000;
 const readsAgain = html`hx-get="" hx-include="input[name=slug]:checked" hx-trigger="refresh, ask" hx-select="#main"
 hx-select-oob="#pages:outerMorph,#clock:outerMorph" hx-swap="outerMorph" hx-sync="this:replace"`;
 
-/** Colours follow the system until the reader has chosen. */
-export function renderScheme(theme: Theme): Html {
-  return html`<meta name="color-scheme" content="${theme === "system" ? "light dark" : theme}" />`;
-}
-
 /** Renders the whole document. */
 export function renderDocument(frame: Frame, content: PageContent): string {
-  const { facts, nowMs, theme, assets, version, tag } = frame;
+  const { facts, nowMs, assets, version, tag } = frame;
   const { title, current, main, isLive = false } = content;
   const severity = content.severity ?? facts?.severity ?? "unknown";
   return html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
-        ${renderScheme(theme)}
+        <meta name="color-scheme" content="light dark" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="htmx-config" content="${htmxConfig}" />
         <title>${title}</title>
@@ -116,7 +107,7 @@ export function renderDocument(frame: Frame, content: PageContent): string {
           ${renderNav(current, facts)}
           <p class="live">
             <span id="lamp" class="lamp">as of</span>
-            <span id="clock">${renderTime(nowMs, nowMs, "clock")} <span class="zone">UTC</span></span>
+            <span id="clock">${renderTime(nowMs, nowMs, "clock")} UTC</span>
           </p>
         </header>
         <hr class="line" />
@@ -165,32 +156,22 @@ function renderNav(current: PageKey | null, facts: FrameFacts | null): Html {
   </nav>`;
 }
 
-function renderFoot({ facts, reader, isSession, canSignIn, theme, here }: Frame, version: string): Html {
-  const choices = themes.map((one) =>
-    one === theme
-      ? html`<a aria-current="true">${one}</a> `
-      : html`<a href="/theme?to=${one}&amp;back=${encodeURIComponent(here)}" rel="nofollow">${one}</a> `,
-  );
+function renderFoot({ facts, reader, isSession, canSignIn, here }: Frame, version: string): Html {
   const signOut = html`<form method="post" action="/sign-out">
     <button class="plain">Sign out</button>
   </form>`;
   const who =
     reader !== null
-      ? html` · <b>${reader}</b>${isSession ? html` · ${signOut}` : nothing}`
+      ? html`<b>${reader}</b>${isSession ? html` · ${signOut}` : nothing}`
       : canSignIn
-        ? html` · <a href="/sign-in?next=${encodeURIComponent(here)}">Sign in</a>`
+        ? html`<a href="/sign-in?next=${encodeURIComponent(here)}">Sign in</a>`
         : nothing;
   return html`<footer class="foot">
     <p>
       flatline ${version} · ${facts === null ? nothing : html`${footText(facts)} · `}<a href="/metrics">metrics</a> ·
       <a href="/api/v1/checks">API</a> · <a href="/docs">docs</a>
     </p>
-    <div>
-      <span class="zones" hidden
-        >Times <button type="button" class="plain" data-zone="utc">UTC</button>
-        <button type="button" class="plain" data-zone="local">local</button> · </span
-      >Theme ${choices}${who}
-    </div>
+    <div>${who}</div>
   </footer>`;
 }
 

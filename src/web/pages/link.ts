@@ -10,7 +10,6 @@ import { html, type Html } from "../parts/html.ts";
 import { addRoute } from "../route.ts";
 import { mark } from "./marks.ts";
 import { renderSheet } from "./sheet.ts";
-import { themeOf } from "./site.ts";
 
 /** The parts of a link of a message, as they came. */
 export interface LinkParts {
@@ -56,7 +55,7 @@ export function addLinkRoutes(
     const { title, main: said } = renderAnswer(answer, wasFollowed, clock.nowMs());
     const main = html`<div class="head"><h1>${title}</h1></div>
       <div class="signin"><div>${said}</div></div>`;
-    const text = renderSheet({ title: `${title} · flatline`, main, theme: themeOf(request) });
+    const text = renderSheet(`${title} · flatline`, main);
     // Its address is what lets act.
     return sendText(request, reply, "text/html", text, "no-referrer");
   };

@@ -1,23 +1,14 @@
 import { html, type Html } from "../parts/html.ts";
 import { siteAssets } from "./assets.ts";
-import { renderScheme, type Theme } from "./frame.ts";
 import { symbols, wordmark } from "./marks.ts";
 
 /** Renders a document of its content alone: no pages to go to, no script, nothing of the fleet. */
-export function renderSheet({
-  title,
-  main,
-  theme,
-}: {
-  readonly title: string;
-  readonly main: Html;
-  readonly theme: Theme;
-}): string {
+export function renderSheet(title: string, main: Html): string {
   return html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
-        ${renderScheme(theme)}
+        <meta name="color-scheme" content="light dark" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
         <title>${title}</title>

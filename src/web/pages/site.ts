@@ -15,11 +15,11 @@ import { createErrorHandler, describeError, pathOf, sendProblem } from "../probl
 import { readFrame } from "../read/frame.ts";
 import type { Running } from "../read/running.ts";
 import { addRoute } from "../route.ts";
-import { localPath, signInPath } from "../sign-in/next.ts";
+import { signInPath } from "../sign-in/next.ts";
 import { isLedToSignIn, leadToSignIn, wantsHtml } from "../sign-in/lead.ts";
 import { siteAssets } from "./assets.ts";
-import { renderDocument, renderMessage, themes, type PageContent, type Theme } from "./frame.ts";
-import { packText, paramsOf, sendPacked, sendText, type PackedText } from "../answer.ts";
+import { renderDocument, renderMessage, type PageContent } from "./frame.ts";
+import { packText, sendPacked, sendText, type PackedText } from "../answer.ts";
 
 export interface SiteOptions {
   readonly version: string;
@@ -97,7 +97,6 @@ export function createSite({ version, logger, running, settings }: SiteOptions):
         reader: readerOf(request),
         isSession: signedInAs(request) !== null,
         canSignIn: settings().tokens.length > 0,
-        theme: themeOf(request),
         assets: siteAssets(),
         here: request.url,
         tag: tags.get(request) ?? "",
@@ -131,7 +130,7 @@ export function createSite({ version, logger, running, settings }: SiteOptions):
     const { identity, url } = request;
     const reader = { ...identity, rights: [...(identity?.rights ?? [])] };
     const minute = Math.floor(clock.nowMs() / minuteMs);
-    const said = [startedMs, minute, running.version(), acts, storeProblem(), url, reader, themeOf(request)];
+    const said = [startedMs, minute, running.version(), acts, storeProblem(), url, reader];
     return `"${createHash("sha256").update(JSON.stringify(said)).digest("base64url").slice(0, 20)}"`;
   }
 
@@ -285,28 +284,6 @@ function nullWithoutStore(error: unknown): null {
 /** Returns whether the browser asks for a part, to put it into the page that it shows. */
 export function wantsPart(request: FastifyRequest): boolean {
   return request.headers["hx-request"] === "true";
-}
-
-const themeCookie = "flatline_theme";
-
-/** The theme that the reader has chosen. */
-export function themeOf({ headers }: Pick<FastifyRequest, "headers">): Theme {
-  const value = new RegExp(`(?:^|; )${themeCookie}=(\\w+)`).exec(headers.cookie ?? "")?.[1];
-  return themes.find((theme) => theme === value) ?? "system";
-}
-
-/** `/theme?to=dark&back=/…` keeps the choice in the browser; it changes nothing else, so that a link may do it. */
-export function addThemeRoute(server: FastifyInstance): void {
-  addRoute(server, "GET /theme", {
-    access: "open",
-    handle: ({ request, reply }) => {
-      const params = paramsOf(request);
-      const to = themes.find((theme) => theme === params.get("to")) ?? "system";
-      const days = to === "system" ? 0 : 400;
-      void reply.header("set-cookie", `${themeCookie}=${to}; Path=/; SameSite=Lax; Max-Age=${days * 86_400}`);
-      return reply.redirect(localPath(params.get("back")), 303);
-    },
-  });
 }
 
 /** A page that says that nothing like it is known. */

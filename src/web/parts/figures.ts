@@ -1,4 +1,4 @@
-// How times are written on the page, and numbers where it has its own form. Pure: the browser runs the same code.
+// How times are written on the page, and numbers where it has its own form.
 
 import { formatCount, formatRatio, none } from "../../base/numbers.ts";
 import { clockText, durationText, nbsp, timeText } from "../../words/numbers.ts";
@@ -25,34 +25,18 @@ export function formatLength(ms: number): string {
   return durationText(ms).replaceAll(nbsp, "").replace("min", "m");
 }
 
-const longMonths = [
-  "January",
-  "February",
-  "March",
-  "April",
-  "May",
-  "June",
-  "July",
-  "August",
-  "September",
-  "October",
-  "November",
-  "December",
-];
-const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-
-const two = (value: number): string => String(value).padStart(2, "0");
-
 /** 12:00:04 */
 export function formatSeconds(atMs: number): string {
-  return `${clockText(atMs)}:${two(new Date(atMs).getUTCSeconds())}`;
+  return `${clockText(atMs)}:${String(new Date(atMs).getUTCSeconds()).padStart(2, "0")}`;
 }
 
 /** Thursday 15 January */
-export function formatLongDay(atMs: number): string {
-  const at = new Date(atMs);
-  return `${weekdays[at.getUTCDay()] ?? ""} ${at.getUTCDate()} ${longMonths[at.getUTCMonth()] ?? ""}`;
-}
+export const longDay = new Intl.DateTimeFormat("en-GB", {
+  weekday: "long",
+  day: "numeric",
+  month: "long",
+  timeZone: "UTC",
+});
 
 /** Returns a text of the API with its instants as the page writes them. */
 export function withPageTimes(text: string, nowMs: number): string {

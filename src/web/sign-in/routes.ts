@@ -9,7 +9,6 @@ import { paramsOf, sendText } from "../answer.ts";
 import { countOf, durationText } from "../../words/numbers.ts";
 import { renderMessage } from "../pages/frame.ts";
 import { renderSheet } from "../pages/sheet.ts";
-import { themeOf } from "../pages/site.ts";
 import { html, type Html } from "../parts/html.ts";
 import { addRoute } from "../route.ts";
 import { localPath } from "./next.ts";
@@ -32,8 +31,7 @@ export function addSignInRoutes(server: FastifyInstance, { clock, sessions, bodi
   const { access } = server.routes;
 
   function send(request: FastifyRequest, reply: FastifyReply, main: Html): Promise<FastifyReply> {
-    const sheet = renderSheet({ title: "Sign in · flatline", main, theme: themeOf(request) });
-    return sendText(request, reply, "text/html", sheet);
+    return sendText(request, reply, "text/html", renderSheet("Sign in · flatline", main));
   }
 
   function sendForm(

@@ -81,6 +81,14 @@ describe("the overview", () => {
     expect(await anybody.locator("text=Not watched").count()).toBe(0);
   });
 
+  it("is in UTC with the browser's own time as title, and follows the system's dark", async () => {
+    const page = await open("/incidents/1", { timezoneId: "Asia/Tokyo", colorScheme: "dark" });
+
+    expect(await page.locator("main time[title]").first().getAttribute("title")).toMatch(/ GMT\+9$/);
+    expect(await textAt(page, "#clock")).toMatch(/^\d\d:\d\d UTC$/);
+    expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe("rgb(14, 18, 20)");
+  });
+
   it("costs six requests and 60 kB at most, and keeps its style and script for good", async () => {
     const sizes: number[] = [];
     const page = await browser.open("about:blank", {});

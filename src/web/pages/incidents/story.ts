@@ -3,7 +3,7 @@ import { breakAddresses } from "../../../base/broken-address.ts";
 import { describeAuthor } from "../../../contract/actor.ts";
 import { judgementSentences } from "../../../words/headline.ts";
 import { clockText, countOf, durationText } from "../../../words/numbers.ts";
-import { formatLongDay } from "../../parts/figures.ts";
+import { longDay } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import type { ChartAct } from "../../read/chart.ts";
@@ -27,7 +27,7 @@ export function renderStory(page: IncidentDetail, withPeople: boolean): Html {
   const events = eventsOf(page, withPeople)
     .toSorted((left, right) => right.atMs - left.atMs)
     .slice(0, mostEvents);
-  const days = [...Map.groupBy(events, ({ atMs }) => formatLongDay(atMs))];
+  const days = [...Map.groupBy(events, ({ atMs }) => longDay.format(atMs))];
   const render = ({ atMs, shape, what, detail = "" }: Event): Html =>
     html`<li>
       ${renderTime(atMs, page.nowMs, "clock")}${mark(shape)}
