@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 
 import { organizationOf, useConfigFolder } from "../../test/support/config-folder.ts";
-import { renderConfig } from "./render.ts";
 
 const { folder, load } = useConfigFolder();
 
@@ -16,19 +15,21 @@ describe("defaults", () => {
     await expect(`${text}\n`).toMatchFileSnapshot("./testdata/defaults.json");
   });
 
-  it("choose the baseline, which an organization may choose anew, also for organizations that nobody names", async () => {
-    const config = await load(
-      `${embedded}\ndefaults: { baseline: median }\norganizations: [acme, { slug: globex, baseline: mean }]\n`,
+  it("of a table are all but where it is and what it holds", async () => {
+    const { source } = await load(
+      "source: { type: postgres, url: postgres://db/platform, table: e, columns: { slug: s, at: t, status: u } }\norganizations: [a]\n",
     );
 
-    expect(config.organizations.map(({ slug, baseline }) => [slug, baseline])).toEqual([
-      ["acme", "median"],
-      ["globex", "mean"],
-    ]);
-    expect(config.defaults).toMatchObject({ baseline: "median" });
-    const again = await load(renderConfig(config));
-    expect(again.defaults).toEqual(config.defaults);
-    expect(again.organizations.map(({ baseline }) => baseline)).toEqual(["median", "mean"]);
+    expect(source).toMatchObject({
+      events: {
+        kind: "table",
+        columns: { slug: "s", at: "t", assetType: null, status: "u", count: null },
+        deadStatuses: ["DETECTED_AS_DEAD"],
+      },
+      timeUnit: "timestamp",
+      timeoutMs: 30_000,
+      concurrency: 10_000,
+    });
   });
 
   it("fill in what an organization does not say, field by field", async () => {

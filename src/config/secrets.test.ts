@@ -45,12 +45,6 @@ describe("references to the environment", () => {
     expect(config).toMatchObject({ server: { publicRead: false }, alerting: { fleet: null } });
   });
 
-  it("stay strings where strings are wanted", async () => {
-    const config = await load(`${embedded}organizations:\n  - \${SLUG}\n`, { SLUG: "123" });
-
-    expect(config.organizations[0]?.slug).toBe("123");
-  });
-
   it.each([
     ["set", "token", { TOKEN: "token" }, "token"],
     ["empty: none", null, { TOKEN: "" }, null],

@@ -69,25 +69,6 @@ describe("createPagerdutyReceiver", () => {
 });
 
 describe("pagerdutyEvents", () => {
-  const actions = (kind: string): string[] =>
-    pagerdutyEvents(sample(kind)).map((event) =>
-      `${event.event_action} ${event.dedup_key.slice(-2)} ${event.payload?.severity ?? ""}`.trim(),
-    );
-
-  it.each([
-    ["firing", ["trigger f1 critical"]],
-    ["escalated", ["trigger f1 critical"]],
-    ["resolved", ["resolve f1"]],
-    ["unknown", ["trigger f1 error"]],
-    ["recovered", ["resolve f1"]],
-    ["test", ["trigger -1 info"]],
-    ["group", ["trigger f1 critical"]],
-    ["fleet", ["trigger f1 critical"]],
-    ["fleet-resolved", ["resolve f1"]],
-  ])("of %s", (kind, expected) => {
-    expect(actions(kind)).toEqual(expected);
-  });
-
   it("acknowledges the incident under the key that is open now", () => {
     const group = sample("group");
     const { incident } = group;
