@@ -92,3 +92,19 @@ export const secondMs = 1_000;
 export const minuteMs = 60_000;
 export const hourMs = 3_600_000;
 export const dayMs = 86_400_000;
+
+// A block of work that is so long is followed by as long a rest (CONTRACT 10: at most 10 ms).
+const blockMs = 5;
+const longestRestMs = 100;
+
+/** Returns what is awaited between pieces of work: as long as the work took, so that it takes half of the process at most. */
+export function createRest(clock: Clock): (signal?: AbortSignal) => Promise<void> {
+  let sinceMs = clock.monotonicMs();
+  return async (signal) => {
+    const workedMs = clock.monotonicMs() - sinceMs;
+    // What came long after the last piece of work has rested already.
+    if (workedMs >= blockMs) await clock.sleep(Math.min(workedMs, longestRestMs), signal);
+    else await eventLoopTurn();
+    sinceMs = clock.monotonicMs();
+  };
+}

@@ -47,14 +47,17 @@ export function outputColumns(stream: { readonly isTTY?: boolean; readonly colum
 }
 
 const mostProgressColumns = 60;
+const progressEveryMs = 100;
 
 /** Creates a line on a terminal that is written over and over; nothing elsewhere. */
-export function createProgressLine({ stderr }: Pick<CliContext, "stderr">) {
+export function createProgressLine({ stderr, clock }: Pick<CliContext, "stderr" | "clock">) {
+  let shownAtMs = -Infinity;
   const width = Math.min(mostProgressColumns, stderr.columns - 1);
   let isShown = false;
   return {
     show: (text: string): void => {
-      if (!stderr.isTerminal) return;
+      if (!stderr.isTerminal || clock.monotonicMs() - shownAtMs < progressEveryMs) return;
+      shownAtMs = clock.monotonicMs();
       isShown = true;
       stderr.write(`\r${text.slice(0, width).padEnd(width)}`);
     },

@@ -146,7 +146,7 @@ describe("import events", () => {
   it("shows its progress on a terminal, and takes it away", async () => {
     const { stderr } = await run(["events.csv"], { isTerminal: true });
 
-    expect(stderr).toMatch(/\rwriting: 2 of 2 rows/);
+    expect(stderr).toMatch(/\rchecking: 2 rows/);
     expect(stderr).toMatch(/\r +\r$/);
   });
 

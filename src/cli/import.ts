@@ -11,14 +11,7 @@ import { secondMs, type Clock } from "../base/time.ts";
 import { readFixtureText } from "../daemon/fixture-text.ts";
 import { fixtureCountsSchema } from "../contract/v1/fixtures.ts";
 import { importAnswerSchema, importBegunSchema } from "../contract/v1/operator.ts";
-import {
-  addAnswers,
-  importEvents,
-  noAnswer,
-  type ImportOutcome,
-  type ImportProgress,
-  type ImportTarget,
-} from "../store/events/import.ts";
+import { addAnswers, importEvents, noAnswer, type ImportOutcome, type ImportTarget } from "../store/events/import.ts";
 import type { LivenessEvent } from "../store/events/rules.ts";
 import { countOf } from "../words/numbers.ts";
 import type { ApiClient } from "./api-client.ts";
@@ -59,7 +52,6 @@ function addEvents(parent: Command, context: CliContext): void {
         throw new FlatlineError("usage", "standard input (-) can be read only once");
       const { clock, stdin, cwd, signal } = context;
       const progress = createProgressLine(context);
-      const textOf = createProgressText(clock);
       const startedAtMs = clock.monotonicMs();
       const importTo = (target: ImportTarget | null): Promise<ImportOutcome> =>
         importEvents({
@@ -69,9 +61,9 @@ function addEvents(parent: Command, context: CliContext): void {
           layout: layoutOf(flags, clock.nowMs(), flags.rebase !== undefined),
           rebaseToMs: flags.rebase ?? null,
           target,
-          onProgress: (state) => progress.show(textOf(state)),
+          onProgress: (phase, rows, ofRows) =>
+            progress.show(`${phase}: ${formatCount(rows)}${ofRows === null ? "" : ` of ${formatCount(ofRows)}`} rows`),
           signal,
-          clock,
         });
       try {
         const outcome =
@@ -139,18 +131,6 @@ function parseRebase(text: string, clock: Clock): number {
   const reading = readInstant(text);
   if (reading.kind === "problem") throw new InvalidArgumentError(`${reading.problem}; now is a time, too.`);
   return reading.atMs;
-}
-
-/** Returns how far an import is, in words; a rate is known once some rows are written. */
-function createProgressText(clock: Clock): (progress: ImportProgress) => string {
-  let writingSinceMs: number | null = null;
-  return ({ phase, rows, totalRows }) => {
-    if (phase === "checking") return `checking: ${formatCount(rows)} rows`;
-    writingSinceMs ??= clock.monotonicMs();
-    const seconds = (clock.monotonicMs() - writingSinceMs) / secondMs;
-    const rate = seconds > 0.5 ? `, ${formatCount(rows / seconds)} rows/s` : "";
-    return `writing: ${formatCount(rows)}${totalRows === null ? "" : ` of ${formatCount(totalRows)}`} rows${rate}`;
-  };
 }
 
 // A body may have 16 MiB.

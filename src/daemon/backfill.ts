@@ -1,19 +1,18 @@
 import type { Logger } from "../base/logger.ts";
-import { dayMs, hourMs, type Clock } from "../base/time.ts";
+import { createRest, dayMs, hourMs, type Clock } from "../base/time.ts";
 import { isSilent, type EventFlowThresholds } from "../checks/event-flow/evaluate.ts";
 import { evaluateLocally, type SpikeRule } from "../service/local-evaluation.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import type { Store } from "../store/store.ts";
 import type { PastVerdict } from "../store/runs/history.ts";
 
-export interface BackfillOptions {
+interface BackfillOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly organizations: readonly PastOrganization[];
   /** Called after an organization got a past. */
   readonly onFilled: () => void;
-  readonly signal: AbortSignal;
 }
 
 interface PastOrganization extends SpikeRule {
@@ -26,14 +25,14 @@ const reachMs = 7 * dayMs;
 // A shorter part of a baseline tells nothing. With a longer one, a spike that a whole baseline at the same pace would not
 // show is left out: it is only the beginning of the events.
 const leastCoverage = 0.25;
-// Other work gets as much time as this takes, in turns of at least this length: an organization with a past takes some
-// microseconds.
-const leastTurnMs = 5;
 
-/** Fills the past in the background; `stop` ends it and waits until it has. */
-export function startFilling(options: Omit<BackfillOptions, "signal">): { stop(): Promise<void> } {
+/**
+ * Evaluates the days before the first run of each organization from the stored events, hour by hour, so that a first look is
+ * not an empty chart. History only: no alert comes of it. Existing rows stay as they are. `stop` ends it and waits until it has.
+ */
+export function startFilling(options: BackfillOptions): { stop(): Promise<void> } {
   const stopping = new AbortController();
-  const filled = fillPast({ ...options, signal: stopping.signal });
+  const filled = fillPast(options, stopping.signal);
   return {
     stop: () => {
       stopping.abort();
@@ -42,24 +41,14 @@ export function startFilling(options: Omit<BackfillOptions, "signal">): { stop()
   };
 }
 
-/**
- * Evaluates the days before the first run of each organization from the stored events, hour by hour, so that a first look is
- * not an empty chart. History only: no alert comes of it. Existing rows stay as they are.
- */
-export async function fillPast({
-  store,
-  clock,
-  logger,
-  organizations,
-  onFilled,
-  signal,
-}: BackfillOptions): Promise<void> {
-  let startedMs = clock.monotonicMs();
+async function fillPast(options: BackfillOptions, signal: AbortSignal): Promise<void> {
+  const { store, clock, logger, organizations, onFilled } = options;
+  const rest = createRest(clock);
   for (const organization of organizations) {
     const { slug } = organization;
     if (signal.aborted) return;
     try {
-      const past = await evaluatePast({ store, clock, signal }, organization);
+      const past = await evaluatePast(options, organization, signal);
       if (past.length > 0) {
         await store.runs.addPast("dead-asset-spike", slug, past);
         onFilled();
@@ -68,16 +57,14 @@ export async function fillPast({
     } catch (error) {
       logger.warn({ err: error, slug }, "past could not be evaluated");
     }
-    const workedMs = clock.monotonicMs() - startedMs;
-    if (workedMs < leastTurnMs) continue;
-    await clock.sleep(workedMs, signal);
-    startedMs = clock.monotonicMs();
+    await rest(signal);
   }
 }
 
 async function evaluatePast(
-  { store, clock, signal }: Pick<BackfillOptions, "store" | "clock" | "signal">,
+  { store, clock }: BackfillOptions,
   { slug, thresholds, baseline, count = "deaths", eventFlow }: PastOrganization,
+  signal: AbortSignal,
 ): Promise<PastVerdict[]> {
   const nowMs = clock.nowMs();
   const firstEventAtMs = await store.events.firstEventAtMs(slug);

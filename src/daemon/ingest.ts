@@ -4,27 +4,18 @@ import { holdHeap, releaseHeap } from "../base/heap-growth.ts";
 import type { Logger } from "../base/logger.ts";
 import { collectBytes } from "../base/request-body.ts";
 import { matchesText } from "../base/text-pattern.ts";
-import { eventLoopTurn, minuteMs, secondMs, type Clock } from "../base/time.ts";
+import { createRest, eventLoopTurn, minuteMs, secondMs, type Clock } from "../base/time.ts";
 import { refusals } from "../contract/refusals.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Added } from "../store/events/add.ts";
-import type { ImportAnswer, ImportTarget } from "../store/events/import.ts";
+import { addAnswers, noAnswer, type ImportAnswer, type ImportTarget } from "../store/events/import.ts";
 import type { ImportRow } from "../store/events/imports.ts";
 import { plainLayout, usualTimes, type EventLayout } from "../store/events/layout.ts";
 import { inputOfBody, readAll, RefusedEvents } from "../store/events/read.ts";
-import { ingestedStatus, type LivenessEvent } from "../store/events/rules.ts";
+import { otherStatuses, type LivenessEvent } from "../store/events/rules.ts";
 import type { Store } from "../store/store.ts";
 import type { EventAuthor, EventsPort } from "../web/ports/events.ts";
 import type { RefusedPosts } from "../words/events-in.ts";
-
-export interface Ingest extends EventsPort {
-  /** Whether events of an organization are being imported: what is counted of it is a part. */
-  isImporting(slug: string): boolean;
-  /** Takes an import of this process itself, without writing its rows down and reading them again. */
-  target(author: EventAuthor): ImportTarget;
-  /** Gives up what is under way, which is to be sent again. */
-  close(): Promise<void>;
-}
 
 export interface IngestOptions {
   readonly store: Pick<Store, "events" | "imports" | "transaction">;
@@ -37,18 +28,18 @@ export interface IngestOptions {
   readonly onChange: () => void;
 }
 
+export type Ingest = Awaited<ReturnType<typeof openIngest>>;
+
 /** The time after which an import that was not gone on with does not run any more (CONTRACT 10). */
 const freshMs = 30 * secondMs;
 /** The time after which posts count as taken again. */
 const refusedForMs = 5 * minuteMs;
-// A block of work that is so long is followed by as long a rest (CONTRACT 10: at most 10 ms).
-const blockMs = 5;
 const mostBodyBytes = 16 * 1_024 * 1_024;
 /** Rows of an import have any time: who imports has checked them by what the command was given. */
 const importLayout: EventLayout = { ...plainLayout, hasNumbers: true };
 
 /** Takes events, of posts and imports, by the store's own connection: one body after the other. */
-export async function openIngest({ store, clock, logger, metrics, isAlone, onChange }: IngestOptions): Promise<Ingest> {
+export async function openIngest({ store, clock, logger, metrics, isAlone, onChange }: IngestOptions) {
   const active = new Map((await store.imports.list()).map((row) => [row.id, activeOf(row)]));
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -137,13 +128,19 @@ export async function openIngest({ store, clock, logger, metrics, isAlone, onCha
 
   async function addRows(id: number, events: readonly LivenessEvent[]): Promise<ImportAnswer> {
     const { storedByStatus: _stored, ...answer } = await add(events);
-    const before = importOf(id);
-    const now = { ...before, received: before.received + answer.received, renewedAtMs: clock.nowMs() };
-    for (const key of ["stored", "duplicates", "conflicts"] as const) now[key] += answer[key];
-    active.set(id, now);
-    await store.imports.renew(now);
+    const { totals, ...row } = importOf(id);
+    const renewedAtMs = clock.nowMs();
+    active.set(id, {
+      ...row,
+      received: row.received + answer.received,
+      renewedAtMs,
+      totals: addAnswers(totals, answer),
+    });
+    await store.imports.renew(id, answer.received, renewedAtMs);
     return answer;
   }
+
+  const isRunning = ({ renewedAtMs }: ImportRow): boolean => Math.abs(clock.nowMs() - renewedAtMs) < freshMs;
 
   const port: EventsPort = {
     ingest: async (body, author) => {
@@ -151,7 +148,9 @@ export async function openIngest({ store, clock, logger, metrics, isAlone, onCha
         const layout = () => ({ ...plainLayout, times: usualTimes(clock.nowMs()) });
         const events = await eventsOf(body, layout, author);
         const { storedByStatus: _stored, someConflicts: _some, ...answer } = await add(events);
-        return { ...answer, otherStatuses: otherStatuses(events) };
+        const byStatus = Map.groupBy(events, ({ status }) => status);
+        const counts = new Map([...byStatus].map(([status, { length }]) => [status, length]));
+        return { ...answer, otherStatuses: otherStatuses(counts) };
       } catch (error) {
         if (error instanceof RefusedEvents) noteRefused(error);
         throw error;
@@ -170,7 +169,8 @@ export async function openIngest({ store, clock, logger, metrics, isAlone, onCha
       return addRows(id, await eventsOf(body, () => importLayout, author));
     },
     end: async (id, { actor }) => {
-      const { name: subject, slugs, received, stored, duplicates, conflicts } = importOf(id);
+      const { name: subject, slugs, received, totals } = importOf(id);
+      const { stored, duplicates, conflicts } = totals;
       const detail = { received, stored, duplicates, conflicts, slugs: slugs.length };
       await store.transaction(async ({ imports, audit }) => {
         await imports.end(id);
@@ -183,17 +183,18 @@ export async function openIngest({ store, clock, logger, metrics, isAlone, onCha
     imports: () => [...active.values()].map((row) => ({ ...row, isRunning: isRunning(row) })),
   };
 
-  const isRunning = ({ renewedAtMs }: ImportRow): boolean => Math.abs(clock.nowMs() - renewedAtMs) < freshMs;
-
   return {
     ...port,
-    isImporting: (slug) => [...active.values()].some((row) => isRunning(row) && row.slugSet.has(slug)),
-    target: (author) => ({
+    /** Whether events of an organization are being imported: what is counted of it is a part. */
+    isImporting: (slug: string): boolean => [...active.values()].some((row) => isRunning(row) && row.slugSet.has(slug)),
+    /** Takes an import of this process itself, without writing its rows down and reading them again. */
+    target: (author: EventAuthor): ImportTarget => ({
       begin: (plan) => port.begin(plan, author),
       add: addRows,
       end: (id) => port.end(id, author),
     }),
-    close: async () => {
+    /** Gives up what is under way, which is to be sent again. */
+    close: async (): Promise<void> => {
       stopping.abort();
       await previous;
     },
@@ -202,32 +203,12 @@ export async function openIngest({ store, clock, logger, metrics, isAlone, onCha
 
 interface ActiveImport extends ImportRow {
   readonly slugSet: ReadonlySet<string>;
-  stored: number;
-  duplicates: number;
-  conflicts: number;
+  /** What became of the rows that were given to this process. */
+  readonly totals: ImportAnswer;
 }
 
 function activeOf(row: ImportRow): ActiveImport {
-  return { ...row, slugSet: new Set(row.slugs), stored: 0, duplicates: 0, conflicts: 0 };
-}
-
-/** Returns what is awaited between pieces of work: as long as the work took, so that it takes half of the process at most. */
-function createRest(clock: Clock): () => Promise<void> {
-  let sinceMs = clock.monotonicMs();
-  return async () => {
-    const workedMs = clock.monotonicMs() - sinceMs;
-    // What came long after the last piece of work has rested already.
-    if (workedMs >= blockMs) await clock.sleep(Math.min(workedMs, longestRestMs));
-    else await eventLoopTurn();
-    sinceMs = clock.monotonicMs();
-  };
-}
-const longestRestMs = 100;
-
-function otherStatuses(events: readonly LivenessEvent[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { status } of events) if (ingestedStatus(status) === "other") counts[status] = (counts[status] ?? 0) + 1;
-  return counts;
+  return { ...row, slugSet: new Set(row.slugs), totals: noAnswer };
 }
 
 /** Refuses events of organizations that none of the patterns matches. @throws forbidden */

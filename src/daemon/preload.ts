@@ -50,7 +50,6 @@ async function preloadOne(
     rebaseToMs: entry.rebase === false ? null : clock.nowMs() + (entry.rebase === true ? 0 : entry.rebase),
     layout: { ...plainLayout, times: usualTimes(clock.nowMs(), entry.rebase !== false) },
     signal,
-    clock,
   });
   logger.info({ file: entry.events, events: received, organizations: slugs }, "events preloaded");
 }

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-import { createSystemClock, dayMs, eventLoopTurn, hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
+import { createSystemClock, dayMs, hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
 import { importEvents } from "../../src/store/events/import.ts";
 import { storeTarget } from "../../src/store/events/imports.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -195,7 +195,6 @@ export class EventStream {
       files: [{ path, name: "events.ndjson" }],
       rebaseToMs: null,
       signal: new AbortController().signal,
-      clock: { ...this.#clock, sleep: () => eventLoopTurn() },
     });
     await store.close();
     this.#taken(batch);

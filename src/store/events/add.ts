@@ -6,7 +6,7 @@ import { dayMs, eventLoopTurn, hourMs, minuteMs } from "../../base/time.ts";
 import { noType } from "../../contract/assets.ts";
 import { dialectOf, inTransaction, rowChange, rowStatement } from "../engine/dialect.ts";
 import type { PlainDb } from "../tables.ts";
-import { createTally, deadStatusId, ingestedStatus, type LivenessEvent, type StatusTally } from "./rules.ts";
+import { deadStatusId, ingestedStatus, type IngestedStatus, type LivenessEvent } from "./rules.ts";
 
 // Everything that stores events, a post, an import, a preload, comes here (CONTRACT 10).
 
@@ -19,7 +19,7 @@ export interface Added {
   readonly conflicts: number;
   /** Some of them. */
   readonly someConflicts: readonly { readonly slug: string; readonly id: string }[];
-  readonly storedByStatus: Readonly<StatusTally>;
+  readonly storedByStatus: Readonly<Record<IngestedStatus, number>>;
 }
 export const mostConflictsNamed = 3;
 
@@ -54,7 +54,7 @@ export async function addEvents(
     duplicates: 0,
     conflicts: 0,
     someConflicts: [] as { slug: string; id: string }[],
-    storedByStatus: createTally(),
+    storedByStatus: { DETECTED_AS_DEAD: 0, DETECTED_AS_ALIVE: 0, other: 0 },
   };
   const grouped = await groupBySlug(events);
   for (let start = 0; start < grouped.length; start += rowsACommit) {

@@ -28,13 +28,11 @@ export function storeTarget(
   { events, imports }: { readonly events: EventStore; readonly imports: ImportStore },
   clock: Clock,
 ): ImportTarget {
-  const received = new Map<number, number>();
   return {
     begin: async (plan) => (await imports.begin({ ...plan, nowMs: clock.nowMs() })).id,
     add: async (id, some) => {
       const added = await events.add(some);
-      received.set(id, (received.get(id) ?? 0) + added.received);
-      await imports.renew({ id, received: received.get(id) ?? 0, renewedAtMs: clock.nowMs() });
+      await imports.renew(id, added.received, clock.nowMs());
       return added;
     },
     end: (id) => imports.end(id),
@@ -69,10 +67,10 @@ export function createImportStore(db: PlainDb) {
         );
         return { id, name, slugs, rows: given, received: 0, startedAtMs: nowMs, renewedAtMs: nowMs };
       }),
-    /** Notes that it is running. */
-    renew: async ({ id, received, renewedAtMs }: Pick<ImportRow, "id" | "received" | "renewedAtMs">): Promise<void> => {
+    /** Notes that it is running, and that so many more rows were given. */
+    renew: async (id: number, received: number, nowMs: number): Promise<void> => {
       await sql`
-        UPDATE event_imports SET received = ${received}, renewed_at_ms = ${renewedAtMs}
+        UPDATE event_imports SET received = received + ${received}, renewed_at_ms = ${nowMs}
         WHERE import_id = ${id}`.execute(db);
     },
     end: (id: number): Promise<void> => inTransaction(db, (transaction) => remove(transaction, id)),

@@ -1,5 +1,5 @@
 import { excerpt, hasAtMost } from "../../base/cut-text.ts";
-import { deadStatus } from "../../contract/liveness-status.ts";
+import { aliveStatus, deadStatus } from "../../contract/liveness-status.ts";
 import { longestSlug } from "../../contract/slug.ts";
 import { BadRow, instantOfNumber, instantOfText, isNullMarker, type EventField, type EventLayout } from "./layout.ts";
 
@@ -229,16 +229,13 @@ export function attributeNameProblem(name: string): string | null {
 }
 
 /** Label values of flatline_events_ingested_total (CONTRACT 6). */
-export const ingestedStatuses = [deadStatus, "DETECTED_AS_ALIVE", "other"] as const;
-export type IngestedStatus = (typeof ingestedStatuses)[number];
-
-/** Number of events by the label of their status. */
-export type StatusTally = Record<IngestedStatus, number>;
-
-export function createTally(): StatusTally {
-  return { DETECTED_AS_DEAD: 0, DETECTED_AS_ALIVE: 0, other: 0 };
-}
+export type IngestedStatus = typeof deadStatus | typeof aliveStatus | "other";
 
 export function ingestedStatus(status: string): IngestedStatus {
-  return ingestedStatuses.find((known) => known === status) ?? "other";
+  return status === deadStatus || status === aliveStatus ? status : "other";
+}
+
+/** Returns the numbers of events whose status is neither a death nor a sign of life. */
+export function otherStatuses(byStatus: ReadonlyMap<string, number>): Readonly<Record<string, number>> {
+  return Object.fromEntries([...byStatus].filter(([status]) => ingestedStatus(status) === "other"));
 }

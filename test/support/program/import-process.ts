@@ -17,8 +17,7 @@ try {
     files: [file],
     rebaseToMs: null,
     signal: new AbortController().signal,
-    clock,
-    onProgress: ({ phase, rows }) => process.stdout.write(`${phase} ${rows}\n`),
+    onProgress: (phase, rows) => process.stdout.write(`${phase} ${rows}\n`),
   });
   await store.close();
   process.stdout.write(`done ${outcome.stored}\n`);

@@ -69,7 +69,6 @@ function eventWorld(
         rebaseToMs: null,
         target: storeTarget(store, clock),
         signal: new AbortController().signal,
-        clock,
         ...options,
       }),
     [Symbol.asyncDispose]: async () => {
