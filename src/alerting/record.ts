@@ -17,6 +17,7 @@ import { changeOfGate, isGateAlert } from "./decide/gate.ts";
 import { openIncidentBook, watchedSinceKey, type IncidentContext, type IncidentEvent } from "./incidents.ts";
 import { removalReason, type AlertingSettings, type AlertTarget } from "./settings.ts";
 import { isAfterGap, togetherMs, weeksLookedAt } from "./decide/verdict.ts";
+import { addressesOf } from "./decide/routing.ts";
 import { removal, transition, type Transition, type TransitionChange } from "./decide/transition.ts";
 
 export interface Recorded {
@@ -255,10 +256,7 @@ export function createRecorder(options: RecorderOptions) {
       await parts.meta.getOrSet(watchedSinceKey, String(clock.nowMs()));
       // First those that have been gone for too long: one of them may be named again.
       await parts.queued.tidy(clock.nowMs());
-      await parts.queued.keepReceivers(
-        settings.receivers.map(({ name }) => name),
-        clock.nowMs(),
-      );
+      await parts.queued.keepAddresses(addressesOf(settings.receivers), clock.nowMs());
       return done;
     });
     for (const step of steps) announce(step);

@@ -211,6 +211,32 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(reasons()).toEqual(["firing acme not_delivered", "resolved acme back_to_ok"]);
     });
 
+    it("is due again for the recipient alone that it was given up for", async () => {
+      await open({ policy: { repeatIntervalMs: 0 }, receivers: [{ name: "ops", recipients: ["kim", "lee"] }] });
+      const told: string[] = [];
+      const ops = world.receivers.get("ops");
+      let isRefused = true;
+      if (ops !== undefined)
+        ops.answer = ({ alerts }, recipient): DeliveryOutcome => {
+          if (isRefused && recipient === "kim") return { kind: "rejected", error: "550" };
+          told.push(...alerts.map(({ event, reason }) => `${recipient} ${event} ${reason}`));
+          return { kind: "accepted", detail: "" };
+        };
+      await world.run("acme", "warn");
+      await world.advance(minuteMs);
+      isRefused = false;
+      await world.advance(10 * minuteMs);
+      await world.run("acme", "ok");
+      await world.advance(minuteMs);
+
+      expect(told).toEqual([
+        "lee firing not_ok",
+        "kim firing not_delivered",
+        "kim resolved back_to_ok",
+        "lee resolved back_to_ok",
+      ]);
+    });
+
     it("is told by nothing else where it ends before, whatever of it waits", async () => {
       await open();
       refuse();

@@ -24,7 +24,10 @@ import { engineNamed, type StoreEngineCase } from "./store/engines.ts";
 import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts";
 
 /** What a receiver does with each delivery; a test changes it at will. */
-export type Answer = (notification: Notification) => DeliveryOutcome | Promise<DeliveryOutcome>;
+export type Answer = (
+  notification: Notification,
+  recipient: string | null,
+) => DeliveryOutcome | Promise<DeliveryOutcome>;
 
 /** A receiver that notes what it was sent. */
 export interface FakeReceiver {
@@ -199,7 +202,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
   }
 
   function outboxReceivers(): OutboxReceiver[] {
-    return (options.receivers ?? [{ name: "ops" }]).map(({ name, resendIntervalMs }) => {
+    return (options.receivers ?? [{ name: "ops" }]).map(({ name, resendIntervalMs, recipients }) => {
       const fake = receivers.get(name) ?? {
         answer: (): DeliveryOutcome => ({ kind: "accepted", detail: "" }),
         accepted: [],
@@ -211,9 +214,10 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
           name,
           type: "fake",
           ...(resendIntervalMs === undefined ? {} : { resendIntervalMs }),
-          deliver: async (notification) => {
+          ...(recipients === undefined ? {} : { recipients }),
+          deliver: async (notification, { recipient = null }) => {
             fake.attempts.push({ atMs: clock.nowMs(), id: notification.id });
-            const outcome = await fake.answer(notification);
+            const outcome = await fake.answer(notification, recipient);
             if (outcome.kind === "accepted") fake.accepted.push(notification);
             return outcome;
           },
@@ -249,8 +253,6 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     };
     return {
       ...store,
-      // Each run is recorded at an instant of the test.
-
       transaction: (work) =>
         atCommit(() =>
           store.transaction(async (parts: StoreParts) => {

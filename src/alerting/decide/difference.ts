@@ -1,11 +1,13 @@
 import { minuteMs } from "../../base/time.ts";
 import { compareSeverity, type Severity } from "../../contract/severity.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
+import type { Address } from "../../store/alerts/outbox.ts";
 import type { QueuedAlert } from "../../store/alerts/queued.ts";
 import type { NoticeEvent } from "../notify/notification.ts";
-import type { AlertingSettings, AlertTarget, ReceiverRoute } from "../settings.ts";
+import { recipientsOf } from "../deliver/receiver.ts";
+import type { AlertingSettings, AlertTarget } from "../settings.ts";
 import type { Reason } from "./reasons.ts";
-import { routedAfterMs, wants } from "./routing.ts";
+import { routedAfterMs, wants, type RoutedAddress } from "./routing.ts";
 
 /** An alert that fires, or has ended and whose end a receiver may still have to be told. */
 export interface HeldAlert extends Alert {
@@ -55,7 +57,7 @@ export type Difference =
     };
 
 export interface Context {
-  readonly route: ReceiverRoute;
+  readonly address: RoutedAddress;
   readonly settings: DueSettings;
   readonly now: Now;
 }
@@ -64,8 +66,9 @@ export function differenceOf(
   held: HeldAlert,
   row: QueuedAlert | null,
   isEscalated: boolean,
-  { route, settings, now }: Context,
+  { address, settings, now }: Context,
 ): Difference {
+  const { route } = address;
   const alert = held;
   const { id: alertId, severity, changed } = alert;
   const told = row?.severity ?? null;
@@ -108,7 +111,7 @@ export function differenceOf(
     const sinceMs = isReached ? changedAtMs : (changed?.firedAtMs ?? changedAtMs);
     const reason = alert.wasSilencedAt(sinceMs)
       ? "silence_ended"
-      : isAdded(alert, route, settings, sinceMs)
+      : isAdded(alert, address, settings, sinceMs)
         ? "receiver_added"
         : isReached
           ? "min_severity_reached"
@@ -124,11 +127,11 @@ export function differenceOf(
   return { kind: "changes", notice: notice(event, reason), sinceMs: changedAtMs, againAtMs };
 }
 
-/** Returns whether the settings before the last reload did not send it to this receiver. */
-function isAdded(alert: Alert, route: ReceiverRoute, { before }: DueSettings, sinceMs: number): boolean {
+/** Returns whether the settings before the last reload did not send it to this address. */
+function isAdded(alert: Alert, { receiver, recipient }: Address, { before }: DueSettings, sinceMs: number): boolean {
   if (before === undefined || sinceMs > before.untilMs) return false;
-  const was = before.settings.receivers.find(({ name }) => name === route.name);
-  if (was === undefined || !wants(was, alert.severity)) return true;
+  const was = before.settings.receivers.find(({ name }) => name === receiver);
+  if (was === undefined || !recipientsOf(was).includes(recipient) || !wants(was, alert.severity)) return true;
   return routedAfterMs(alert, before.settings.targetOf(alert.check, alert.slug), was) === null;
 }
 

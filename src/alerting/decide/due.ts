@@ -1,9 +1,9 @@
 import { compareSeverity, type Severity } from "../../contract/severity.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
+import { addressKey, type Address } from "../../store/alerts/outbox.ts";
 import type { Queued, QueuedAlert, QueuedIncident } from "../../store/alerts/queued.ts";
 import { excessStoppedAtMs } from "../incident-summary.ts";
 import type { NoticeEvent } from "../notify/notification.ts";
-import type { ReceiverRoute } from "../settings.ts";
 import {
   differenceOf,
   endOf,
@@ -14,6 +14,7 @@ import {
   type Now,
 } from "./difference.ts";
 import type { Reason } from "./reasons.ts";
+import { addressesOf, type RoutedAddress } from "./routing.ts";
 
 /** What holds of an incident. */
 export interface HeldIncident {
@@ -21,9 +22,8 @@ export interface HeldIncident {
   readonly alerts: readonly HeldAlert[];
 }
 
-/** A notification to be formed now: of one incident, to one receiver. */
-export interface DueNotification {
-  readonly receiver: string;
+/** A notification to be formed now: of one incident, to one address. */
+export interface DueNotification extends Address {
   readonly incident: Incident;
   /** It names the fleet verdict. */
   readonly isOfVerdict: boolean;
@@ -36,9 +36,9 @@ export interface DueNotification {
 export interface Due {
   readonly notifications: readonly DueNotification[];
   readonly queued: Queued;
-  /** Differences that wait to be told, by receiver and alert: an act on the alert is told after them. */
-  readonly waiting: readonly { readonly receiver: string; readonly alertId: string; readonly sinceMs: number }[];
-  readonly parts: readonly Pick<DueNotification, "receiver" | "incident" | "part">[];
+  /** Differences that wait to be told, by address and alert: an act on the alert is told after them. */
+  readonly waiting: readonly (Address & { readonly alertId: string; readonly sinceMs: number })[];
+  readonly parts: readonly Pick<DueNotification, "receiver" | "recipient" | "incident" | "part">[];
   /** When something is due next, if nothing else happens; null: nothing is. */
   readonly nextAtMs: number | null;
   /** The end of a silence matters. */
@@ -54,9 +54,8 @@ interface Item {
 
 type Changed = Item & { readonly is: Extract<Difference, { readonly sinceMs: number }> };
 
-/** An incident as one receiver is to be told of it. */
-interface Part extends Now {
-  readonly route: ReceiverRoute;
+/** An incident as one address is to be told of it. */
+interface Part extends Now, RoutedAddress {
   readonly settings: DueSettings;
   readonly incident: Incident;
   readonly items: readonly Item[];
@@ -86,25 +85,26 @@ const nothing: Step = { notices: [], nextAtMs: null, waiting: [] };
  * what is queued with it is not due again.
  */
 export function due(holds: readonly HeldIncident[], queued: Queued, settings: DueSettings, now: Now): Due {
-  const alerts = new Map(queued.alerts.map((one) => [`${one.alertId} ${one.receiver}`, one]));
-  const incidents = new Map(queued.incidents.map((one) => [`${one.incident} ${one.receiver}`, one]));
-  const done = settings.receivers.flatMap((route) =>
-    holds.map(({ incident, alerts: members }) => {
-      const known = incidents.get(`${incident.number} ${route.name}`) ?? null;
+  const alerts = new Map(queued.alerts.map((one) => [`${one.alertId} ${addressKey(one)}`, one]));
+  const incidents = new Map(queued.incidents.map((one) => [`${one.incident} ${addressKey(one)}`, one]));
+  const done = addressesOf(settings.receivers).flatMap((address) => {
+    const key = addressKey(address);
+    return holds.map(({ incident, alerts: members }) => {
+      const known = incidents.get(`${incident.number} ${key}`) ?? null;
       const items = withEscalated(
         members.map((held) => {
-          const row = alerts.get(`${held.id} ${route.name}`) ?? null;
+          const row = alerts.get(`${held.id} ${key}`) ?? null;
           return {
             held,
             told: row?.severity ?? null,
-            is: differenceOf(held, row, known?.isEscalated === true, { route, settings, now }),
+            is: differenceOf(held, row, known?.isEscalated === true, { address, settings, now }),
           };
         }),
         now.nowMs,
       );
-      return dueOfPart({ ...now, route, settings, incident, known, items, ...partOf(items) });
-    }),
-  );
+      return dueOfPart({ ...now, ...address, settings, incident, known, items, ...partOf(items) });
+    });
+  });
   return {
     notifications: done.flatMap(({ notification }) => notification ?? []),
     queued: {
@@ -119,8 +119,8 @@ export function due(holds: readonly HeldIncident[], queued: Queued, settings: Du
 }
 
 function dueOfPart(part: Part) {
-  const { route, incident, items, known, all, members, isLasting, nowMs } = part;
-  const receiver = route.name;
+  const { receiver, recipient, incident, items, known, all, members, isLasting, nowMs } = part;
+  const address = { receiver, recipient };
   const isBroad = incident.verdict !== null || incident.family === "unreachable";
   const changes = !isBroad ? separate(part) : isLasting ? broad(part) : over(part);
   const step = changes.notices.length > 0 ? changes : { ...changes, ...otherNews(part) };
@@ -128,7 +128,7 @@ function dueOfPart(part: Part) {
   const isNew = step.notices.some(({ event }) => event === "firing" || event === "unknown");
   const isOfVerdict = incident.verdict !== null && (isLasting || known?.knowsVerdict === true);
   const before: QueuedIncident = known ?? {
-    receiver,
+    ...address,
     incident: incident.number,
     lastAtMs: nowMs,
     lastNewAtMs: nowMs,
@@ -153,8 +153,8 @@ function dueOfPart(part: Part) {
     notification:
       step.notices.length === 0
         ? null
-        : { receiver, incident, isOfVerdict, notices: step.notices, part: [...new Set([...shown, ...going])] },
-    part: { receiver, incident, part: shown },
+        : { ...address, incident, isOfVerdict, notices: step.notices, part: [...new Set([...shown, ...going])] },
+    part: { ...address, incident, part: shown },
     known: step.notices.length > 0 ? after : step.known === undefined ? null : { ...before, ...step.known },
     alerts: [
       // What is said again is known already.
@@ -166,14 +166,14 @@ function dueOfPart(part: Part) {
       ),
     ].map((one): QueuedAlert => ({
       ...one,
-      receiver,
+      ...address,
       incident: incident.number,
       queuedAtMs: nowMs,
       notDeliveredAtMs: null,
     })),
     waiting: step.waiting
       .filter(({ held }) => !going.has(held.id))
-      .map(({ held, is }) => ({ receiver, alertId: held.id, sinceMs: is.sinceMs })),
+      .map(({ held, is }) => ({ ...address, alertId: held.id, sinceMs: is.sinceMs })),
     nextAtMs: earliest([step.nextAtMs, ...items.map(({ is }) => (is.kind === "escalates" ? is.atMs : null))]),
     hasSilenced: items.some(({ held, is }) => is.kind === "held" && held.isSilenced),
   };

@@ -1,5 +1,7 @@
 import { compareSeverity, type Severity } from "../../contract/severity.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
+import type { Address } from "../../store/alerts/outbox.ts";
+import { recipientsOf } from "../deliver/receiver.ts";
 import type { AlertingSettings, AlertTarget, ReceiverRoute } from "../settings.ts";
 import { matches } from "./matching.ts";
 
@@ -32,6 +34,18 @@ export function watchedBy(
     }).length;
   known.set(receiver, count);
   return count;
+}
+
+/** A receiver or one of its recipients, and what it wants: each is told for itself. */
+export interface RoutedAddress extends Address {
+  readonly route: ReceiverRoute;
+}
+
+/** Returns whom these routes lead to. */
+export function addressesOf(routes: readonly ReceiverRoute[]): readonly RoutedAddress[] {
+  return routes.flatMap((route) =>
+    recipientsOf(route).map((recipient) => ({ receiver: route.name, recipient, route })),
+  );
 }
 
 /** Returns whether a receiver with this route wants to hear of that severity. */

@@ -306,16 +306,16 @@ interface Claimed {
 
 /** Leaves out the ends of alerts that their receiver was told nothing of: what told of them was given up. */
 async function withoutUntold(
-  deliveries: Pick<StoreParts["deliveries"], "notifiedOf">,
+  deliveries: Pick<StoreParts["deliveries"], "toldOfEach">,
   entries: readonly LeasedEntry[],
 ): Promise<readonly Claimed[]> {
   const claimed = entries.map((entry) => ({ entry, facts: readFacts(entry.payload) }));
   const isEnd = ({ event }: { readonly event: string }): boolean => event === "resolved" || event === "recovered";
   const ended = claimed.flatMap(({ facts }) => facts.alerts.filter(isEnd).map(({ id }) => id));
   if (ended.length === 0) return claimed;
-  const told = await deliveries.notifiedOf(ended);
+  const isTold = await deliveries.toldOfEach(ended);
   return claimed.map(({ entry, facts }) => {
-    const alerts = facts.alerts.filter((one) => !isEnd(one) || told.get(one.id)?.has(facts.receiver) === true);
+    const alerts = facts.alerts.filter((one) => !isEnd(one) || isTold(one.id, facts));
     return { entry, facts: { ...facts, alerts } };
   });
 }

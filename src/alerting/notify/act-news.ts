@@ -1,13 +1,13 @@
+import { addressKey, type Address } from "../../store/alerts/outbox.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import { readActEntries, wantsAct, type ActEntry } from "../acts/act-notice.ts";
 import type { Due } from "../decide/due.ts";
-import { isRouted } from "../decide/routing.ts";
+import { addressesOf, isRouted } from "../decide/routing.ts";
 import type { AlertingSettings } from "../settings.ts";
 import type { Holds } from "./holds.ts";
 
-/** What one receiver is told of one act: of alerts of one incident. */
-export interface ActNews {
-  readonly receiver: string;
+/** What one address is told of one act: of alerts of one incident. */
+export interface ActNews extends Address {
   /** Its number. */
   readonly incident: number;
   readonly atMs: number;
@@ -27,26 +27,28 @@ export async function freeActs(
 ): Promise<{ readonly taken: readonly number[]; readonly news: readonly ActNews[] }> {
   const acts = (await parts.actNotices.all()).map((act) => ({ ...act, entries: readActEntries(act.body) }));
   if (acts.length === 0) return { taken: [], news: [] };
-  const told = await parts.deliveries.notifiedOf(acts.flatMap(({ entries }) => entries.map(({ alert }) => alert.id)));
+  const isToldOf = await parts.deliveries.toldOfEach(
+    acts.flatMap(({ entries }) => entries.map(({ alert }) => alert.id)),
+  );
   const queuedNow = [...queued.alerts, ...due.queued.alerts].filter(({ severity }) => severity !== null);
-  const known = new Set(queuedNow.map(({ alertId, receiver }) => `${alertId} ${receiver}`));
-  const waiting = new Map(due.waiting.map((one) => [`${one.alertId} ${one.receiver}`, one.sinceMs]));
+  const keyOf = (alertId: string, address: Address): string => `${alertId} ${addressKey(address)}`;
+  const known = new Set(queuedNow.map((one) => keyOf(one.alertId, one)));
+  const waiting = new Map(due.waiting.map((one) => [keyOf(one.alertId, one), one.sinceMs]));
   const held = new Set<string>();
   const free = acts.flatMap(({ seq, slug, atMs, entries }) => {
-    const routed = settings.receivers.map((route) => {
-      const isTold = (id: string): boolean =>
-        told.get(id)?.has(route.name) === true || known.has(`${id} ${route.name}`);
+    const routed = addressesOf(settings.receivers).map(({ route, ...address }) => {
+      const isTold = (id: string): boolean => isToldOf(id, address) || known.has(keyOf(id, address));
       const isFor = ({ alert }: ActEntry): boolean => isRouted(settings, route, alert, () => isTold(alert.id));
-      return { receiver: route.name, entries: entries.filter((entry) => wantsAct(route, entry) && isFor(entry)) };
+      return { address, entries: entries.filter((entry) => wantsAct(route, entry) && isFor(entry)) };
     });
-    const isHeld = routed.some(({ receiver, entries }) =>
-      entries.some(({ alert }) => (waiting.get(`${alert.id} ${receiver}`) ?? Infinity) <= atMs),
+    const isHeld = routed.some(({ address, entries }) =>
+      entries.some(({ alert }) => (waiting.get(keyOf(alert.id, address)) ?? Infinity) <= atMs),
     );
     if (isHeld) held.add(slug);
     if (held.has(slug)) return [];
-    const news = routed.flatMap(({ receiver, entries }): ActNews[] =>
+    const news = routed.flatMap(({ address, entries }): ActNews[] =>
       [...Map.groupBy(entries, ({ alert }) => alert.incident?.number ?? 0)].map(([incident, some]) => {
-        return { receiver, incident, atMs, entries: some };
+        return { ...address, incident, atMs, entries: some };
       }),
     );
     return [{ seq, news }];

@@ -1,6 +1,6 @@
 import { worstSeverity } from "../../contract/severity.ts";
 import type { ShownIncident } from "./incident-notice.ts";
-import type { AlertNotice, Notification, NotificationFacts, SampledAsset } from "./notification.ts";
+import type { AlertNotice, Notification, SampledAsset } from "./notification.ts";
 import { summarize } from "../../words/alert.ts";
 
 /** Everything of a notification that is not derived from its alerts. */
@@ -29,7 +29,7 @@ export function composeNotification({ shown, sample = 0, fleet, alerts, ...rest 
 }
 
 /** Returns the notification of these facts. */
-export function worded(facts: NotificationFacts): Notification {
+export function worded(facts: Omit<Notification, "summary">): Notification {
   return { ...facts, summary: summarize(facts.alerts, { ...facts, nowMs: facts.generatedAtMs }) };
 }
 

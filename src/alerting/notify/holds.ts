@@ -1,9 +1,11 @@
 import type { Alert } from "../../store/alerts/alerts.ts";
+import { addressKey } from "../../store/alerts/outbox.ts";
 import type { Queued } from "../../store/alerts/queued.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import type { SilenceRule } from "../../contract/silence.ts";
 import type { HeldAlert } from "../decide/difference.ts";
 import type { HeldIncident } from "../decide/due.ts";
+import { addressesOf } from "../decide/routing.ts";
 import { isSilenced, ruleOf, rulesBySlug, silencedAt } from "../decide/silences.ts";
 import type { AlertingSettings } from "../settings.ts";
 
@@ -27,10 +29,10 @@ export async function readHolds(
 ): Promise<Holds> {
   const live = (await parts.alerts.allLive()).filter(({ state }) => state === "firing");
   const stored = await parts.queued.all();
-  const receivers = new Set(settings.receivers.map(({ name }) => name));
+  const named = new Set(addressesOf(settings.receivers).map(addressKey));
   const queued: Queued = {
-    alerts: stored.alerts.filter(({ receiver }) => receivers.has(receiver)),
-    incidents: stored.incidents.filter(({ receiver }) => receivers.has(receiver)),
+    alerts: stored.alerts.filter((one) => named.has(addressKey(one))),
+    incidents: stored.incidents.filter((one) => named.has(addressKey(one))),
   };
   const isLive = new Set(live.map(({ id }) => id));
   const open = queued.alerts.filter((one) => !one.isEnded && one.severity !== null && !isLive.has(one.alertId));

@@ -4,6 +4,7 @@ import type { CheckErrorReason, ObservedCounts } from "../../contract/report.ts"
 import type { FleetEvidence } from "../../contract/fleet/evidence.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { IncidentSummary, worstMembers } from "../incident-summary.ts";
+import type { Address } from "../../store/alerts/outbox.ts";
 import type { FleetVerdict } from "../../store/alerts/incidents.ts";
 import type { AlertPeak, Alert } from "../../store/alerts/alerts.ts";
 
@@ -113,7 +114,7 @@ export interface IncidentNotice extends IncidentSummary {
 }
 
 /** What the outbox stores of a notification, as JSON: words are made at the attempt. */
-export type NotificationFacts = Omit<Notification, "summary">;
+export type NotificationFacts = Omit<Notification, "summary"> & Address;
 
 /** What one receiver is sent at once; `receivers/` words it. */
 export interface Notification {

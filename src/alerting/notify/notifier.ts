@@ -4,13 +4,13 @@ import type { Logger } from "../../base/logger.ts";
 import { eventLoopTurn, type Clock } from "../../base/time.ts";
 import type { CheckReport } from "../../contract/report.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
-import type { NewOutboxEntry } from "../../store/alerts/outbox.ts";
+import { addressKey, type Address, type NewOutboxEntry } from "../../store/alerts/outbox.ts";
 import type { Board } from "../../store/runs/board.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import type { Store } from "../../store/store.ts";
 import { due, type Due } from "../decide/due.ts";
 import { nextSilenceChangeAtMs } from "../decide/silences.ts";
-import { recipientsOf, type Receiver } from "../deliver/receiver.ts";
+import type { Receiver } from "../deliver/receiver.ts";
 import type { AlertingSettings } from "../settings.ts";
 import { freeActs } from "./act-news.ts";
 import { withinBudget } from "./budget.ts";
@@ -18,7 +18,7 @@ import { composeNotification } from "./compose.ts";
 import { readHolds, type Holds } from "./holds.ts";
 import { readIncidents, type ShownIncident } from "./incident-notice.ts";
 import { noResult, noticeOf, reportOf, type NoticeSource, type Said } from "./notice.ts";
-import type { AlertNotice, Notification, SampledAsset } from "./notification.ts";
+import type { AlertNotice, Notification, NotificationFacts, SampledAsset } from "./notification.ts";
 
 export type Notifier = ReturnType<typeof createNotifier>;
 
@@ -58,9 +58,8 @@ const stalledAfterMs = 60_000;
 // Some milliseconds: an incident of thousands must not hold up requests.
 const composedAtOnce = 100;
 
-/** What a receiver is told of an incident at once. */
-interface Message {
-  readonly receiver: string;
+/** What an address is told of an incident at once. */
+interface Message extends Address {
   readonly incident: number;
   readonly isOfVerdict: boolean;
   /** The receiver's part of the incident. */
@@ -123,7 +122,7 @@ export function createNotifier(options: NotifierOptions) {
     const samples = new Map<string, readonly SampledAsset[]>();
     const formed: FormedNotification[] = [];
     let composed = 0;
-    for (const { receiver, incident, isOfVerdict, part, entries } of messages) {
+    for (const { receiver, recipient, incident, isOfVerdict, part, entries } of messages) {
       const isSampled = settings.receivers.find(({ name }) => name === receiver)?.sample ?? true;
       const alerts: AlertNotice[] = [];
       for (const { kept, said } of entries) {
@@ -135,13 +134,11 @@ export function createNotifier(options: NotifierOptions) {
       }
       const isOfPart = new Set(part);
       const shown = incidents?.shown(incident, receiver, ({ id }) => isOfPart.has(id)) ?? null;
-      formed.push(...formFor(source, { receiver, isOfVerdict, alerts }, shown));
+      formed.push(...formFor(source, { receiver, recipient, isOfVerdict, alerts }, shown));
     }
     // A reminder comes repeatInterval after the last message, of whatever.
-    const isTold = new Set(acts.news.map(({ receiver, incident }) => `${incident} ${receiver}`));
-    const known = new Map(
-      [...holds.queued.incidents, ...due.queued.incidents].map((one) => [`${one.incident} ${one.receiver}`, one]),
-    );
+    const isTold = new Set(acts.news.map(keyOf));
+    const known = new Map([...holds.queued.incidents, ...due.queued.incidents].map((one) => [keyOf(one), one]));
     const again = [...known].flatMap(([key, one]) => (isTold.has(key) ? [{ ...one, lastAtMs: nowMs }] : []));
     await parts.queued.save({ ...due.queued, incidents: [...due.queued.incidents, ...again] });
     await parts.queued.forget(holds.lost);
@@ -158,13 +155,12 @@ export function createNotifier(options: NotifierOptions) {
     }
 
     function actMessages(news: typeof acts.news): Message[] {
-      return news.map(({ receiver, incident, atMs, entries }) => {
-        const own = due.parts.find((one) => one.receiver === receiver && one.incident.number === incident)?.part ?? [];
+      const parts = new Map(due.parts.map((one) => [keyOf({ ...one, incident: one.incident.number }), one.part]));
+      return news.map(({ atMs, entries, ...of }) => {
         return {
-          receiver,
-          incident,
+          ...of,
           isOfVerdict: false,
-          part: [...own, ...entries.map(({ alert }) => alert.id)],
+          part: [...(parts.get(keyOf(of)) ?? []), ...entries.map(({ alert }) => alert.id)],
           entries: entries.map(({ alert, event, reason, by, comment }) => {
             const end = incidents?.endOf(alert.id) ?? null;
             const restoreUrl = restoreUrlOf(settings, alert);
@@ -183,21 +179,18 @@ export function createNotifier(options: NotifierOptions) {
     }
   }
 
-  /** Returns the notifications of these alerts for a receiver, within its budget, for each of its recipients. */
+  /** Returns the notifications of these alerts for an address, within its budget. */
   function formFor(
     { settings, nowMs }: NoticeSource,
-    { receiver, isOfVerdict, alerts }: Pick<Message, "receiver" | "isOfVerdict"> & Pick<Notification, "alerts">,
+    { receiver, recipient, isOfVerdict, alerts }: Address & Pick<Message, "isOfVerdict"> & Pick<Notification, "alerts">,
     shown: ShownIncident | null,
   ): readonly FormedNotification[] {
     const { externalUrl, sample } = settings;
     const fleet = isOfVerdict ? (shown?.fleet ?? null) : null;
     const common = { receiver, generatedAtMs: nowMs, externalUrl, fleet, shown, sample };
-    const route = settings.receivers.find(({ name }) => name === receiver) ?? { name: receiver };
     const { budget = null } = options.receiverOf?.(receiver) ?? {};
-    return recipientsOf(route).flatMap((recipient) =>
-      withinBudget(alerts, (some) => composeNotification({ id: newId(), ...common, alerts: some }), budget).map(
-        (notification) => ({ recipient, notification }),
-      ),
+    return withinBudget(alerts, (some) => composeNotification({ id: newId(), ...common, alerts: some }), budget).map(
+      (notification) => ({ recipient, notification }),
     );
   }
 
@@ -211,11 +204,11 @@ export function createNotifier(options: NotifierOptions) {
     const source = { settings, board, nowMs };
     const holds = await readHolds(store, settings, nowMs);
     const own = holds.queued.alerts.filter((one) => one.receiver === receiver && !one.isEnded);
-    const accepted = await store.deliveries.notifiedOf(own.map(({ alertId }) => alertId));
+    const isTold = await store.deliveries.toldOfEach(own.map(({ alertId }) => alertId));
     const alerts = own.flatMap(({ alertId, severity }) => {
       const held = holds.alerts.get(alertId);
       if (severity === null || held === undefined || held.end !== null) return [];
-      if (accepted.get(alertId)?.has(receiver) !== true) return [];
+      if (!isTold(alertId, { receiver, recipient: null })) return [];
       return noticeOf(source, held, { event: "reminder", severity, previousSeverity: severity, reason: "resend" });
     });
     if (alerts.length === 0) return null;
@@ -285,11 +278,9 @@ interface Planned {
 }
 
 function dueMessages({ holds, due }: Planned): Message[] {
-  return due.notifications.map(({ receiver, incident, isOfVerdict, part, notices }) => ({
-    receiver,
+  return due.notifications.map(({ incident, notices, ...of }) => ({
+    ...of,
     incident: incident.number,
-    isOfVerdict,
-    part,
     entries: notices.flatMap(({ alertId, ...said }) => {
       const kept = holds.alerts.get(alertId);
       if (kept === undefined) return [];
@@ -303,6 +294,10 @@ function restoreUrlOf({ externalUrl, hasAssets }: AlertingSettings, alert: Alert
   const { check, judgement, incident } = alert;
   if (hasAssets !== true || check !== "dead-asset-spike" || judgement?.verdict !== "checker") return null;
   return pageUrl(externalUrl, `api/v1/incidents/${incident?.number}/assets?toRestore=true`);
+}
+
+function keyOf({ incident, ...address }: Address & { readonly incident: number }): string {
+  return `${incident} ${addressKey(address)}`;
 }
 
 function nextLook({ nowMs, holds, due }: Planned): number | null {
@@ -321,6 +316,6 @@ function outboxEntry({ recipient, notification }: FormedNotification): NewOutbox
     createdAtMs: generatedAtMs,
     incident: incident?.number ?? null,
     isReminder: alerts.every(({ reason }) => reason === "repeat_interval"),
-    payload: JSON.stringify(facts),
+    payload: JSON.stringify({ ...facts, recipient } satisfies NotificationFacts),
   };
 }

@@ -2,13 +2,11 @@ import { chunksOf, inChunks } from "../engine/chunks.ts";
 import { inTransaction } from "../engine/dialect.ts";
 import type { Db, PruneLimits, Pruned } from "../tables.ts";
 import type { AlertTables } from "./alerts.ts";
+import { addressKey, type Address } from "./outbox.ts";
 
 /** One attempt to notify a receiver, and its answer. It names no organization: those are with the incident. */
-export interface DeliveryAttempt {
+export interface DeliveryAttempt extends Address {
   readonly notificationId: string;
-  readonly receiver: string;
-  /** The recipient; null: the receiver has none. */
-  readonly recipient: string | null;
   readonly atMs: number;
   readonly tookMs: number;
   readonly outcome: "accepted" | "retry" | "refused";
@@ -28,7 +26,13 @@ export interface NewDeliveryAttempt extends DeliveryAttempt {
 
 export interface DeliveryTables {
   readonly deliveries: Omit<DeliveryAttempt, "incident"> & { readonly incidentNumber: number | null };
-  readonly alert_notified: { readonly alertId: string; readonly receiver: string; readonly atMs: number };
+  readonly alert_notified: {
+    readonly alertId: string;
+    readonly receiver: string;
+    /** Empty: none. */
+    readonly recipient: string;
+    readonly atMs: number;
+  };
 }
 
 /** What receivers answered, and which alerts each was told of, over the tables `deliveries` and `alert_notified`. */
@@ -41,14 +45,13 @@ export function createDeliveryStore(db: Db<DeliveryTables & AlertTables>) {
     add: (attempts: readonly NewDeliveryAttempt[]): Promise<void> =>
       inTransaction(db, async (db) => {
         for (const { alertIds = [], incident, ...attempt } of attempts) {
-          const { receiver, atMs, outcome } = attempt;
           // When the same notification is there twice in a millisecond, the first row says it all.
           await db
             .insertInto("deliveries")
             .values({ ...attempt, incidentNumber: incident })
             .onConflict((conflict) => conflict.columns(["notificationId", "atMs"]).doNothing())
             .execute();
-          if (outcome === "accepted") await noteTold(db, alertIds, receiver, atMs);
+          if (attempt.outcome === "accepted") await noteTold(db, alertIds, attempt);
         }
       }),
     /** The last attempt of a receiver that was accepted, or the last that was not; null without one. */
@@ -79,11 +82,15 @@ export function createDeliveryStore(db: Db<DeliveryTables & AlertTables>) {
       const own = db.selectFrom("alert_notified").select("alertId").where("receiver", "=", receiver);
       return new Set((await own.where("alertId", "in", members).execute()).map(({ alertId }) => alertId));
     },
-    /** The receivers that accepted a message about each of these alerts. */
-    notifiedOf: async (alertIds: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
-      const found = new Map<string, Set<string>>(alertIds.map((alertId) => [alertId, new Set()]));
-      for (const { alertId, receiver } of await told(alertIds)) found.get(alertId)?.add(receiver);
-      return found;
+    /** Returns what says whether an address has accepted a message about one of these alerts. */
+    toldOfEach: async (alertIds: readonly string[]): Promise<(alertId: string, address: Address) => boolean> => {
+      const keyOf = (alertId: string, address: Address): string => `${alertId} ${addressKey(address)}`;
+      const found = new Set(
+        (await told(alertIds)).map(({ recipient, ...one }) => {
+          return keyOf(one.alertId, { ...one, recipient: recipient || null });
+        }),
+      );
+      return (alertId, address) => found.has(keyOf(alertId, address));
     },
     /** Deletes those at or before `beforeMs`, at most `maxRows` at a time, and what was told of alerts that are kept no more. */
     prune: async ({ beforeMs, maxRows }: PruneLimits): Promise<Pruned> => {
@@ -114,16 +121,15 @@ function earliest(rows: readonly Told[], key: "alertId" | "receiver"): Map<strin
 async function noteTold(
   db: Db<DeliveryTables & AlertTables>,
   alertIds: readonly string[],
-  receiver: string,
-  atMs: number,
+  { receiver, recipient, atMs }: Pick<DeliveryAttempt, "receiver" | "recipient" | "atMs">,
 ): Promise<void> {
   for (const ids of chunksOf(alertIds))
     await db
       .insertInto("alert_notified")
-      .values(ids.map((alertId) => ({ alertId, receiver, atMs })))
+      .values(ids.map((alertId) => ({ alertId, receiver, recipient: recipient ?? "", atMs })))
       .onConflict((conflict) =>
         conflict
-          .columns(["alertId", "receiver"])
+          .columns(["alertId", "receiver", "recipient"])
           .doUpdateSet((row) => ({ atMs: row.ref("excluded.atMs") }))
           .where((row) => row("excluded.atMs", "<", row.ref("alert_notified.atMs"))),
       )

@@ -4,13 +4,22 @@ import { dialectOf, inTransaction, rowStatement } from "../engine/dialect.ts";
 import type { PruneLimits } from "../tables.ts";
 import type { Db, RowId } from "../tables.ts";
 
+/** Whom deliveries go to, and of whom is known what was queued and told: a receiver, or one of its recipients. */
+export interface Address {
+  readonly receiver: string;
+  /** null: the receiver is one. */
+  readonly recipient: string | null;
+}
+
+/** Returns a text that is the same for the same address. */
+export function addressKey({ receiver, recipient }: Address): string {
+  return JSON.stringify([receiver, recipient]);
+}
+
 /** A notification that its receiver has not accepted yet (CONTRACT 7, Delivery). */
-export interface OutboxEntry {
+export interface OutboxEntry extends Address {
   /** The notification's `id`, also the `webhook-id`: stable over every retry. */
   readonly id: string;
-  readonly receiver: string;
-  /** The recipient; null: the receiver has none. */
-  readonly recipient: string | null;
   /** The number of the incident that it is about: order is kept by receiver, recipient and incident. null: of none. */
   readonly incident: number | null;
   /** queued: waits for its next attempt; leased: being delivered; dead: dead-lettered. */
@@ -89,10 +98,11 @@ export function createOutboxStore(db: Db<OutboxTables>) {
     /** Puts them into the queue in the order of the list. Reminders take the place of those of their incident that wait. */
     enqueue: (entries: readonly NewOutboxEntry[]): Promise<void> =>
       inTransaction(db, async (db) => {
-        for (const { receiver, incident } of entries.filter(({ isReminder }) => isReminder === true))
+        for (const { receiver, recipient, incident } of entries.filter(({ isReminder }) => isReminder === true))
           await db
             .deleteFrom("outbox")
             .where("receiver", "=", receiver)
+            .where("recipient", "=", recipient ?? "")
             .where("incidentNumber", "=", incident ?? 0)
             .where("state", "=", "queued")
             .where("isReminder", "=", 1)

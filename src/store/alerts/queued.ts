@@ -6,10 +6,10 @@ import type { Severity } from "../../contract/severity.ts";
 import { chunksOf } from "../engine/chunks.ts";
 import type { Db } from "../tables.ts";
 import type { IncidentTables } from "./incidents.ts";
+import { addressKey, type Address } from "./outbox.ts";
 
 /** What of an alert was put into the outbox for a receiver; no row: nothing was. */
-export interface QueuedAlert {
-  readonly receiver: string;
+export interface QueuedAlert extends Address {
   readonly alertId: string;
   /** The number of its incident. */
   readonly incident: number;
@@ -42,8 +42,7 @@ const bodySchema = z.object({
 });
 
 /** What of an incident was put into the outbox for a receiver. */
-export interface QueuedIncident extends Readonly<z.infer<typeof bodySchema>> {
-  readonly receiver: string;
+export interface QueuedIncident extends Address, Readonly<z.infer<typeof bodySchema>> {
   readonly incident: number;
 }
 
@@ -54,8 +53,7 @@ export interface Queued {
 }
 
 /** A notification, as far as it changed what is queued. */
-export interface QueuedMessage {
-  readonly receiver: string;
+export interface QueuedMessage extends Address {
   readonly generatedAtMs: number;
   readonly alerts: readonly {
     readonly id: string;
@@ -69,12 +67,15 @@ export interface QueuedMessage {
 const keptMs = dayMs;
 
 export interface QueuedTables {
-  readonly queued_alerts: Omit<QueuedAlert, "incident" | "isEnded"> & {
+  readonly queued_alerts: Omit<QueuedAlert, "recipient" | "incident" | "isEnded"> & {
+    /** Empty: none. */
+    readonly recipient: string;
     readonly incidentNumber: number;
     readonly isEnded: number;
   };
   readonly queued_incidents: {
     readonly receiver: string;
+    readonly recipient: string;
     readonly incidentNumber: number;
     readonly goneAtMs: number | null;
     /** The rest of the QueuedIncident as JSON. */
@@ -89,13 +90,14 @@ export function createQueuedStore(db: Db<QueuedTables & IncidentTables>) {
       const alerts = await db.selectFrom("queued_alerts").selectAll().execute();
       const incidents = await db.selectFrom("queued_incidents").selectAll().execute();
       return {
-        alerts: alerts.map(({ incidentNumber: incident, ...row }) => ({
+        alerts: alerts.map(({ recipient, incidentNumber: incident, ...row }) => ({
           ...row,
+          recipient: recipient || null,
           incident,
           isEnded: row.isEnded === 1,
         })),
-        incidents: incidents.map(({ receiver, incidentNumber: incident, body }) => {
-          return { receiver, incident, ...bodySchema.parse(JSON.parse(body)) };
+        incidents: incidents.map(({ receiver, recipient, incidentNumber: incident, body }) => {
+          return { receiver, recipient: recipient || null, incident, ...bodySchema.parse(JSON.parse(body)) };
         }),
       };
     },
@@ -105,14 +107,15 @@ export function createQueuedStore(db: Db<QueuedTables & IncidentTables>) {
         await db
           .insertInto("queued_alerts")
           .values(
-            slice.map(({ incident, isEnded, ...row }) => ({
+            slice.map(({ recipient, incident, isEnded, ...row }) => ({
               ...row,
+              recipient: recipient ?? "",
               incidentNumber: incident,
               isEnded: Number(isEnded),
             })),
           )
           .onConflict((conflict) =>
-            conflict.columns(["alertId", "receiver"]).doUpdateSet((row) => ({
+            conflict.columns(["alertId", "receiver", "recipient"]).doUpdateSet((row) => ({
               severity: row.ref("excluded.severity"),
               isEnded: row.ref("excluded.isEnded"),
               queuedAtMs: row.ref("excluded.queuedAtMs"),
@@ -120,12 +123,13 @@ export function createQueuedStore(db: Db<QueuedTables & IncidentTables>) {
             })),
           )
           .execute();
-      for (const { receiver, incident, ...body } of incidents) {
-        const row = { receiver, incidentNumber: incident, goneAtMs: null, body: JSON.stringify(body) };
+      for (const { receiver, recipient, incident, ...body } of incidents) {
+        const of = { receiver, recipient: recipient ?? "", incidentNumber: incident };
+        const row = { ...of, goneAtMs: null, body: JSON.stringify(body) };
         await db
           .insertInto("queued_incidents")
           .values(row)
-          .onConflict((conflict) => conflict.columns(["receiver", "incidentNumber"]).doUpdateSet(row))
+          .onConflict((conflict) => conflict.columns(["receiver", "recipient", "incidentNumber"]).doUpdateSet(row))
           .execute();
       }
     },
@@ -146,9 +150,11 @@ export function createQueuedStore(db: Db<QueuedTables & IncidentTables>) {
         .where("isEnded", "=", 0)
         .where("severity", "is not", null);
       const lasting = db.selectFrom("incidents").select("number").where("endedAtMs", "is", null);
-      const gone = sql`select receiver, incident_number from queued_incidents where gone_at_ms <= ${nowMs - keptMs}`;
+      const gone = sql`select receiver, recipient, incident_number from queued_incidents where gone_at_ms <= ${nowMs - keptMs}`;
       for (const table of ["queued_alerts", "queued_incidents"] as const) {
-        await sql`delete from ${sql.table(table)} where (receiver, incident_number) in (${gone})`.execute(db);
+        await sql`delete from ${sql.table(table)} where (receiver, recipient, incident_number) in (${gone})`.execute(
+          db,
+        );
         await db
           .deleteFrom(table)
           .where("incidentNumber", "not in", lasting)
@@ -156,14 +162,20 @@ export function createQueuedStore(db: Db<QueuedTables & IncidentTables>) {
           .execute();
       }
     },
-    /** What was queued for a receiver that the configuration does not name is kept for a day: its name is its identity. */
-    keepReceivers: async (receivers: readonly string[], nowMs: number): Promise<void> => {
-      // An empty list would be "in ()", which not every database takes.
-      const named = receivers.length === 0 ? [""] : [...receivers];
-      const rows = () => db.updateTable("queued_incidents");
-      await rows().set({ goneAtMs: null }).where("receiver", "in", named).execute();
-      const others = rows().set({ goneAtMs: nowMs }).where("receiver", "not in", named);
-      await others.where("goneAtMs", "is", null).execute();
+    /** What was queued for an address that the configuration does not name is kept for a day: its name is its identity. */
+    keepAddresses: async (addresses: readonly Address[], nowMs: number): Promise<void> => {
+      const named = new Set(addresses.map(addressKey));
+      const stored = await db.selectFrom("queued_incidents").select(["receiver", "recipient"]).distinct().execute();
+      for (const { receiver, recipient } of stored) {
+        const isNamed = named.has(addressKey({ receiver, recipient: recipient || null }));
+        await db
+          .updateTable("queued_incidents")
+          .set({ goneAtMs: isNamed ? null : nowMs })
+          .where("receiver", "=", receiver)
+          .where("recipient", "=", recipient)
+          .where("goneAtMs", isNamed ? "is not" : "is", null)
+          .execute();
+      }
     },
   };
 }
@@ -173,7 +185,7 @@ const changing = new Set(["firing", "unknown", "escalated", "deescalated"]);
 /** Sets the alerts of a message to what was queued before it, or with it; what ended stays so. */
 async function move(
   db: Db<QueuedTables & IncidentTables>,
-  { receiver, generatedAtMs, alerts }: QueuedMessage,
+  { receiver, recipient, generatedAtMs, alerts }: QueuedMessage,
   to: "before" | "after",
   notDeliveredAtMs: number | null,
 ): Promise<void> {
@@ -188,6 +200,7 @@ async function move(
         .updateTable("queued_alerts")
         .set({ severity, notDeliveredAtMs })
         .where("receiver", "=", receiver)
+        .where("recipient", "=", recipient ?? "")
         .where("alertId", "in", ids)
         .where("queuedAtMs", "=", generatedAtMs)
         .where("isEnded", "=", 0)

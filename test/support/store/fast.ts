@@ -45,7 +45,6 @@ export async function createFastStore(): Promise<FastStore> {
       const createParts = createPartsFactory(null);
       return {
         isRemote: false,
-
         ...createParts(db),
         transaction: (work) => db.transaction().execute((transaction) => work(createParts(transaction))),
         takeWriter: async () => soleWriter,

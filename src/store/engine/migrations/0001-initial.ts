@@ -146,15 +146,15 @@ const alerts: readonly MigrationStatement[] = [
   // Written with the act, deleted when the notifications of it are formed.
   `CREATE TABLE act_notices (
      seq INTEGER PRIMARY KEY AUTOINCREMENT, slug TEXT NOT NULL, at_ms INTEGER NOT NULL, body TEXT NOT NULL)`,
-  // What was put into the outbox for each receiver, of an alert and of an incident, until the incident is over and all of it told.
+  // What was put into the outbox for each receiver, or recipient of it (empty: none), of an alert and of an incident, until the incident is over and all of it told.
   // severity null: what told of it was not delivered. gone_at_ms: since when the receiver is not configured. Written with the outbox.
   `CREATE TABLE queued_alerts (
-     alert_id TEXT NOT NULL, receiver TEXT NOT NULL, incident_number INTEGER NOT NULL, severity TEXT,
-     is_ended INTEGER NOT NULL, queued_at_ms INTEGER NOT NULL, not_delivered_at_ms INTEGER,
-     PRIMARY KEY (alert_id, receiver)) WITHOUT ROWID`,
+     alert_id TEXT NOT NULL, receiver TEXT NOT NULL, recipient TEXT NOT NULL, incident_number INTEGER NOT NULL,
+     severity TEXT, is_ended INTEGER NOT NULL, queued_at_ms INTEGER NOT NULL, not_delivered_at_ms INTEGER,
+     PRIMARY KEY (alert_id, receiver, recipient)) WITHOUT ROWID`,
   `CREATE TABLE queued_incidents (
-     receiver TEXT NOT NULL, incident_number INTEGER NOT NULL, gone_at_ms INTEGER, body TEXT NOT NULL,
-     PRIMARY KEY (receiver, incident_number)) WITHOUT ROWID`,
+     receiver TEXT NOT NULL, recipient TEXT NOT NULL, incident_number INTEGER NOT NULL, gone_at_ms INTEGER,
+     body TEXT NOT NULL, PRIMARY KEY (receiver, recipient, incident_number)) WITHOUT ROWID`,
   // The one message of an incident that a receiver edits, for as long as the incident is kept.
   `CREATE TABLE receiver_messages (
      receiver TEXT NOT NULL, incident_number INTEGER NOT NULL, channel TEXT NOT NULL, message TEXT NOT NULL,
@@ -175,9 +175,10 @@ const alerts: readonly MigrationStatement[] = [
      organizations INTEGER NOT NULL, PRIMARY KEY (notification_id, at_ms))`,
   `CREATE INDEX deliveries_by_receiver ON deliveries (receiver, at_ms)`,
   `CREATE INDEX deliveries_by_time ON deliveries (at_ms)`,
-  // When a receiver first accepted a message about the alert.
+  // When a receiver, or recipient of it (empty: none), first accepted a message about the alert.
   `CREATE TABLE alert_notified (
-     alert_id TEXT NOT NULL, receiver TEXT NOT NULL, at_ms INTEGER NOT NULL, PRIMARY KEY (alert_id, receiver)) WITHOUT ROWID`,
+     alert_id TEXT NOT NULL, receiver TEXT NOT NULL, recipient TEXT NOT NULL, at_ms INTEGER NOT NULL,
+     PRIMARY KEY (alert_id, receiver, recipient)) WITHOUT ROWID`,
 
   `CREATE TABLE markers (
      id TEXT PRIMARY KEY, at_ms INTEGER NOT NULL, text TEXT NOT NULL, slug TEXT, created_by TEXT, note TEXT,
