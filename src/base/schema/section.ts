@@ -170,7 +170,8 @@ function keysOf(shape: Shape): readonly ShapeKey[] {
     const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
     const isMilliseconds = inner instanceof z.ZodCodec && inner.out instanceof z.ZodNumber;
     const { isBuiltIn = false, default: written } = z.globalRegistry.get(schema) ?? {};
-    let read: unknown;
+    // What is read as it is written is right: to look whether it is (a timezone) would take some milliseconds of each start.
+    let read: unknown = inner instanceof z.ZodCodec ? undefined : written;
     const builtIn = (): unknown => (isBuiltIn === true ? (read ??= z.decode(inner, written)) : undefined);
     return { key, name: isMilliseconds ? `${key}Ms` : key, schema, isBuiltIn: isBuiltIn === true, builtIn };
   });
