@@ -57,16 +57,6 @@ describe("probes", () => {
     expect(started).toHaveLength(runs);
   });
 
-  it("of different checks or organizations run each on its own", async () => {
-    const { clock, prober, started } = setUp();
-
-    const both = [prober.probe(target, 9_500), prober.probe({ ...target, slug: "globex" }, 9_500)];
-    await clock.advance(1_000);
-
-    expect((await Promise.all(both)).map(({ slug }) => slug)).toEqual(["acme", "globex"]);
-    expect(started).toHaveLength(2);
-  });
-
   it("after a reload run with the new thresholds", async () => {
     const { clock, prober, started } = setUp();
     const first = prober.probe(target, 9_500);

@@ -221,27 +221,5 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(found.map((report) => report["id"])).toEqual([1]);
       expect(turns).toBeGreaterThan(0);
     });
-
-    it("moves a report with its creation, and takes an asset's new type", async () => {
-      const report = { id: 1, organization: "acme", proposals: [{ id: 1, assetId: 1 }] };
-      const asset = { id: 1, content: "x" };
-      await importFixture(store, clock, {
-        organizations: [{ slug: "acme" }],
-        assets: [{ ...asset, type: "URL" }],
-        reports: [
-          { ...report, createdAt: startMs },
-          { id: 2, organization: "acme", createdAt: startMs + 1 },
-        ],
-      });
-
-      await importFixture(store, clock, {
-        assets: [{ ...asset, type: "PAGE" }],
-        reports: [{ ...report, createdAt: startMs + 2 }],
-      });
-
-      expect(await idsOf({})).toEqual([1, 2]);
-      expect(await idsOf({ assetType: "PAGE" })).toEqual([1]);
-      expect(await idsOf({ assetType: "URL" })).toEqual([]);
-    });
   });
 });

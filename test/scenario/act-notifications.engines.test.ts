@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import type { GatePolicy } from "../../src/alerting/decide/gate.ts";
-import { hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
+import { hourMs, minuteMs } from "../../src/base/time.ts";
 import { createAlertingWorld, type AlertingWorld, type WorldOptions } from "../support/alerting-world.ts";
 import { storeEngines, type StoreEngineCase } from "../support/store/engines.ts";
 
@@ -75,20 +75,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(events("ops")).toEqual(["firing"]);
     });
 
-    it("gets a withdrawn judgement as judged without one", async () => {
-      await open();
-      await fire();
-      await world.judge("acme", "real");
-      await world.judge("acme", null);
-      await world.settle();
-
-      expect(acts()).toEqual([
-        ["judged judged_real", "released released_by_judgement"],
-        ["judged judgement_withdrawn"],
-      ]);
-      expect(world.notifications("platform").at(-1)?.alerts[0]?.judgement).toBeUndefined();
-    });
-
     it("gets a release by hand with every alert that held the gate, and none where nothing was held", async () => {
       await open();
       await fire();
@@ -155,30 +141,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(world.notifications("platform").at(-1)).toMatchObject({ alerts: [{ gateOpened: true }] });
     });
 
-    it("gets an act on an alert that has ended and is settled", async () => {
-      await open();
-      await fire();
-      const id = await alertId();
-      await world.run("acme", "ok");
-      await world.advance(hourMs);
-      await world.judge(id, "real");
-      await world.settle();
-
-      expect(acts()).toEqual([["judged judged_real", "released released_by_judgement"]]);
-      expect(world.notifications("platform").at(-1)?.alerts[0]).toMatchObject({ id, status: "resolved" });
-    });
-
-    it("gets it after the firing that still waits for groupWait", async () => {
-      await open();
-      await world.run("acme", "fail");
-      await world.judge("acme", "checker");
-      await world.settle();
-      expect(events()).toEqual([]);
-      await world.advance(minuteMs);
-
-      expect(events()).toEqual(["firing", "judged"]);
-    });
-
     it("gets each act once under one id, over crashes of every step", async () => {
       await open();
       await fire();
@@ -238,22 +200,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
 
       expect(acts()).toEqual([]);
       expect(await world.store.actNotices.all()).toEqual([]);
-    });
-
-    it("where it escalated before, it goes there, also when the alert is over", async () => {
-      await open({ targets: { acme: { receivers: [{ name: "platform", afterMs: minuteMs }] } } });
-      await fire();
-      await world.advance(minuteMs + 10 * secondMs);
-      const id = await alertId();
-      await world.judge("acme", "checker");
-      await world.settle();
-      expect(acts()).toEqual([["judged judged_checker"]]);
-      await world.run("acme", "ok");
-      await world.advance(hourMs);
-      await world.judge(id, "real");
-      await world.settle();
-
-      expect(acts().at(-1)).toEqual(["judged judged_real"]);
     });
   });
 });

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { retryEntry } from "../../src/alerting/deliver/outbox-acts.ts";
 import type { DeliveryBudget, DeliveryOutcome } from "../../src/alerting/deliver/receiver.ts";
 import { actor } from "../../src/contract/actor.ts";
-import { hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
+import { hourMs, minuteMs } from "../../src/base/time.ts";
 import { storeEngines, type StoreEngineCase } from "../support/store/engines.ts";
 import { createAlertingWorld, type AlertingWorld, type WorldOptions } from "../support/alerting-world.ts";
 
@@ -68,23 +68,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       // The same parts again, not others.
       expect(new Set(ops.attempts.map(({ id }) => id)).size).toBe(world.notifications("ops").length);
     });
-
-    it("is split for a fleet verdict too, whose end comes after all of its begin", async () => {
-      await open({
-        slugs,
-        receivers: [{ name: "ops", budget }],
-        settings: { fleet: { minOrganizations: 3 } },
-      });
-      await runAll("fail");
-      await runAll("ok");
-
-      const parts = world.notifications("ops");
-      expect(new Set(parts.map(({ fleet }) => fleet?.id)).size).toBe(1);
-      const statuses = parts.map(({ status }) => status);
-      expect(statuses.toSorted()).toEqual(statuses);
-      expect(new Set(statuses)).toEqual(new Set(["firing", "resolved"]));
-      for (const part of parts) expect(budget.bytesOf(part)).toBeLessThanOrEqual(budget.maxBytes);
-    });
   });
 
   describe("a notification of one alert", () => {
@@ -139,34 +122,9 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
         reason: "result_returned",
       });
     });
-
-    it("knows when to remind as soon as it has told", async () => {
-      await open({ policy: { repeatIntervalMs: 2 * secondMs }, settings: { groupWaitMs: 0 } });
-      await world.run("acme", "warn");
-
-      const sent = await world.notifier.runOnce();
-      const next = await world.notifier.runOnce();
-
-      expect(sent).toEqual({ formed: 1, nextAtMs: world.clock.nowMs() });
-      expect(next).toEqual({ formed: 0, nextAtMs: world.clock.nowMs() + 2 * secondMs });
-    });
   });
 
   describe("order", () => {
-    it("is that of what happened to an incident, while its receiver is down", async () => {
-      await open();
-      const ops = world.receivers.get("ops");
-      if (ops !== undefined) ops.answer = (): DeliveryOutcome => ({ kind: "retry", error: "503", retryAfterMs: null });
-      for (const severity of ["warn", "fail", "ok"] as const) {
-        await world.run("acme", severity);
-        await world.advance(2 * minuteMs);
-      }
-      if (ops !== undefined) ops.answer = (): DeliveryOutcome => ({ kind: "accepted", detail: "" });
-      await world.advance(20 * minuteMs);
-
-      expect(world.sent().flat()).toEqual(["firing acme warn", "escalated acme fail", "resolved acme fail"]);
-    });
-
     it("has one reminder of those that wait for a receiver that is down", async () => {
       await open({ policy: { repeatIntervalMs: hourMs } });
       await world.run("acme", "warn");
@@ -235,19 +193,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
         "kim resolved back_to_ok",
         "lee resolved back_to_ok",
       ]);
-    });
-
-    it("is told by nothing else where it ends before, whatever of it waits", async () => {
-      await open();
-      refuse();
-      await world.run("acme", "warn");
-      await world.advance(minuteMs);
-      await world.run("acme", "ok");
-      accept();
-      await world.advance(hourMs);
-
-      expect(world.sent()).toEqual([]);
-      expect(await world.store.outbox.list()).toMatchObject([{ state: "dead" }]);
     });
 
     it("leaves out the end that was queued behind it", async () => {
@@ -340,34 +285,9 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
 
       expect(world.sent()).toEqual([["firing acme fail"]]);
     });
-
-    it("can be ended early", async () => {
-      await open();
-      const id = await world.silence("acme", hourMs);
-      await world.run("acme", "warn");
-      await world.advance(minuteMs);
-
-      await world.store.silences.expire(id, world.clock.nowMs());
-      await world.advance(secondMs);
-
-      expect(world.sent()).toEqual([["firing acme warn"]]);
-    });
   });
 
   describe("an acknowledgement", () => {
-    it("keeps reminders back, until it is worse", async () => {
-      await open({ policy: { repeatIntervalMs: hourMs } });
-      await world.run("acme", "warn");
-      await world.advance(minuteMs);
-      await world.acknowledge("acme");
-      await world.advance(10 * hourMs);
-      expect(world.sent()).toHaveLength(1);
-      await world.run("acme", "fail");
-      await world.advance(minuteMs);
-
-      expect(world.sent()).toEqual([["firing acme warn"], ["escalated acme fail"]]);
-    });
-
     it("lets what a receiver forgets be sent again, with who has it", async () => {
       await open({ receivers: [{ name: "am", resendIntervalMs: minuteMs }] });
       await world.run("acme", "fail");

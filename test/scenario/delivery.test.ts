@@ -261,23 +261,6 @@ describe("retries", () => {
     expect([shownAttempts(), counted[0]]).toEqual([shown, outcome]);
   });
 
-  it("honour Retry-After for the whole receiver", async () => {
-    let isFirst = true;
-    open([
-      receiver("ops", () => {
-        if (!isFirst) return accepted;
-        isFirst = false;
-        return { kind: "retry", error: "HTTP 429", retryAfterMs: 30 * secondMs };
-      }),
-    ]);
-    await enqueue("n1", "ops");
-    await runFor(5 * secondMs);
-    await enqueue("n2", "ops");
-    await clock.advance(minuteMs);
-
-    expect(attempts.map(({ id, atMs }) => `${id} ${atMs / secondMs}`)).toEqual(["n1 0", "n1 30", "n2 30"]);
-  });
-
   it.each([
     { rule: "of ten years counts for an hour", retryAfterMs: 3_650 * 24 * hourMs, maxAgeMs: 24 * hourMs },
     { rule: "beyond maxAge gives up nothing before it was tried again", retryAfterMs: hourMs, maxAgeMs: minuteMs },
@@ -339,25 +322,6 @@ describe("retries", () => {
     expect(attempts.map(({ id }) => id)).toEqual(["n1", "n1", "n2"]);
     expect(await store.outbox.pauses(clock.nowMs())).toEqual(new Map());
     expect(await store.outbox.endPause("ops", clock.nowMs())).toBe(false);
-  });
-
-  it.each([
-    ["retry", async () => (await store.outbox.retry("n1", clock.nowMs())).kind === "queued", "ops delivered"],
-    ["discard", async () => (await store.outbox.discard("n1")) !== null, null],
-  ])("a %s is followed at once", async (_command, change, label) => {
-    let isDown = true;
-    open([receiver("ops", () => (isDown ? { kind: "rejected", error: "HTTP 400" } : accepted))]);
-    await enqueue("n1", "ops");
-    await runFor(secondMs);
-    isDown = false;
-    counted = [];
-
-    expect(await change()).toBe(true);
-    outbox.wake();
-    await clock.advance(secondMs);
-
-    expect(counted).toEqual(label === null ? [] : [label]);
-    expect(await store.outbox.list()).toEqual([]);
   });
 });
 

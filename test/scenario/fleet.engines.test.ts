@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { minuteMs } from "../../src/base/time.ts";
@@ -80,13 +79,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect((await lasting()) !== null).toBe(expected);
     });
 
-    it("counts all that begin in one commit", async () => {
-      await open();
-      await Promise.all(slugsOf(3).map((slug) => world.run(slug, "fail")));
-
-      expect((await lasting())?.verdict).toMatchObject({ together: 3 });
-    });
-
     it("counts organizations with a result only, and says which asset types carry it over all of them", async () => {
       const slugs = slugsOf(10);
       await open({ slugs });
@@ -134,37 +126,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(await world.store.queued.all()).toEqual({ alerts: [], incidents: [] });
     });
 
-    it("begins with an alert of which nobody is told", async () => {
-      await open();
-      await spike(slugsOf(2));
-      await world.advance(2 * minuteMs);
-      await world.silence("org-2", 100 * minuteMs);
-      await spike(["org-2"]);
-      await world.advance(minuteMs);
-
-      expect(world.sent()[1]).toEqual(["reminder org-0 fail", "reminder org-1 fail"]);
-      expect(world.notifications()[1]).toMatchObject({ fleet: { spiking: 2 } });
-    });
-
-    it("goes on below its bounds, and begins anew with another id after its end", async () => {
-      await open();
-      await spike(slugsOf(4));
-      await world.advance(minuteMs);
-      for (const slug of slugsOf(3)) await world.run(slug, "ok");
-      await world.advance(minuteMs);
-      await spike(["org-0"]);
-      await world.advance(2 * minuteMs);
-      for (const slug of slugsOf(4)) await world.run(slug, "ok");
-      await world.advance(minuteMs);
-      await spike(slugsOf(4));
-      await world.advance(2 * minuteMs);
-
-      const ids = world.notifications().map(({ fleet }) => fleet?.id);
-      expect(ids).toHaveLength(3);
-      expect(ids[1]).toBe(ids[0]);
-      expect(ids[2]).not.toBe(ids[0]);
-    });
-
     it("leaves out who is silenced, in the list and in the totals, and tells of them as of joiners", async () => {
       await open();
       const id = await world.silence("org-0", 100 * minuteMs);
@@ -183,16 +144,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
 
       expect(world.sent()[1]).toEqual(["firing org-0 fail", "firing org-3 fail"]);
       expect(world.notifications()[1]?.fleet?.id).toBe(world.notifications()[0]?.fleet?.id);
-    });
-
-    it("is no matter of the review queue, or of checks that give no result", async () => {
-      await open({ policy: { unknownAfter: 1 } });
-      await spike(["org-0", "org-1"]);
-      await world.run("org-3", "fail", { check: "review-queue" });
-      await world.run("org-3", "unknown");
-      await world.advance(minuteMs);
-
-      expect(world.notifications().every(({ fleet }) => fleet === null)).toBe(true);
     });
 
     it("switched off by a reload, lets its members end one by one", async () => {
@@ -218,67 +169,5 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(world.sent("first")).toEqual([["firing org-0 fail"], ["reminder org-0 fail"]]);
       expect(world.notifications("first")[1]).toMatchObject({ fleet: { spiking: 6 } });
     });
-  });
-
-  // What is due is decided above the store: once, and on the engine that is the faster one here.
-  const onSqlite = name === "SQLite" ? describe : undefined;
-  onSqlite?.("a hundred organizations that spike within three minutes", () => {
-    it("in any order, are some notifications for each receiver, at most one a groupInterval, and none sees another's names", async () => {
-      const left = slugsOf(55, "left");
-      const right = slugsOf(55, "right");
-      const [order] = fc.sample(fc.shuffledSubarray([...left.slice(5), ...right.slice(5)], { minLength: 100 }), {
-        numRuns: 1,
-        seed: 42,
-      });
-      await open({
-        slugs: [...left, ...right],
-        receivers: [
-          { name: "left", match: { slug: "left-*" } },
-          { name: "right", match: { slug: "right-*" } },
-        ],
-      });
-
-      for (const slug of order ?? []) {
-        await world.run(slug, "fail");
-        await world.advance(1_500);
-      }
-      await world.advance(3 * minuteMs);
-      const before = { left: world.notifications("left").length, right: world.notifications("right").length };
-      await spike([...left.slice(0, 5), ...right.slice(0, 5)]);
-      await world.advance(3 * minuteMs);
-      // Five of fifty do not double it.
-      for (const name of ["left", "right"] as const) expect(world.notifications(name)).toHaveLength(before[name]);
-      for (const name of ["left", "right"] as const) expect(before[name]).toBeLessThan(10);
-      for (const slug of [...left, ...right]) await world.run(slug, "ok");
-      await world.advance(3 * minuteMs);
-
-      for (const name of ["left", "right"] as const) {
-        const all = world.notifications(name);
-        const firing = all.filter(({ status }) => status === "firing");
-        for (const [index, { generatedAtMs }] of firing.entries()) {
-          const previous = firing[index - 1];
-          // The verdict itself waits for nothing.
-          const isBegin = previous?.fleet === null && firing[index]?.fleet !== null;
-          if (previous !== undefined && !isBegin)
-            expect(generatedAtMs - previous.generatedAtMs).toBeGreaterThanOrEqual(minuteMs);
-        }
-        const fleetFrom = all.findIndex(({ fleet }) => fleet !== null);
-        expect(fleetFrom).toBeGreaterThanOrEqual(0);
-        expect(all.slice(fleetFrom).every(({ fleet }) => fleet !== null)).toBe(true);
-        expect(JSON.stringify(all)).not.toContain(name === "left" ? "right-" : "left-");
-        expect(all.at(-1)?.status).toBe("resolved");
-        const fired = all.flatMap(({ alerts }) =>
-          alerts.filter(({ event }) => event === "firing").map(({ slug }) => slug),
-        );
-        expect(new Set(fired).size).toBe(fired.length);
-        expect(fired.length).toBeGreaterThan(25);
-        expect(
-          all
-            .at(-1)
-            ?.alerts.map(({ slug }) => slug)
-            .toSorted(),
-        ).toEqual(fired.toSorted());
-      }
-    }, 60_000);
   });
 });

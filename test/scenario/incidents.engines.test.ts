@@ -51,29 +51,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(await numbers()).toEqual({ "a verdict": 1, "b verdict": 2, "c verdict": 1, "d verdict": 3 });
     });
 
-    it("has none while it is pending", async () => {
-      await open({ policy: { forMs: minuteMs } });
-      await world.run("a", "fail");
-
-      expect(await numbers()).toEqual({ "a verdict": undefined });
-      expect(await world.store.incidents.open()).toEqual([]);
-    });
-
-    it("joins nothing that has ended", async () => {
-      await open();
-      await world.run("a", "fail");
-      await world.run("b", "fail");
-      await world.run("a", "ok");
-      expect(await world.store.incidents.open()).toHaveLength(1);
-      await world.advance(minuteMs);
-      await world.run("b", "ok");
-      const endedAtMs = world.clock.nowMs();
-      await world.run("a", "fail");
-
-      expect(await numbers()).toEqual({ "a verdict": 2 });
-      expect(await world.store.incidents.find(1)).toMatchObject({ endedAtMs, family: "deaths" });
-    });
-
     it("is never mixed with another family", async () => {
       await open({ policy: { unknownAfter: 1 } });
       await world.run("a", "fail");
@@ -133,22 +110,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
     expect(await world.store.incidents.find(1)).toBeNull();
     expect(await world.store.log.commentsOfIncident(1)).toEqual([]);
     expect(await world.store.incidents.messageOf("ops", 1)).toBeNull();
-  });
-
-  it("is told in order, whichever organization changes", async () => {
-    await open({ receivers: [{ name: "thread" }] });
-    for (const receiver of world.receivers.values())
-      receiver.answer = () => ({ kind: "retry", error: "down", retryAfterMs: null });
-    await world.run("a", "fail");
-    await world.advance(20_000);
-    await world.run("b", "fail");
-    await world.advance(2 * minuteMs);
-    expect(new Set(world.receivers.get("thread")?.attempts.map(({ id }) => id)).size).toBe(1);
-
-    for (const receiver of world.receivers.values()) receiver.answer = () => ({ kind: "accepted", detail: "ok" });
-    await world.advance(10 * minuteMs);
-
-    expect(world.sent("thread")).toEqual([["firing a fail"], ["firing b fail"]]);
   });
 
   describe("an acknowledgement of an incident", () => {
@@ -318,20 +279,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(await world.actOn(2, { kind: "release", comment: "all looked at" })).toMatchObject({ gatesOpened: ["a"] });
     });
 
-    it("silences each organization and check, and nothing of it twice", async () => {
-      await open();
-      await world.run("a", "fail");
-      await world.run("b", "fail");
-      const silence = { kind: "silence", endsAtMs: world.clock.nowMs() + hourMs, comment: "known" } as const;
-      await world.actOn(1, silence, { slugs: ["b"] });
-
-      expect(await world.actOn(1, silence)).toMatchObject({ done: [{ slug: "a" }], skipped: [{ reason: "already" }] });
-      expect(await world.store.silences.endingAfter(world.clock.nowMs())).toMatchObject([
-        { slug: "b", check: "dead-asset-spike" },
-        { slug: "a", check: "dead-asset-spike" },
-      ]);
-    });
-
     it("silences nothing anew that is asked for again for as long, and later what is to end later", async () => {
       await open();
       await world.run("a", "fail");
@@ -371,23 +318,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       });
       await world.run("a", "ok");
       await expect(world.actOn(1, { kind: "acknowledge", comment: null })).rejects.toMatchObject({ code: "conflict" });
-    });
-
-    it("that a crash interrupts is done when it is asked for again, and audited once for each member", async () => {
-      await open();
-      await world.run("a", "fail");
-      await world.run("b", "fail");
-      world.crashAt("act");
-
-      expect(await world.actOn(1, { kind: "judge", verdict: "checker", comment: "captcha" })).toMatchObject({
-        done: [{ slug: "a" }, { slug: "b" }],
-      });
-      const audited = await world.store.audit.list({ limit: 9 });
-      expect(audited).toMatchObject([
-        { action: "judgement", slug: "b", detail: { incidentId: expect.any(String) } },
-        { action: "judgement", slug: "a" },
-      ]);
-      expect(await world.store.log.commentsOfIncident(1)).toMatchObject([{ text: "captcha", act: "judgement" }]);
     });
   });
 });

@@ -113,19 +113,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(said("quoting")).toEqual([["a: rolled back", "b: rolled back"]]);
       expect([...said("chat"), ...said("ops")]).toEqual([]);
     });
-
-    it("of an alert is one, too, also when it is over", async () => {
-      await open({ receivers: [quoting] });
-      await run("ongoing", "a");
-      const [alert] = await world.store.alerts.allLive();
-      await world.run("a", "ok");
-      await world.advance(minuteMs);
-      await world.comment(alert?.id ?? "", "it was eu-1");
-      await world.settle();
-
-      expect(said("quoting")).toEqual([["a: it was eu-1"]]);
-      expect(world.notifications("quoting").at(-1)).toMatchObject({ status: "resolved", incident: { number: 1 } });
-    });
   });
 
   describe("what an edit shows", () => {
@@ -180,19 +167,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(await firing()).toEqual([]);
     });
 
-    it("says of an act what it was done to, and not what people did", async () => {
-      await open();
-      await run("ongoing", "a");
-      await world.judge("a", "checker", "captcha");
-      await world.settle();
-      const [judged] = world.notifications("chat").slice(-1);
-      if (judged === undefined) throw new Error("nothing was sent");
-
-      const [alert] = (await world.present(judged)).alerts;
-      expect(alert).toMatchObject({ event: "firing", judgement: { verdict: "checker" }, counts: { currentCount: 90 } });
-      expect(alert).not.toHaveProperty("act");
-    });
-
     it("is of the receiver's part, with those that have joined since", async () => {
       const receivers = [{ name: "ops", afterMs: 0 }];
       await open({ slugs: ["a", "b", "c"], targets: { c: { receivers } } });
@@ -218,14 +192,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       if (acknowledged === undefined) throw new Error("nothing was sent");
       expect(acknowledged.alerts.map(({ event }) => event)).toEqual(["acknowledged"]);
       expect((await world.present(acknowledged)).fleet).toMatchObject({ together: 3, spiking: 3 });
-    });
-
-    it("is not over while a silence holds all of it back", async () => {
-      await open();
-      await run("ongoing", "a", "b");
-      for (const slug of ["a", "b"]) await world.silence(slug, hourMs);
-
-      expect(await present()).toMatchObject({ status: "firing", severity: "fail", incident: { organizations: 0 } });
     });
 
     it("says that nobody has taken it only while that is so", async () => {

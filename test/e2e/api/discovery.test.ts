@@ -1,6 +1,3 @@
-import { rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { sampleHealthcheck } from "../../support/far-side/api-samples.ts";
@@ -90,13 +87,6 @@ function untilFleet(daemon: Daemon, slugs: readonly string[]) {
   });
 }
 
-/** Lets two more refreshes of the list go by. */
-async function twoRefreshes(): Promise<void> {
-  const gets = (): number => upstream.requests.filter(({ method }) => method === "GET").length;
-  const before = gets();
-  await eventually(() => gets() >= before + 3);
-}
-
 describe("discovery", () => {
   it("checks what the sources list, follows them without a reload, and lets the file and the first source win", async () => {
     list = { kind: "answer", body: [{ slug: "both", thresholds: { minSpikeCount: 5 } }, "filed", "acme", "bad"] };
@@ -118,28 +108,6 @@ describe("discovery", () => {
     });
     await folder.write("trials.json", JSON.stringify(["trial", "second"]));
     await eventually(async () => (await fleetOf(daemon)).slugs.includes("second"));
-  });
-
-  it.each<[string, ScriptedStep, { up: number; held: number }]>([
-    ["[]", { kind: "answer", body: [] }, { up: 1, held: 1 }],
-    ["500", { kind: "answer", status: 500, body: ["org-1"] }, { up: 0, held: 0 }],
-  ])("leaves the fleet as it was when the service answers %s, over a restart too", async (_name, step, shown) => {
-    list = { kind: "answer", body: slugsOf(12) };
-    await using daemon = await start();
-    await untilFleet(daemon, slugsOf(12));
-
-    list = step;
-    await eventually(async () => {
-      const { up, held } = await fleetOf(daemon);
-      return up === shown.up && held === shown.held;
-    });
-    await twoRefreshes();
-    expect((await fleetOf(daemon)).crm).toBe(12);
-    expect((await stopProgram(daemon)).exitCode).toBe(0);
-
-    await using again = await start();
-    await twoRefreshes();
-    expect(await untilFleet(again, slugsOf(12))).toMatchObject({ ...shown, crm: 12 });
   });
 
   it("holds back a list that forgets most of its organizations, says so, and applies it at the third refresh", async () => {
@@ -217,15 +185,5 @@ describe("discovery", () => {
     const checked = await flatline("check", "--json");
     expect((JSON.parse(checked.stdout) as Ask[]).map(({ slug }) => slug)).toEqual(["filed", "acme", "both", "trial"]);
     expect(checked.exitCode).toBe(0);
-  });
-
-  it("goes on without a source that is missing at the first start, and takes it up when it is there", async () => {
-    await rm(join(folder.path, "trials.json"));
-    await using daemon = await start();
-    await daemon.untilLogged("organizations were not discovered, the last good list holds", { source: "trials" });
-
-    await writeFile(join(folder.path, "trials.json"), '["both", "trial"]');
-
-    await untilFleet(daemon, []);
   });
 });

@@ -98,34 +98,8 @@ describe("GET /api/v1/gate/{slug}", () => {
     expect(await metricOf('flatline_gate_held{slug="acme"}')).toBe(0);
     expect(await metricOf('flatline_gate_held_since_timestamp_seconds{slug="acme"}')).toBeNull();
     expect((await flatline("incidents", "show", incident)).stdout).toContain(" token: ten opened by hand");
-  });
-
-  it("refuses a judgement of what is not there, is no verdict, or is none of the gate's alerts", async () => {
-    const path = (id: string): string => `/api/v1/alerts/${id}/judgement`;
-    const id = (await gateOf("acme")).alertId ?? "";
-
-    expect(await post(path("nobody"), { verdict: "real" })).toMatchObject({ status: 404 });
-    expect(await post(path(id), { verdict: "wrong" })).toMatchObject({
-      status: 400,
-      body: { issues: [{ message: "verdict: must be one of checker, real, expected" }] },
-    });
-    expect(await post(path(id), { verdict: "real", why: "x" })).toMatchObject({ status: 400 });
-    expect((await ask(path(id), { method: "POST", body: JSON.stringify({ verdict: "real" }) })).status).toBe(401);
-    const withdraw = async () =>
-      (await ask(path(id), { method: "DELETE", headers: { authorization: bearer.authorization } })).status;
-    // Once, of what the test before judged; then there is none.
-    expect([await withdraw(), await withdraw()]).toEqual([200, 404]);
-    expect((await ask("/api/v1/alerts/nobody")).status).toBe(404);
-    const { alerts } = (await ask("/api/v1/alerts")).body as { alerts: { id: string; kind: string; state: string }[] };
-    const pending = alerts.filter(({ state }) => state === "pending");
-    expect(pending.map(({ kind }) => kind).toSorted()).toEqual(["unknown", "verdict"]);
-    for (const one of pending)
-      expect(await post(path(one.id), { verdict: "real" })).toMatchObject({
-        status: one.kind === "verdict" ? 409 : 400,
-      });
-    expect(await flatline("incidents", "judge", "nobody", "real")).toMatchObject({ exitCode: 64 });
-    expect(await flatline("incidents", "ack", "nobody")).toMatchObject({ exitCode: 64 });
-    expect(await flatline("incidents", "judge", "1", "wrong")).toMatchObject({ exitCode: 64 });
+    expect((await flatline("incidents", "judge", incident, "none", "--slug", "acme")).exitCode).toBe(0);
+    expect(await gateOf("acme")).toMatchObject({ decision: "hold", reason: "fail_firing" });
   });
 
   it("has exit codes of its own for what is neither allow nor hold", async () => {
@@ -186,12 +160,6 @@ describe("GET /api/v1/gate/{slug}", () => {
     expect([released.exitCode, released.stdout]).toEqual([64, expect.stringMatching(/^acme: allow \(released\)/)]);
     expect(released.stderr.slice(question.length)).toMatch(/^flatline: nobody: [^\n]+\n$/);
     expect(await flatline("gate", "release", "acme", "--comment", "x")).toMatchObject({ exitCode: 0, stderr: "" });
-  });
-
-  it("answers as configured while nothing is known, and 404 for a stranger", async () => {
-    await eventually(async () => (await gateOf("silent")).reason === "unknown");
-    expect(await gateOf("silent")).toMatchObject({ decision: "hold" });
-    expect((await ask("/api/v1/gate/nobody")).status).toBe(404);
   });
 });
 

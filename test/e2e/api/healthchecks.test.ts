@@ -96,14 +96,6 @@ afterAll(async () => {
 });
 
 describe("a healthcheck that nothing in flatline knows", () => {
-  it("is asked for by its path, with the slug and the parameters", () => {
-    const asked = upstream.requests.filter(({ path }) => path.endsWith("/greenhouse/tomato-ripeness"));
-
-    expect(asked.map(({ body }) => JSON.parse(body) as object)).toEqual([
-      { slug: "acme", warnAbove: 10, variety: "roma", isRaw: false },
-    ]);
-  });
-
   it("reaches Slack with its findings, its values and its advice", async () => {
     await eventually(async () => slack.ofWebhook.length >= 2);
     const messages = slack.ofWebhook.map(({ states }) => states.flatMap(({ lines }) => lines).join("\n"));
@@ -202,23 +194,4 @@ it("can be silenced by its name, through the API and on the page", async () => {
 
   expect([(await silence(name)).status, (await silence("greenhouse")).status]).toEqual([201, 400]);
   expect(await pageOf("/silences/new", headers)).toContain(`greenhouse-heating`);
-});
-
-it("goes with the configuration, and its series with it", async () => {
-  await folder.configure(`
-source: { type: remote, baseUrl: "${upstream.baseUrl}", apiKey: some-long-key, retries: 0 }
-defaults: { schedule: "0 0 1 1 *" }
-organizations: [acme, calm]
-server: { listen: "127.0.0.1:0", token: test-token }
-storage: { path: flatline.db }
-`);
-  expect((await fetch(`${daemon.url}/-/reload`, { method: "POST", headers })).status).toBe(200);
-
-  const metrics = await readText(`${daemon.url}/metrics`);
-  expect(metrics).not.toContain('check="greenhouse-');
-  const gone = await fetch(`${daemon.url}/api/v1/checks/${name}/acme`);
-  expect([gone.status, ((await gone.json()) as { message: string }).message]).toEqual([
-    404,
-    expect.stringContaining(`there is no check "${name}": dead-asset-spike, review-queue`),
-  ]);
 });

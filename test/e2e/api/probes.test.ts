@@ -52,25 +52,4 @@ describe("probes of a remote source", () => {
     expect([upstream.requests.length, most]).toEqual([2 * slugs.length, 1]);
     await upstream.close();
   });
-
-  it("that are asked to wait keep no run waiting", async () => {
-    const upstream = await startScriptedUpstream();
-    upstream.otherwise(answerTo);
-    const list = `{ slug: probed, schedule: "@yearly" }, { slug: checked, schedule: "* * * * * *" }`;
-    await using folder = await makeFolder(upstream.baseUrl, list);
-    await using daemon = await startDaemon([], { cwd: folder.path });
-    await eventually(async () => (await upOf(daemon.url, "/metrics")).size === 2);
-    upstream.otherwise((request) =>
-      slugOf(request) === "probed"
-        ? { kind: "answer", status: 429, headers: { "retry-after": "3600" } }
-        : answerTo(request),
-    );
-
-    const probed = await upOf(daemon.url, "/probe?slug=probed");
-    await upstream.received(upstream.requests.length + 3);
-
-    expect([...probed]).toEqual([["probed", 0]]);
-    expect(Object.fromEntries(await upOf(daemon.url, "/metrics"))).toEqual({ checked: 1, probed: 1 });
-    await upstream.close();
-  });
 });

@@ -94,31 +94,6 @@ describe("alerts", () => {
     });
   });
 
-  it("have the counts of the last run while they live, and none when they are over", async () => {
-    const read = async (id: string): Promise<unknown> =>
-      (await fetch(`http://127.0.0.1:${port}/api/v1/alerts/${id}`)).json();
-
-    const { id } = await alertOf("acme");
-    await folder.withStore(async (store) => {
-      const kept = await store.alerts.find(id);
-      if (kept === null) throw new Error("the alert is gone");
-      const { incident: _incident, ...alone } = kept;
-      await store.alerts.save({ ...alone, id: "00aa11", end: { atMs: Date.now(), isByRun: true } });
-    });
-    const counts = { currentCount: expect.any(Number), expectedCount: expect.any(Number), ratio: expect.any(Number) };
-
-    expect(await read(id)).toMatchObject({ id, endsAt: null, ...counts });
-    expect(await read("00aa11")).toMatchObject({
-      id: "00aa11",
-      endsAt: expect.any(String),
-      currentCount: null,
-      expectedCount: null,
-      ratio: null,
-      revivedCount: null,
-      revivedShare: null,
-    });
-  });
-
   it("have the comments of their incident, and those of acts", async () => {
     const { id, incidentNumber } = await alertOf("acme");
     const comment = (number: string, text: string): Promise<CliOutcome> =>
@@ -162,17 +137,6 @@ describe("alerts", () => {
     expect((await flatline("incidents", "show", "nobody", "--markdown")).exitCode).toBe(64);
   });
 
-  it("say since when people were notified: since a receiver first accepted a message", async () => {
-    const { id } = await alertOf("acme");
-    const { firingAt, notifiedAt } = await eventually(async () => {
-      const answer = await fetch(`http://127.0.0.1:${port}/api/v1/alerts/${id}`);
-      const alert = (await answer.json()) as { firingAt: string; notifiedAt: string | null };
-      return alert.notifiedAt === null ? null : { firingAt: alert.firingAt, notifiedAt: alert.notifiedAt };
-    });
-
-    expect(Date.parse(notifiedAt)).toBeGreaterThanOrEqual(Date.parse(firingAt));
-  });
-
   it("are no longer acknowledged when it is taken back, once", async () => {
     const number = String((await alertOf("acme")).incidentNumber);
 
@@ -183,15 +147,6 @@ describe("alerts", () => {
     expect((await alertOf("acme")).acknowledged).toBe(false);
     expect(again).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("already so: 1 organization") });
     expect((await flatline("incidents", "ack", "nobody", "--undo")).exitCode).toBe(64);
-  });
-
-  it.each([
-    { name: "an id that is not there", id: () => Promise.resolve("nobody"), status: 404 },
-    { name: "one that is pending", id: async () => (await alertOf("slow")).id, status: 409 },
-  ])("are not acknowledged: $name", async ({ id, status }) => {
-    const path = `http://127.0.0.1:${port}/api/v1/alerts/${await id()}/ack`;
-
-    expect((await fetch(path, { method: "POST", headers: bearer })).status).toBe(status);
   });
 });
 
@@ -240,13 +195,6 @@ describe("flatline silence", () => {
     );
   });
 
-  it("lasts two hours unless told otherwise", async () => {
-    const { stdout } = await flatline("silence", "add", "acme", "--comment", "typo", "--json");
-
-    const { startsAt, endsAt } = JSON.parse(stdout) as { startsAt: string; endsAt: string };
-    expect(Math.abs(Date.parse(endsAt) - Date.parse(startsAt) - 7_200_000)).toBeLessThan(5_000);
-  });
-
   it.each([
     ["acmee", 'no organization is called acmee; did you mean "acme"?'],
     ["umbrella", "no organization is called umbrella"],
@@ -288,13 +236,6 @@ describe("flatline silence", () => {
 });
 
 describe("a daemon that cannot be asked", () => {
-  const commands = [
-    ["silence", "list"],
-    ["silence", "add", "acme", "--comment", "x"],
-    ["silence", "expire", "x"],
-    ["incidents", "ack", "x"],
-  ];
-
   async function withConfig(text: string, args: readonly string[]): Promise<CliOutcome> {
     const other = await makeDaemonFolder();
     await other.configure(text);
@@ -303,28 +244,11 @@ describe("a daemon that cannot be asked", () => {
     return outcome;
   }
 
-  it.each([...commands, ["incidents", "list"]])("that does not run: exit 69 (%s %s)", async (...args) => {
-    const { exitCode, stdout, stderr } = await withConfig(configText({ port: await freePort() }), args);
-
-    expect([exitCode, stdout]).toEqual([69, ""]);
-    expect(stderr).toMatch(/^flatline: no flatline answers at http:\/\/127\.0\.0\.1:\d+: .*Is it running\?.*--url/);
-  });
-
-  it.each(commands)("without a token: exit 77, and what to set (%s %s)", async (...args) => {
-    const { exitCode, stderr } = await withConfig(configText({ token: "" }), args);
+  it("without a token: exit 77, and what to set", async () => {
+    const { exitCode, stderr } = await withConfig(configText({ token: "" }), ["silence", "list"]);
 
     expect(exitCode).toBe(77);
     expect(stderr).toMatch(/this needs a token: set server\.token in .*flatline\.yaml/);
-  });
-
-  it.each(commands)("with another token: exit 77, and it is not shown (%s %s)", async (...args) => {
-    const { exitCode, stderr } = await withConfig(configText({ token: "another-token" }), args);
-
-    expect(exitCode).toBe(77);
-    expect(stderr).toMatch(
-      /the token is missing or wrong: server\.token of .* is not the one that the daemon runs with/,
-    );
-    expect(stderr).not.toContain("another-token");
   });
 
   it("--url names another address", async () => {
