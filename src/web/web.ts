@@ -52,7 +52,7 @@ import { addIncidentPages } from "./pages/incidents/routes.ts";
 import { addOrganizationPages } from "./pages/organization/routes.ts";
 import { addOverviewPage } from "./pages/overview/routes.ts";
 import { addOperatorPages } from "./pages/operator/routes.ts";
-import { addMissingPage, createSite, type Site } from "./pages/site.ts";
+import { createSite, type Site } from "./pages/site.ts";
 import type { SilenceBook } from "../alerting/silence-book.ts";
 import { answerClientError, pathOf, securityHeaders, sendProblem } from "./problem.ts";
 import { addSilenceRoutes } from "./api/silence-routes.ts";
@@ -347,7 +347,7 @@ function createServer(options: WebOptions, bound: Bound, sessions: Sessions): Fa
   leaveBodies(server);
   server.setReplySerializer((payload) => escapeUnseen(JSON.stringify(payload)));
   server.setErrorHandler(site.fail);
-  addMissingPage(server, access, site);
+  server.setNotFoundHandler((request, reply) => site.miss(request, reply));
   const parts = { ...options, bodies, sessions, site };
   for (const addRoutes of allRoutes) addRoutes(server, parts);
   for (const plugin of plugins?.(bodies) ?? []) void server.register(plugin, { prefix: "/api/v2" });

@@ -10,10 +10,12 @@ const page = readFileSync(`${root}/docs/http.md`, "utf8");
 const routes = readdirSync(`${root}/src/web`, { recursive: true, encoding: "utf8" }).flatMap((name) => {
   if (!name.endsWith(".ts") || name.endsWith(".test.ts")) return [];
   const text = readFileSync(`${root}/src/web/${name}`, "utf8");
-  const pages = [...text.matchAll(/\baddPage\("(\/[^"]*)", "(\w+)"/g)].map(([, path = "", access = ""]) => ({
-    route: `GET ${path.replaceAll(/:(\w+)/g, "{$1}")}`,
-    access,
-  }));
+  const pages = [...text.matchAll(/\baddPage\(\s*\w+,\s*"(\/[^"]*)",\s*"(\w+)"/g)].map(
+    ([, path = "", access = ""]) => ({
+      route: `GET ${path.replaceAll(/:(\w+)/g, "{$1}")}`,
+      access,
+    }),
+  );
   const calls = text.matchAll(/\baddRoute\(\s*\w+,\s*"(\w+ \/[^"]*)",\s*\{\s*access: "(\w+)"/g);
   const others = [...calls].map(([, path = "", access = ""]) => ({
     route: path.replaceAll(/:(\w+)/g, "{$1}"),

@@ -26,13 +26,6 @@ declare module "fastify" {
   }
 }
 
-/** Who is signed in on the page that asks (CONTRACT 19); null: nobody. */
-export function signedInAs({
-  session,
-}: FastifyRequest): { readonly tokenName: string; readonly personName: string } | null {
-  return session === null ? null : { tokenName: session.token.name, personName: session.stored.personName };
-}
-
 /** Begins, finds and ends sessions. */
 export type Sessions = ReturnType<typeof createSessions>;
 

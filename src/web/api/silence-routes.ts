@@ -14,7 +14,7 @@ import type { NewSilence } from "../../store/alerts/silences.ts";
 import { authorOf } from "../access/identity.ts";
 import type { Running } from "../read/running.ts";
 import { addRoute } from "../route.ts";
-import { instantSchema, malformed, nameSchema, reasonSchema } from "./read-input.ts";
+import { instantSchema, malformed, nameSchema, readInput, reasonSchema } from "./read-input.ts";
 
 // The pattern of one organization is its slug with each star and backslash escaped.
 const longestPattern = 2 * longestSlug;
@@ -80,6 +80,11 @@ export function addSilenceRoutes(
         throw new FlatlineError("not_found", "no such silence, or it has ended already");
     },
   });
+}
+
+/** Reads a silence as `POST /api/v1/silences` takes it. @throws FlatlineError invalid_data */
+export function readSilence(body: unknown, nowMs: number, known: readonly CheckName[]): NewSilence {
+  return silenceOf(readInput(newSilenceSchema, body), nowMs, known);
 }
 
 function silenceOf(wanted: z.output<typeof newSilenceSchema>, nowMs: number, known: readonly CheckName[]): NewSilence {

@@ -33,6 +33,8 @@ export interface Frame {
 
 /** One page, without what stands around it. */
 export interface PageContent {
+  /** [200] */
+  readonly status?: number;
   readonly title: string;
   /** null: none of the masthead's. */
   readonly current: PageKey | null;

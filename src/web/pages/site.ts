@@ -5,21 +5,22 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FlatlineError, storeReason } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { minuteMs } from "../../base/time.ts";
+import { packText, paramsOf, sendPacked, sendText, type PackedText } from "../answer.ts";
 import { acceptedEncoding } from "../assets.ts";
+import { receiveForm } from "../body.ts";
 import { hasIdentities, refusalOf, sendRefusal, type Access, type Refusal } from "../access/admission.ts";
 import { readerOf } from "../access/identity.ts";
-import { signedInAs } from "../access/sessions.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { createErrorHandler, describeError, pathOf, sendProblem } from "../problem.ts";
 import { readFrame } from "../read/frame.ts";
 import type { Running } from "../read/running.ts";
-import { addRoute } from "../route.ts";
+import { addRoute, type Asked } from "../route.ts";
 import { signInPath } from "../sign-in/next.ts";
 import { isLedToSignIn, leadToSignIn, wantsHtml } from "../sign-in/lead.ts";
 import { siteAssets } from "./assets.ts";
+import { renderDialog } from "./dialog.ts";
 import { renderDocument, renderMessage, type PageContent } from "./frame.ts";
-import { packText, sendPacked, sendText, type PackedText } from "../answer.ts";
 
 export interface SiteOptions {
   readonly version: string;
@@ -28,204 +29,230 @@ export interface SiteOptions {
   readonly settings: () => AccessSettings;
 }
 
-type Handle = (request: FastifyRequest, reply: FastifyReply) => unknown;
+/** What a page is asked: with the query of its address. */
+export interface PageAsked<Path extends string = string> extends Asked<`GET ${Path}`, unknown, unknown> {
+  readonly search: URLSearchParams;
+}
 
-/** Registers a page for browsers, of a GET. */
-export type AddPage = (
-  path: string,
-  access: Access,
-  handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
-) => void;
+/** What a form of a page asks: with its fields. */
+export interface ActAsked<Path extends string = string> extends PageAsked<Path> {
+  readonly form: URLSearchParams;
+}
+
+/** What an act answers: a page; a dialog, which is a part of the page where scripts run; what was done, said on the page at `path`. */
+type ActAnswer = (PageContent & { readonly isDialog?: boolean }) | { readonly did: string; readonly path: string };
 
 /** What all pages have in common: their frame, who may see them, and how they answer. */
 export interface Site {
-  /** Registers pages in a scope, whose errors are pages too. Without identity a closed one leads to where one signs in. */
-  pagesOf(scope: FastifyInstance): AddPage;
-  /**
-   * Registers what a form of a page does, and what asks for it in a dialog [nothing does]. Who may not is led to where one signs
-   * in, or told why that does not help.
-   */
-  addAct(
-    scope: FastifyInstance,
-    path: string,
+  /** Adds a page of a GET. Without identity a closed one leads to where one signs in. */
+  addPage<Path extends string>(
+    server: FastifyInstance,
+    path: Path,
     access: Access,
-    act: { readonly ask?: Handle; readonly perform: Handle },
+    render: (asked: PageAsked<Path>) => Promise<PageContent>,
   ): void;
-  /** Answers with a whole page. */
-  send(request: FastifyRequest, reply: FastifyReply, content: PageContent): Promise<FastifyReply>;
-  /** Answers with a dialog: a part of the page where scripts run, else a page of its own. */
-  sendDialog(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    dialog: Html,
-    around: Omit<PageContent, "main">,
-  ): Promise<FastifyReply>;
-  /** Says what an act has done, on the page at `path`. */
-  sendDone(request: FastifyRequest, reply: FastifyReply, did: string, path: string): FastifyReply;
-  /** Answers with a page that says that something is not there: 404. */
-  sendMissing(request: FastifyRequest, reply: FastifyReply, content: Omit<PageContent, "title">): Promise<FastifyReply>;
+  /**
+   * Adds what a form of a page does, and what asks for it in a dialog [nothing does]. Who may not is led to where one signs
+   * in, or told why that does not help; why it could not be done is said in a dialog.
+   */
+  addAct<Path extends string>(
+    server: FastifyInstance,
+    path: Path,
+    access: Access,
+    act: {
+      readonly ask?: (asked: PageAsked<Path>) => ActAnswer | Promise<ActAnswer>;
+      readonly perform: (asked: ActAsked<Path>) => Promise<ActAnswer>;
+    },
+  ): void;
   /** Answers who may not see or do something. */
   readonly refuse: (request: FastifyRequest, reply: FastifyReply, refusal: Refusal) => unknown;
-  /** Answers what went wrong, as a page where a browser asks. */
+  /** Answers what went wrong, as a page where a browser asks for one. */
   readonly fail: (error: unknown, request: FastifyRequest, reply: FastifyReply) => unknown;
+  /** Answers what no route does: a page to a browser, which costs next to nothing, as whoever scans asks for thousands. */
+  readonly miss: (request: FastifyRequest, reply: FastifyReply) => unknown;
 }
 
 // Pages that are kept for others who have them open, with some 20 kB each.
-const mostAnswers = 100;
+const mostPages = 100;
+// All members of a large incident, ticked one by one.
+const mostFormBytes = 1_024 * 1_024;
+
+interface MadePage extends PackedText {
+  readonly status: number;
+}
 
 /** Returns what the pages of one server share. */
 export function createSite({ version, logger, running, settings }: SiteOptions): Site {
-  const { clock, storeProblem } = running;
+  const { clock } = running;
   const startedMs = clock.nowMs();
   let acts = 0;
-  /** What each reader sees of the page that is asked for, in a word. */
-  const tags = new WeakMap<FastifyRequest, string>();
-  /** Pages as they were sent to the first who read them; null: that was none that others may have. */
-  const answers = new Map<string, Promise<PackedText | null>>();
-  /** Who waits for what is sent to a reader. */
-  const waiting = new WeakMap<FastifyRequest, (page: PackedText) => void>();
+  /** Pages as they are made for all who see the same. */
+  const pages = new Map<string, Promise<MadePage>>();
 
-  async function send(request: FastifyRequest, reply: FastifyReply, content: PageContent): Promise<FastifyReply> {
+  async function make(request: FastifyRequest, content: PageContent, tag = ""): Promise<MadePage> {
     const mayRead = content.isPoor !== true && refusalOf(request, { access: "public" }, settings()) === null;
-    const facts = mayRead ? await readFrame(running).catch(nullWithoutStore) : null;
-    const text = renderDocument(
-      {
-        version,
-        nowMs: clock.nowMs(),
-        facts,
-        storeProblem: storeProblem(),
-        reader: readerOf(request),
-        isSession: signedInAs(request) !== null,
-        canSignIn: settings().tokens.length > 0,
-        assets: siteAssets(),
-        here: request.url,
-        tag: tags.get(request) ?? "",
-      },
-      content,
-    );
-    const page = await packText(request, text);
-    if (reply.statusCode === 200) waiting.get(request)?.(page);
-    // What could not be read has no version.
-    if (reply.statusCode >= 500) reply.removeHeader("etag");
-    return sendPage(reply, page);
+    const frame = {
+      version,
+      nowMs: clock.nowMs(),
+      facts: mayRead ? await readFrame(running).catch(nullWithoutStore) : null,
+      storeProblem: running.storeProblem(),
+      reader: readerOf(request),
+      isSession: request.session !== null,
+      canSignIn: settings().tokens.length > 0,
+      assets: siteAssets(),
+      here: request.url,
+      tag,
+    };
+    return { status: content.status ?? 200, ...(await packText(request, renderDocument(frame, content))) };
   }
 
-  function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): unknown {
-    const access = settings();
-    if (!isOfApi(request) && isLedToSignIn(request, refusal, access)) return leadToSignIn(request, reply);
-    // An `Authorization` decides alone, so that a wrong one is answered as the API does.
-    if (!wantsPage(request) || (refusal.status === 401 && request.headers.authorization !== undefined))
-      return sendRefusal(reply, refusal);
-    const main = renderRefusal(refusal, access, request.url);
-    return send(request, reply.code(refusal.status), {
-      title: "Not for you · flatline",
-      current: null,
-      isPoor: true,
-      main,
-    });
+  async function send(request: FastifyRequest, reply: FastifyReply, content: PageContent): Promise<FastifyReply> {
+    return sendMade(reply, await make(request, content));
   }
 
   /** Two pages with one tag say the same: what is in it is all that a page is made of, before anything is read. */
-  function tagOf(request: FastifyRequest): string {
-    const { identity, url } = request;
+  function tagOf({ identity, url }: FastifyRequest): string {
     const reader = { ...identity, rights: [...(identity?.rights ?? [])] };
     const minute = Math.floor(clock.nowMs() / minuteMs);
-    const said = [startedMs, minute, running.version(), acts, storeProblem(), url, reader];
+    const said = [startedMs, minute, running.version(), acts, running.storeProblem(), url, reader];
     return `"${createHash("sha256").update(JSON.stringify(said)).digest("base64url").slice(0, 20)}"`;
   }
 
   /** All who have a page open read it again when it has changed: it is made for the first of those who see the same. */
-  async function shared(request: FastifyRequest, reply: FastifyReply, handle: Handle): Promise<unknown> {
-    const key = `${tags.get(request)} ${acceptedEncoding(request)}`;
-    const known = await answers.get(key);
-    if (known !== undefined && known !== null) return sendPage(reply, known);
-    for (const oldest of answers.keys()) if (answers.size >= mostAnswers) answers.delete(oldest);
-    const { promise, resolve } = Promise.withResolvers<PackedText | null>();
-    answers.set(key, promise);
-    waiting.set(request, resolve);
-    try {
-      return await handle(request, reply);
-    } finally {
-      // What was no page, or failed, is nobody else's.
-      resolve(null);
-      if (reply.statusCode !== 200) answers.delete(key);
+  function shared(key: string, made: () => Promise<MadePage>): Promise<MadePage> {
+    const known = pages.get(key);
+    if (known !== undefined) return known;
+    for (const oldest of pages.keys()) if (pages.size >= mostPages) pages.delete(oldest);
+    const page = made();
+    pages.set(key, page);
+    const forget = (): unknown => pages.delete(key);
+    void page.then(({ status }) => status === 200 || forget(), forget);
+    return page;
+  }
+
+  async function answerAct(request: FastifyRequest, reply: FastifyReply, answer: ActAnswer): Promise<FastifyReply> {
+    if (!("did" in answer)) {
+      if (answer.isDialog !== true || !wantsPart(request)) return send(request, reply, answer);
+      return sendText(request, reply.code(answer.status ?? 200), "text/html", answer.main.html);
     }
+    const { did, path } = answer;
+    if (wantsPart(request))
+      return reply
+        .code(204)
+        .header("hx-trigger", asciiJson({ done: did }))
+        .send();
+    return reply.redirect(`${path}${path.includes("?") ? "&" : "?"}did=${encodeURIComponent(did)}`, 303);
   }
 
   const answerProblem = createErrorHandler(logger);
 
-  function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): unknown {
-    if (!wantsPage(request)) return answerProblem(error, request, reply);
-    const { status, message } = describeError(error);
-    const path = pathOf(request.url);
-    const again = html`<a href="${request.method === "GET" ? request.url : "/"}">Try again</a>`;
-    let main = renderMessage("This could not be answered.", html`${sentenceOf(message)} ${again}`);
-    if (storeReason(error) !== null) {
-      logger.error({ err: error, path }, "a page could not be read from the store");
-      void reply.header("retry-after", "5");
-      const text = html`What is known is not shown as long as that lasts; flatline's log says more. ${again}`;
-      main = renderMessage("flatline cannot read its store.", text);
-    } else if (status === 500) {
-      logger.error({ err: error, method: request.method, path }, "a request failed");
-      main = renderMessage("flatline could not make this page.", html`Its log says why. ${again}`);
-    }
-    const code = storeReason(error) === null ? status : 503;
-    return send(request, reply.code(code), { title: "flatline", current: null, isPoor: true, main });
-  }
-
   return {
-    send,
-    refuse,
-    fail,
-    addAct: (scope, path, access, { ask, perform }) => {
+    addPage: (server, path, access, render) =>
+      addRoute(server, `GET ${path}`, {
+        access,
+        handle: async (asked) => {
+          const { request, reply } = asked;
+          const tag = tagOf(request);
+          void reply.header("etag", tag);
+          if (request.headers["if-none-match"] === tag) return reply.code(304).send();
+          const made = async (): Promise<MadePage> =>
+            make(request, await render({ ...asked, search: paramsOf(request) }), tag);
+          const key = `${tag} ${acceptedEncoding(request)}`;
+          return sendMade(reply, await (wantsPart(request) ? shared(key, made) : made()));
+        },
+      }),
+    addAct: (server, path, access, { ask, perform }) => {
       if (ask !== undefined)
-        addRoute(scope, `GET ${path}`, {
+        addRoute(server, `GET ${path}`, {
           access,
           isWrite: false,
-          handle: ({ request, reply }) => ask(request, reply),
+          handle: async (asked) => {
+            const { request, reply } = asked;
+            return answerAct(request, reply, await ask({ ...asked, search: paramsOf(request) }));
+          },
         });
-      // Who has done it reads the page again, and sees it.
-      addRoute(scope, `POST ${path}`, {
+      addRoute(server, `POST ${path}`, {
         access,
-        handle: async ({ request, reply }) => {
+        handle: async (asked) => {
+          const { request, reply } = asked;
+          const limits = { mostBytes: mostFormBytes, budget: server.routes.bodies };
+          const form = await receiveForm(request, reply, limits);
+          const search = paramsOf(request);
+          let answer: ActAnswer;
           try {
-            return await perform(request, reply);
+            answer = await perform({ ...asked, params: asked.params as never, search, form });
+          } catch (error) {
+            answer = refusedDialog(error, pathOf(request.url));
           } finally {
+            // Who has done it reads the page again, and sees it.
             acts++;
           }
+          return answerAct(request, reply, answer);
         },
       });
     },
-    sendDialog: (request, reply, dialog, around) =>
-      wantsPart(request)
-        ? sendText(request, reply, "text/html", dialog.html)
-        : send(request, reply, { ...around, main: dialog }),
-    sendDone: (request, reply, did, path) => {
-      if (wantsPart(request))
-        return reply
-          .code(204)
-          .header("hx-trigger", asciiJson({ done: did }))
-          .send();
-      return reply.redirect(`${path}${path.includes("?") ? "&" : "?"}did=${encodeURIComponent(did)}`, 303);
+    refuse: (request, reply, refusal) => {
+      const access = settings();
+      if (!isOfApi(request) && isLedToSignIn(request, refusal, access)) return leadToSignIn(request, reply);
+      // An `Authorization` decides alone, so that a wrong one is answered as the API does.
+      if (!wantsPage(request) || (refusal.status === 401 && request.headers.authorization !== undefined))
+        return sendRefusal(reply, refusal);
+      const main = renderRefusal(refusal, access, request.url);
+      const { status } = refusal;
+      return send(request, reply, { status, title: "Not for you · flatline", current: null, isPoor: true, main });
     },
-    sendMissing: (request, reply, content) =>
-      send(request, reply.code(404), { title: "Not found · flatline", ...content }),
-    pagesOf: (scope) => (path, access, handle) =>
-      addRoute(scope, `GET ${path}`, {
-        access,
-        handle: ({ request, reply }) => {
-          const tag = tagOf(request);
-          tags.set(request, tag);
-          void reply.header("etag", tag);
-          if (request.headers["if-none-match"] === tag) return reply.code(304).send();
-          return wantsPart(request) ? shared(request, reply, handle) : handle(request, reply);
-        },
-      }),
+    fail: (error, request, reply) => {
+      // What could not be read has no version.
+      reply.removeHeader("etag");
+      if (!wantsPage(request)) return answerProblem(error, request, reply);
+      const { status, message } = describeError(error);
+      const path = pathOf(request.url);
+      const again = html`<a href="${request.method === "GET" ? request.url : "/"}">Try again</a>`;
+      const content = { status, title: "flatline", current: null, isPoor: true } as const;
+      if (storeReason(error) !== null) {
+        logger.error({ err: error, path }, "a page could not be read from the store");
+        const text = html`What is known is not shown as long as that lasts; flatline's log says more. ${again}`;
+        const main = renderMessage("flatline cannot read its store.", text);
+        return send(request, reply.header("retry-after", "5"), { ...content, status: 503, main });
+      }
+      if (status !== 500) {
+        const main = renderMessage("This could not be answered.", html`${sentenceOf(message)} ${again}`);
+        return send(request, reply, { ...content, main });
+      }
+      logger.error({ err: error, method: request.method, path }, "a request failed");
+      const main = renderMessage("flatline could not make this page.", html`Its log says why. ${again}`);
+      return send(request, reply, { ...content, main });
+    },
+    miss(request, reply) {
+      const access = request.url.startsWith("/-/") ? "open" : "public";
+      // Where reading is closed, the answer does not show what exists.
+      const refusal = refusalOf(request, { access }, settings());
+      if (refusal !== null)
+        return wantsPage(request) ? this.refuse(request, reply, refusal) : sendRefusal(reply, refusal);
+      if (!wantsPage(request)) return sendProblem(reply, 404, "no such path");
+      const main = renderMessage("There is no page here.", html`<a href="/">All organizations</a>`);
+      return send(request, reply, { ...missing(null, main), isPoor: true });
+    },
   };
 }
 
-function sendPage(reply: FastifyReply, page: PackedText): FastifyReply {
-  return sendPacked(reply, "text/html", page);
+function sendMade(reply: FastifyReply, { status, ...page }: MadePage): FastifyReply {
+  return sendPacked(reply.code(status), "text/html", page);
+}
+
+/** Returns the dialog that says why an act was not done; what is no mistake of whoever asked is thrown again. */
+function refusedDialog(error: unknown, path: string): ActAnswer {
+  if (!(error instanceof FlatlineError) || error.fault === "bug" || storeReason(error) !== null) throw error;
+  const content = html`<p>${sentenceOf(error.message)}</p>
+    ${error.issues.length === 0 ? nothing : html`<pre>${error.issues.join("\n")}</pre>`}`;
+  const back = path.slice(0, path.lastIndexOf("/"));
+  const main = renderDialog({ action: null, title: "Nothing was changed.", content, foot: "", back });
+  return { isDialog: true, status: 422, title: "flatline", current: null, main };
+}
+
+/** Returns a page that says that something is not there. */
+export function missing(current: PageContent["current"], main: Html): PageContent {
+  return { status: 404, title: "Not found · flatline", current, main };
 }
 
 /** A header has bytes of one kind only. */
@@ -244,20 +271,6 @@ function renderRefusal({ message }: Refusal, settings: AccessSettings, url: stri
     "This page needs a token.",
     html`None is configured: set <code>server.token</code> in flatline.yaml, then reload.`,
   );
-}
-
-/** Answers what no route does: a page to a browser, which costs next to nothing, as whoever scans asks for thousands. */
-export function addMissingPage(scope: FastifyInstance, settings: () => AccessSettings, site: Site): void {
-  scope.setNotFoundHandler((request, reply) => {
-    const access = request.url.startsWith("/-/") ? "open" : "public";
-    // Where reading is closed, the answer does not show what exists.
-    const refusal = refusalOf(request, { access }, settings());
-    if (refusal !== null)
-      return wantsPage(request) ? site.refuse(request, reply, refusal) : sendRefusal(reply, refusal);
-    if (!wantsPage(request)) return sendProblem(reply, 404, "no such path");
-    const main = renderMessage("There is no page here.", html`<a href="/">All organizations</a>`);
-    return site.sendMissing(request, reply, { current: null, isPoor: true, main });
-  });
 }
 
 function isOfApi({ url }: FastifyRequest): boolean {
@@ -286,11 +299,13 @@ export function wantsPart(request: FastifyRequest): boolean {
   return request.headers["hx-request"] === "true";
 }
 
-/** A page that says that nothing like it is known. */
-export function missingIncident(reference: string): Omit<PageContent, "title"> {
-  const main = renderMessage(
-    "There is no such incident.",
-    html`Nothing is known of «${reference}». <a href="/incidents">All incidents</a>`,
+/** Returns the page that says that no such incident is known. */
+export function missingIncident(reference: string): PageContent {
+  return missing(
+    "incidents",
+    renderMessage(
+      "There is no such incident.",
+      html`Nothing is known of «${reference}». <a href="/incidents">All incidents</a>`,
+    ),
   );
-  return { current: "incidents", main };
 }

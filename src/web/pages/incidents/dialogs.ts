@@ -1,17 +1,14 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 
 import type { IncidentAct, IncidentActResult, SkipReason } from "../../../alerting/acts/plan-act.ts";
 import { FlatlineError } from "../../../base/errors.ts";
 import { formatCount } from "../../../base/numbers.ts";
-import type { ByteBudget } from "../../../base/request-body.ts";
 import { hourMs } from "../../../base/time.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../../../contract/judgement.ts";
 import { countOf, shareText, timeText } from "../../../words/numbers.ts";
 import { authorOf, readerOf } from "../../access/identity.ts";
 import { askedActs, rightOf } from "../../acts.ts";
 import { readInput } from "../../api/read-input.ts";
-import { paramsOf } from "../../answer.ts";
-import { receiveForm } from "../../body.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 
 import type { IncidentDetail, IncidentReading, ReadIncident } from "../../read/incidents.ts";
@@ -89,31 +86,20 @@ const verdictChoices: Readonly<Record<JudgementVerdict, readonly [name: string, 
 
 const durations = ["1h", "4h", "1d", "7d"] as const;
 const shownNames = 5;
-// A form with all slugs of a large incident ticked one by one.
-const mostFormBytes = 1_024 * 1_024;
 
 export interface ActDialogs {
   readonly site: Site;
   readonly incidents: Pick<IncidentReading, "act" | "foresee">;
-  readonly find: (request: FastifyRequest) => Promise<IncidentDetail | null>;
-  readonly bodies: ByteBudget;
+  readonly find: (id: string, withDetails: boolean) => Promise<IncidentDetail | null>;
 }
 
 /** `/incidents/N/ACT`: the dialog of each act, which without scripts is a page, and its form. */
-export function addActDialogs(scope: FastifyInstance, { site, incidents, find, bodies }: ActDialogs): void {
-  const withPage =
-    (answer: (request: FastifyRequest, reply: FastifyReply, page: IncidentDetail) => Promise<unknown>) =>
-    async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-      const page = await find(request);
-      if (page !== null) return answer(request, reply, page);
-      return site.sendMissing(request, reply, missingIncident((request.params as { readonly id: string }).id));
-    };
-
-  async function send(
+export function addActDialogs(server: FastifyInstance, { site, incidents, find }: ActDialogs): void {
+  async function dialogOf(
     request: FastifyRequest,
-    reply: FastifyReply,
     dialog: Pick<Dialog, "act" | "page" | "form" | "problem">,
-  ): Promise<unknown> {
+    status = 200,
+  ) {
     const { act, page, form } = dialog;
     const slugs = form.getAll("slug");
     let previews: Dialog["previews"] = new Map();
@@ -129,32 +115,33 @@ export function addActDialogs(scope: FastifyInstance, { site, incidents, find, b
       if (!(error instanceof FlatlineError) || error.fault === "bug") throw error;
       if (problem === "") problem = sentenceOf(error.message);
     }
-    const facts = { ...dialog, problem, previews, author: readerOf(request) ?? "" };
-    const around = { title: incidentTitle(page), current: "incidents" } as const;
-    return site.sendDialog(request, reply, renderActDialog(facts), around);
+    const main = renderActDialog({ ...dialog, problem, previews, author: readerOf(request) ?? "" });
+    return { isDialog: true, status, title: incidentTitle(page), current: "incidents", main } as const;
   }
 
   for (const act of Object.keys(words) as DialogAct[])
-    site.addAct(scope, `/incidents/:id/${act}`, rightOf(act), {
-      ask: withPage((request, reply, page) =>
-        send(request, reply, { act, page, form: paramsOf(request), problem: "" }),
-      ),
-      perform: withPage(async (request, reply, page) => {
-        const form = await receiveForm(request, reply, { mostBytes: mostFormBytes, budget: bodies });
+    site.addAct(server, `/incidents/:id/${act}`, rightOf(act), {
+      ask: async ({ request, params: { id }, search, withDetails }) => {
+        const page = await find(id, withDetails);
+        return page === null ? missingIncident(id) : dialogOf(request, { act, page, form: search, problem: "" });
+      },
+      perform: async ({ request, params: { id }, form, withDetails }) => {
+        const page = await find(id, withDetails);
+        if (page === null) return missingIncident(id);
+        const { number } = page.incident;
         try {
-          const { number } = page.incident;
           const { act: what, slugs } = readInput(askedActs[act], bodyOf(form))(page.nowMs);
           const asked = { incident: number, author: authorOf(request), slugs };
           if (act === "release") requireTyped(form, (await incidents.foresee(asked))(what));
           const result = await incidents.act({ ...asked, act: what });
-          return await site.sendDone(request, reply, doneSentence(act, result), `/incidents/${number}`);
+          return { did: doneSentence(act, result), path: `/incidents/${number}` };
         } catch (error) {
           if (!(error instanceof FlatlineError) || error.fault === "bug") throw error;
           const problem = sentenceOf(error.issues.join("; ") || error.message);
-          reply.code(error.code === "invalid_data" ? 422 : error.httpStatus);
-          return send(request, reply, { act, page, form, problem });
+          const status = error.code === "invalid_data" ? 422 : error.httpStatus;
+          return dialogOf(request, { act, page, form, problem }, status);
         }
-      }),
+      },
     });
 }
 

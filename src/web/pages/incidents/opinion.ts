@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 
 import { breakAddress } from "../../../base/broken-address.ts";
 import { FlatlineError } from "../../../base/errors.ts";
@@ -64,26 +64,12 @@ export function renderOpinion({ summary, answers }: IncidentDetail): Html {
 
 /** `/incidents/N/look`: the dialog that asks for a look at its dead assets, and its form. */
 export function addLookDialog(
-  scope: FastifyInstance,
+  server: FastifyInstance,
   { site, incidents }: { readonly site: Site; readonly incidents: Pick<IncidentReading, "find" | "look"> },
 ): void {
-  async function handle(request: FastifyRequest, reply: FastifyReply, isAsking: boolean): Promise<unknown> {
-    const { id } = request.params as { readonly id: string };
-    const found = await incidents.find(id);
-    if (found === null) return site.sendMissing(request, reply, missingIncident(id));
-    const path = `/incidents/${found.incident.number}`;
-    let problem = "";
-    try {
-      if (!isAsking) {
-        await incidents.look(found.incident, authorOf(request));
-        return await site.sendDone(request, reply, "The verifier is asked.", path);
-      }
-    } catch (error) {
-      if (!(error instanceof FlatlineError) || error.fault === "bug") throw error;
-      problem = sentenceOf(error.message);
-      reply.code(error.httpStatus);
-    }
-    const dialog = renderDialog({
+  const dialogOf = (request: FastifyRequest, number: number, problem: string, status: number) => {
+    const path = `/incidents/${number}`;
+    const main = renderDialog({
       action: `${path}/look`,
       title: "Ask the verifier about its dead assets?",
       content: html`<p>
@@ -94,12 +80,25 @@ export function addLookDialog(
       verb: "Look",
       back: path,
     });
-    const around = { title: `Incident ${found.incident.number} · flatline`, current: "incidents" } as const;
-    return site.sendDialog(request, reply, dialog, around);
-  }
+    return { isDialog: true, status, title: `Incident ${number} · flatline`, current: "incidents", main } as const;
+  };
 
-  site.addAct(scope, "/incidents/:id/look", "operate", {
-    ask: (request, reply) => handle(request, reply, true),
-    perform: (request, reply) => handle(request, reply, false),
+  site.addAct(server, "/incidents/:id/look", "operate", {
+    ask: async ({ request, params: { id } }) => {
+      const found = await incidents.find(id);
+      return found === null ? missingIncident(id) : dialogOf(request, found.incident.number, "", 200);
+    },
+    perform: async ({ request, params: { id } }) => {
+      const found = await incidents.find(id);
+      if (found === null) return missingIncident(id);
+      const { number } = found.incident;
+      try {
+        await incidents.look(found.incident, authorOf(request));
+        return { did: "The verifier is asked.", path: `/incidents/${number}` };
+      } catch (error) {
+        if (!(error instanceof FlatlineError) || error.fault === "bug") throw error;
+        return dialogOf(request, number, sentenceOf(error.message), error.httpStatus);
+      }
+    },
   });
 }

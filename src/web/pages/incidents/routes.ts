@@ -1,9 +1,6 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 
 import { slugsOf } from "../../../alerting/incident-summary.ts";
-import type { ByteBudget } from "../../../base/request-body.ts";
-import { seesDetails } from "../../access/identity.ts";
-import { paramsOf } from "../../answer.ts";
 import { countOf } from "../../../words/numbers.ts";
 import { nothing, type Html } from "../../parts/html.ts";
 import { chartOfIncident, readAnswersChart, readDeathsChart } from "../../read/chart.ts";
@@ -24,20 +21,17 @@ export interface IncidentPageRoutes extends OrganizationSources {
   readonly site: Site;
   readonly incidents: IncidentReading;
   readonly alertAssets: Pick<AlertAssets, "costOf">;
-  readonly bodies: ByteBudget;
 }
 
 // More than a person reads; older ones follow on a page of their own.
 const mostListed = 100;
 
 /** `/incidents`, `/incidents/N`, and the dialogs of its acts. */
-export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRoutes): void {
-  const { site, running, incidents, alertAssets, bodies } = routes;
-  const addPage = site.pagesOf(scope);
+export function addIncidentPages(server: FastifyInstance, routes: IncidentPageRoutes): void {
+  const { site, running, incidents, alertAssets } = routes;
 
-  addPage("/incidents", "public", async (request, reply) => {
-    const params = paramsOf(request);
-    const before = Number(params.get("before"));
+  site.addPage(server, "/incidents", "public", async ({ search, withDetails }) => {
+    const before = Number(search.get("before"));
     const { nowMs, open, unfinished } = await running.fleet();
     const page = await incidents.list({ state: "all", limit: mostListed, ...(before > 0 ? { before } : {}) });
     // What is open or not finished is shown however old it is.
@@ -47,48 +41,38 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
       nowMs,
       incidents: [...page.incidents, ...(await incidents.ofNumbers(waiting))],
       unfinished,
-      withPeople: seesDetails(request),
+      withPeople: withDetails,
       next: page.next,
     };
-    return site.send(request, reply, {
-      title: "Incidents · flatline",
-      current: "incidents",
-      isLive: true,
-      main: renderIncidents(list, params),
-    });
+    const main = renderIncidents(list, search);
+    return { title: "Incidents · flatline", current: "incidents", isLive: true, main };
   });
 
-  addPage("/incidents/:id", "public", async (request, reply) => {
-    const page = await find(request);
-    if (page === null) return site.sendMissing(request, reply, missingIncident(referenceOf(request)));
-    const params = paramsOf(request);
-    const ticked = new Set(params.getAll("slug"));
-    params.delete("slug");
+  site.addPage(server, "/incidents/:id", "public", async ({ params: { id }, search, withDetails }) => {
+    const page = await find(id, withDetails);
+    if (page === null) return missingIncident(id);
+    const ticked = new Set(search.getAll("slug"));
+    search.delete("slug");
+    const { number, endedAtMs } = page.incident;
     const main = renderIncident(page, {
-      params,
+      params: search,
       ticked,
-      withPeople: seesDetails(request),
+      withPeople: withDetails,
       cost: await alertAssets.costOf(page.members),
-      chart: await chartOf(page, params, request),
-      organization: await organizationOf(page, request),
-      deadAssets: seesDetails(request)
-        ? await renderDeadAssets(running, page.members, `/api/v1/incidents/${page.incident.number}/assets?format=sheet`)
+      chart: await chartOf(page, search, withDetails),
+      organization: await organizationOf(page, withDetails),
+      deadAssets: withDetails
+        ? await renderDeadAssets(running, page.members, `/api/v1/incidents/${number}/assets?format=sheet`)
         : nothing,
     });
     const { severity } = page.summary;
-    const shown = page.incident.endedAtMs === null ? { severity } : {};
-    return site.send(request, reply, {
-      title: incidentTitle(page),
-      current: "incidents",
-      isLive: true,
-      ...shown,
-      main,
-    });
+    const shown = endedAtMs === null ? { severity } : {};
+    return { title: incidentTitle(page), current: "incidents", isLive: true, ...shown, main };
   });
 
-  async function chartOf(page: IncidentDetail, params: URLSearchParams, request: FastifyRequest): Promise<Html> {
+  async function chartOf(page: IncidentDetail, params: URLSearchParams, withDetails: boolean): Promise<Html> {
     const { number, family } = page.incident;
-    const acts = chartActsOf(page, seesDetails(request));
+    const acts = chartActsOf(page, withDetails);
     const slugs = [...slugsOf(page.members)];
     const ask = { ...chartOfIncident(page), params, acts };
     const path = `/incidents/${number}`;
@@ -100,22 +84,18 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
     return renderChart(await readDeathsChart(running, { ...ask, subject }), path, params);
   }
 
-  async function organizationOf(page: IncidentDetail, request: FastifyRequest): Promise<Html> {
+  async function organizationOf(page: IncidentDetail, withDetails: boolean): Promise<Html> {
     const [member] = page.members;
     if (member === undefined || page.headline.alone === null) return nothing;
-    const facts = await readOrganization(routes, member.slug, { withDetails: seesDetails(request) });
+    const facts = await readOrganization(routes, member.slug, { withDetails });
     return facts === null ? nothing : renderAbout(facts);
   }
 
-  function referenceOf(request: FastifyRequest): string {
-    return (request.params as { readonly id: string }).id;
+  async function find(id: string, withDetails: boolean): Promise<IncidentDetail | null> {
+    const page = await incidents.find(id);
+    return page === null || withDetails ? page : withoutReceiverNames(page);
   }
 
-  async function find(request: FastifyRequest): Promise<IncidentDetail | null> {
-    const page = await incidents.find(referenceOf(request));
-    return page === null || seesDetails(request) ? page : withoutReceiverNames(page);
-  }
-
-  addActDialogs(scope, { site, incidents, find, bodies });
-  addLookDialog(scope, routes);
+  addActDialogs(server, { site, incidents, find });
+  addLookDialog(server, routes);
 }

@@ -1,11 +1,8 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 
 import { FlatlineError } from "../../../base/errors.ts";
-import type { ByteBudget } from "../../../base/request-body.ts";
 import type { Actor } from "../../../contract/actor.ts";
 import { authorOf, readerOf } from "../../access/identity.ts";
-import { receiveForm } from "../../body.ts";
-import { paramsOf } from "../../answer.ts";
 import { discoveryProblem } from "../../read/discovery.ts";
 import { countOf } from "../../../words/numbers.ts";
 import { html } from "../../parts/html.ts";
@@ -14,8 +11,7 @@ import type { Running } from "../../read/running.ts";
 import type { SilenceBook } from "../../../alerting/silence-book.ts";
 import { discardEntry, retryEntry } from "../../../alerting/deliver/outbox-acts.ts";
 import { changeOutbox, readReceivers, testReceiver } from "../../read/receivers.ts";
-import type { PageContent } from "../frame.ts";
-import { sentenceOf, type Site } from "../site.ts";
+import type { ActAsked, Site } from "../site.ts";
 import { renderConfiguration } from "./configuration.ts";
 import { renderDialog, renderThen } from "../dialog.ts";
 import { renderReceivers } from "./receivers.ts";
@@ -26,27 +22,21 @@ export interface OperatorPageRoutes {
   readonly running: Running;
   readonly silences: SilenceBook;
   readonly reload: (author: Actor) => Promise<void>;
-  readonly bodies: ByteBudget;
 }
 
 // A look at the last hours of a busy fleet; the log has all of it.
 const shownDeliveries = 50;
-// All that gave up in a long night, ticked one by one.
-const mostFormBytes = 256 * 1_024;
 
 const receiversAround = { title: "Receivers · flatline", current: "receivers" } as const;
-const configAround = { title: "Configuration · flatline", current: "config" } as const;
 
 /** `/silences`, `/receivers` and `/config`, with the dialogs and forms of their acts. */
-export function addOperatorPages(scope: FastifyInstance, routes: OperatorPageRoutes): void {
-  const { site, running, reload, bodies } = routes;
+export function addOperatorPages(server: FastifyInstance, routes: OperatorPageRoutes): void {
+  const { site, running, reload } = routes;
   const { store, clock } = running;
-  const addPage = site.pagesOf(scope);
-  addSilencePages(scope, addPage, routes);
+  addSilencePages(server, routes);
 
-  addPage("/receivers", "read", async (request, reply) => {
-    const params = paramsOf(request);
-    const chosen = params.get("receiver");
+  site.addPage(server, "/receivers", "read", async ({ search }) => {
+    const chosen = search.get("receiver");
     const outbox = await store.outbox.list();
     const main = renderReceivers({
       receivers: await readReceivers(running, outbox),
@@ -54,99 +44,71 @@ export function addOperatorPages(scope: FastifyInstance, routes: OperatorPageRou
       events: await store.outbox.eventsOf(outbox.map(({ id }) => id)),
       attempts: await store.deliveries.latest({ receiver: chosen, limit: shownDeliveries }),
       chosen,
-      params,
+      params: search,
       nowMs: clock.nowMs(),
     });
-    return site.send(request, reply, { ...receiversAround, isLive: true, main });
+    return { ...receiversAround, isLive: true, main };
   });
 
-  /** An act about all receivers or the configuration, whose errors are dialogs. */
-  function addAct(path: string, around: Omit<PageContent, "main">, act: (ask: Ask) => Promise<unknown>): void {
-    const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-      const form = await receiveForm(request, reply, { mostBytes: mostFormBytes, budget: bodies });
-      try {
-        return await act({ request, reply, form });
-      } catch (error) {
-        if (!(error instanceof FlatlineError) || error.fault === "bug") throw error;
-        const content = html`<p>${sentenceOf(error.message)}</p>
-          ${error.issues.length === 0 ? "" : html`<pre>${error.issues.join("\n")}</pre>`}`;
-        const dialog = renderDialog({
-          action: null,
-          title: "Nothing was changed.",
-          content,
-          foot: "",
-          back: path.slice(0, path.lastIndexOf("/")),
-        });
-        return site.sendDialog(request, reply.code(422), dialog, around);
-      }
-    };
-    site.addAct(scope, path, "admin", { perform: handle });
-  }
-
-  addAct("/receivers/test", receiversAround, async ({ request, reply, form }) => {
-    const name = form.get("receiver") ?? "";
-    const tested = (await testReceiver(running, name, authorOf(request))) ?? [];
-    const dialog = renderDialog({
-      action: null,
-      title: tested.length === 0 ? "There is no such receiver." : "A test was sent.",
-      content: renderThen(tested.map((one) => [name, testWords(one)])),
-      foot: "A test is marked as one, and is about no alert.",
-      back: "/receivers",
-    });
-    return site.sendDialog(request, reply, dialog, receiversAround);
-  });
-
-  addAct("/receivers/retry", receiversAround, async ({ request, reply, form }) =>
-    site.sendDone(
-      request,
-      reply,
-      await forEachLetter(form, "tried again", (id) =>
-        changeOutbox(running, retryEntry, { id, author: authorOf(request) }),
-      ),
-      "/receivers",
-    ),
-  );
-
-  site.addAct(scope, "/receivers/discard", "admin", {
-    ask: (request, reply) => {
-      const letters = paramsOf(request).getAll("letter");
-      const many = countOf(letters.length, "notification");
-      const dialog = renderDialog({
-        action: letters.length === 0 ? null : "/receivers/discard",
-        title: letters.length === 0 ? "Nothing is ticked." : `Discard ${many}?`,
-        content: html`<p>What is discarded is never sent. Its receiver does not learn of it.</p>
-          ${letters.map((id) => html`<input type="hidden" name="letter" value="${id}" />`)}`,
-        foot: letters.length === 0 ? "" : `As ${readerOf(request) ?? ""}. Cannot be undone.`,
-        ...(letters.length === 0 ? {} : { verb: `Discard ${many}` }),
+  site.addAct(server, "/receivers/test", "admin", {
+    perform: async ({ request, form }) => {
+      const name = form.get("receiver") ?? "";
+      const tested = (await testReceiver(running, name, authorOf(request))) ?? [];
+      const main = renderDialog({
+        action: null,
+        title: tested.length === 0 ? "There is no such receiver." : "A test was sent.",
+        content: renderThen(tested.map((one) => [name, testWords(one)])),
+        foot: "A test is marked as one, and is about no alert.",
         back: "/receivers",
       });
-      return site.sendDialog(request, reply, dialog, receiversAround);
-    },
-    perform: async (request, reply) => {
-      const form = await receiveForm(request, reply, { mostBytes: mostFormBytes, budget: bodies });
-      const did = await forEachLetter(form, "discarded", (id) =>
-        changeOutbox(running, discardEntry, { id, author: authorOf(request) }),
-      );
-      return site.sendDone(request, reply, did, "/receivers");
+      return { ...receiversAround, isDialog: true, main };
     },
   });
 
-  addPage("/config", "read", async (request, reply) => {
+  const changeTicked = async (
+    { request, form }: Pick<ActAsked, "request" | "form">,
+    act: typeof retryEntry,
+    done: string,
+  ) => {
+    const author = authorOf(request);
+    return {
+      did: await forEachLetter(form, done, (id) => changeOutbox(running, act, { id, author })),
+      path: "/receivers",
+    };
+  };
+
+  site.addAct(server, "/receivers/retry", "admin", {
+    perform: (asked) => changeTicked(asked, retryEntry, "tried again"),
+  });
+  site.addAct(server, "/receivers/discard", "admin", {
+    ask: ({ request, search }) => {
+      const letters = search.getAll("letter");
+      const many = countOf(letters.length, "notification");
+      const none = { action: null, title: "Nothing is ticked.", foot: "" } as const;
+      const some = {
+        action: "/receivers/discard",
+        title: `Discard ${many}?`,
+        foot: `As ${readerOf(request) ?? ""}. Cannot be undone.`,
+        verb: `Discard ${many}`,
+      } as const;
+      const content = html`<p>What is discarded is never sent. Its receiver does not learn of it.</p>
+        ${letters.map((id) => html`<input type="hidden" name="letter" value="${id}" />`)}`;
+      const main = renderDialog({ ...(letters.length === 0 ? none : some), content, back: "/receivers" });
+      return { ...receiversAround, isDialog: true, main };
+    },
+    perform: (asked) => changeTicked(asked, discardEntry, "discarded"),
+  });
+
+  site.addPage(server, "/config", "read", async () => {
     const problems = running.discovery().flatMap((source) => discoveryProblem(source) ?? []);
-    const main = renderConfiguration(running, problems);
-    return site.send(request, reply, { ...configAround, main });
+    return { title: "Configuration · flatline", current: "config", main: renderConfiguration(running, problems) };
   });
-
-  addAct("/config/reload", configAround, async ({ request, reply }) => {
-    await reload(authorOf(request));
-    return site.sendDone(request, reply, "Reloaded.", "/config");
+  site.addAct(server, "/config/reload", "admin", {
+    perform: async ({ request }) => {
+      await reload(authorOf(request));
+      return { did: "Reloaded.", path: "/config" };
+    },
   });
-}
-
-interface Ask {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-  readonly form: URLSearchParams;
 }
 
 /** "2 tried again, 1 was not." */

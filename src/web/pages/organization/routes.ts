@@ -1,10 +1,9 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 
 import { breakAddresses } from "../../../base/broken-address.ts";
 import { FlatlineError } from "../../../base/errors.ts";
 import { dayMs } from "../../../base/time.ts";
-import { authorOf, seesDetails } from "../../access/identity.ts";
-import { paramsOf } from "../../answer.ts";
+import { authorOf } from "../../access/identity.ts";
 import { countOf } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { chartOfIncident, readDeathsChart } from "../../read/chart.ts";
@@ -12,8 +11,8 @@ import { readOrganization, type OrganizationFacts, type OrganizationSources } fr
 import { renderChart } from "../chart.ts";
 import type { ChartAct } from "../../read/chart.ts";
 import { renderDeadAssets } from "../dead-assets.ts";
-import { renderMessage } from "../frame.ts";
-import type { Site } from "../site.ts";
+import { renderMessage, type PageContent } from "../frame.ts";
+import { missing, type Site } from "../site.ts";
 import { organizationPath, renderOrganization } from "./organization.ts";
 import { worstOf } from "./sentences.ts";
 
@@ -25,20 +24,16 @@ export interface OrganizationPageRoutes extends OrganizationSources {
 const weekMs = 7 * dayMs;
 
 /** `/o/SLUG`, and a run of all its checks. */
-export function addOrganizationPages(scope: FastifyInstance, options: OrganizationPageRoutes): void {
+export function addOrganizationPages(server: FastifyInstance, options: OrganizationPageRoutes): void {
   const { site, running } = options;
-  const addPage = site.pagesOf(scope);
 
-  addPage("/o/:slug", "public", async (request, reply) => {
-    const facts = await find(request);
-    if (facts === null) return sendMissing(request, reply);
-    const params = paramsOf(request);
-    const withPeople = seesDetails(request);
-    const { slug, latestSpike } = facts;
-    const path = organizationPath(slug);
+  site.addPage(server, "/o/:slug", "public", async ({ params: { slug }, search, withDetails: withPeople }) => {
+    const facts = await readOrganization(options, slug, { withDetails: withPeople });
+    if (facts === null) return unknownOrganization(slug);
+    const { latestSpike } = facts;
     const main = renderOrganization(facts, {
       withPeople,
-      chart: await chartOf(facts, path, params),
+      chart: await chartOf(facts, search),
       deadAssets:
         withPeople && latestSpike !== null
           ? await renderDeadAssets(running, [latestSpike], `/api/v1/alerts/${latestSpike.id}/assets?format=sheet`)
@@ -46,54 +41,31 @@ export function addOrganizationPages(scope: FastifyInstance, options: Organizati
     });
     const severity = worstOf(facts);
     const title = `${severity ?? "waiting"}: ${slug}`;
-    return site.send(request, reply, {
-      title,
-      current: "organizations",
-      isLive: true,
-      severity: severity ?? "unknown",
-      main,
-    });
+    return { title, current: "organizations", isLive: true, severity: severity ?? "unknown", main };
   });
 
-  site.addAct(scope, "/o/:slug/run", "operate", { perform: run });
-
-  function slugOf(request: FastifyRequest): string {
-    return (request.params as { readonly slug: string }).slug;
-  }
-
-  async function find(request: FastifyRequest): Promise<OrganizationFacts | null> {
-    return readOrganization(options, slugOf(request), { withDetails: seesDetails(request) });
-  }
-
-  function sendMissing(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const main = renderMessage(
-      "No such organization is configured.",
-      html`Nobody checks «${slugOf(request)}». <a href="/">All organizations</a>`,
-    );
-    return site.sendMissing(request, reply, { current: "organizations", main });
-  }
-
-  async function run(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-    const facts = await find(request);
-    if (facts === null) return sendMissing(request, reply);
-    const author = authorOf(request);
-    let without = 0;
-    for (const { check } of facts.checks.map(({ state }) => state)) {
-      try {
-        const { severity } = await running.runNow(check, facts.slug, author);
-        if (severity === "unknown") without++;
-      } catch (error) {
-        // It runs elsewhere just now, or flatline stops: the others may still run.
-        if (!(error instanceof FlatlineError) || error.fault === "bug") throw error;
-        without++;
+  site.addAct(server, "/o/:slug/run", "operate", {
+    perform: async ({ request, params: { slug } }) => {
+      const states = running.checks.all().filter((state) => state.slug === slug);
+      if (states.length === 0) return unknownOrganization(slug);
+      const author = authorOf(request);
+      let without = 0;
+      for (const { check } of states) {
+        try {
+          const { severity } = await running.runNow(check, slug, author);
+          if (severity === "unknown") without++;
+        } catch (error) {
+          // It runs elsewhere just now, or flatline stops: the others may still run.
+          if (!(error instanceof FlatlineError) || error.fault === "bug") throw error;
+          without++;
+        }
       }
-    }
-    const all = `${countOf(facts.checks.length, "healthcheck")} ran`;
-    const did = without === 0 ? `${all}.` : `${all}, ${without} without a result.`;
-    return site.sendDone(request, reply, did, organizationPath(facts.slug));
-  }
+      const left = without === 0 ? "" : `, ${without} without a result`;
+      return { did: `${countOf(states.length, "healthcheck")} ran${left}.`, path: organizationPath(slug) };
+    },
+  });
 
-  async function chartOf(facts: OrganizationFacts, path: string, params: URLSearchParams): Promise<Html> {
+  async function chartOf(facts: OrganizationFacts, params: URLSearchParams): Promise<Html> {
     const { slug, windowHours, open, nowMs } = facts;
     const { incident = null, members = [] } = open === null ? {} : chartOfIncident(open.own);
     const data = await readDeathsChart(running, {
@@ -103,7 +75,7 @@ export function addOrganizationPages(scope: FastifyInstance, options: Organizati
       incident: members.length > 0 ? incident : null,
       acts: await actsOf(facts),
     });
-    return renderChart(data, path, params);
+    return renderChart(data, organizationPath(slug), params);
   }
 
   /** Markers, and what people did with its alerts. */
@@ -123,4 +95,9 @@ export function addOrganizationPages(scope: FastifyInstance, options: Organizati
       ]),
     ].toSorted((left, right) => left.atMs - right.atMs);
   }
+}
+
+function unknownOrganization(slug: string): PageContent {
+  const text = html`Nobody checks «${slug}». <a href="/">All organizations</a>`;
+  return missing("organizations", renderMessage("No such organization is configured.", text));
 }

@@ -1,8 +1,6 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 
 import { worstSeverity } from "../../../contract/severity.ts";
-import { seesDetails } from "../../access/identity.ts";
-import { paramsOf } from "../../answer.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { withoutReceiverNames } from "../../read/incidents.ts";
 import type { UnwatchedReading } from "../../read/unwatched.ts";
@@ -27,30 +25,26 @@ export interface OverviewRoutes extends OverviewSources {
 const mostBands = 2;
 
 /** `/`: what is wrong, and what to do. */
-export function addOverviewPage(scope: FastifyInstance, routes: OverviewRoutes): void {
+export function addOverviewPage(server: FastifyInstance, routes: OverviewRoutes): void {
   const { site, unwatched, events } = routes;
-  const addPage = site.pagesOf(scope);
 
-  addPage("/", "public", async (request, reply) => {
+  site.addPage(server, "/", "public", async ({ search, withDetails: withPeople }) => {
     const read = await readOverview(routes);
-    const params = paramsOf(request);
-    const withPeople = seesDetails(request);
     const overview = withPeople ? read : { ...read, open: read.open.map(withoutReceiverNames) };
-    const layout = layOut(overview, params);
+    const layout = layOut(overview, search);
     const main = html`${renderTop(overview, withPeople)}
-    ${overview.rows.length === 0 ? renderEmpty() : html`${renderCounters(overview.rows, params)}${await eventLines(request)}${renderOrganizations(overview, params, layout)}`}`;
-    return site.send(request, reply, {
+    ${overview.rows.length === 0 ? renderEmpty() : html`${renderCounters(overview.rows, search)}${withPeople ? await eventLines() : nothing}${renderOrganizations(overview, search, layout)}`}`;
+    return {
       title: overviewTitle(overview),
       current: "organizations",
       severity: worstSeverity(overview.rows.map(({ severity }) => severity)),
       isLive: true,
       main,
-    });
+    };
   });
 
-  /** Imports, refused posts, and what sends events and is not checked, for who may read that. */
-  async function eventLines(request: FastifyRequest): Promise<Html> {
-    if (!seesDetails(request)) return nothing;
+  /** Imports, refused posts, and what sends events and is not checked. */
+  async function eventLines(): Promise<Html> {
     const nowMs = routes.running.clock.nowMs();
     const refused = events()?.refused() ?? null;
     const sentences = [
