@@ -78,7 +78,6 @@ export function createPostgresPool(options: PostgresPoolOptions) {
     // It comes before the first statement; when it fails, so does that.
     if (fence !== null) client.query("set default_transaction_read_only = on").catch(ignore);
   });
-  const nameOf = createStatementNames();
   const clients = new WeakMap<PoolClient, StoreClient>();
   let connectWithinMs = options.firstConnectionWithinMs ?? retryWithinMs;
 
@@ -86,7 +85,7 @@ export function createPostgresPool(options: PostgresPoolOptions) {
     if (pool.ending) throw new FlatlineError("unavailable", "the store is closed");
     try {
       const client = await pool.connect();
-      const known = clients.get(client) ?? new StoreClient(client, place, nameOf, fence);
+      const known = clients.get(client) ?? new StoreClient(client, place, fence);
       clients.set(client, known);
       connectWithinMs = retryWithinMs;
       // Kysely's type also allows cursors, which it does not use without a cursor in the dialect's options.
@@ -118,15 +117,13 @@ const ending = /^(?:commit|rollback)$/;
 class StoreClient {
   readonly #client: PoolClient;
   readonly #place: string;
-  readonly #nameOf: (text: string) => string | null;
   readonly #fence: Fence | null;
   #isInTransaction = false;
   #isLost = false;
 
-  constructor(client: PoolClient, place: string, nameOf: (text: string) => string | null, fence: Fence | null) {
+  constructor(client: PoolClient, place: string, fence: Fence | null) {
     this.#client = client;
     this.#place = place;
-    this.#nameOf = nameOf;
     this.#fence = fence;
   }
 
@@ -170,9 +167,7 @@ class StoreClient {
     try {
       // The previous statement may still be running: nothing is queued behind it.
       if (this.#isLost) throw new FlatlineError("store_busy", `the connection to ${this.#place} was lost`);
-      const name = this.#nameOf(text);
-      const values = parameters.map(storable);
-      return await this.#client.query({ text, values, ...(name === null ? {} : { name }) });
+      return await this.#client.query(text, parameters.map(storable));
     } catch (error) {
       if (isLost(error)) this.#isLost = true;
       throw statementError(error, this.#place);
@@ -192,28 +187,4 @@ function storable(value: unknown): unknown {
 
 function ignore(): void {
   // The error is handled where the statement was sent.
-}
-
-// Every connection of the server holds all of them.
-const keptNames = 256;
-// Statements with long parameter lists are rarely repeated.
-const longestText = 2_000;
-// Transaction control has no plan.
-const worthwhile = /^\s*(?:select|insert|update|delete|with)\b/i;
-// A newer flatline beside this one may add a column: a prepared plan for `*` would then fail. Each length of a list is a text of
-// its own: a few statements would take every name, and the others would go without.
-const unsteady = /(?:select|returning|\.)\s*\*|\bin \(\$\d+, |\), \(/i;
-
-/** Returns the names of prepared statements: a text has the same one on each connection; null: it is not worth preparing. */
-export function createStatementNames(): (text: string) => string | null {
-  const names = new Map<string, string>();
-  return (text) => {
-    const known = names.get(text);
-    if (known !== undefined) return known;
-    if (names.size >= keptNames || text.length > longestText || !worthwhile.test(text) || unsteady.test(text))
-      return null;
-    const name = `flatline_${names.size}`;
-    names.set(text, name);
-    return name;
-  };
 }

@@ -169,6 +169,7 @@ async function emptyDatabase(url: string): Promise<void> {
          execute format('insert into public.%I overriding system value select * from initial.%I', name, name);
        end loop;
        perform setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false) from pg_sequences;
+       perform setval('event_statuses_status_id_seq', 1);
      end $$`,
   );
 }
