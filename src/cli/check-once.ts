@@ -58,7 +58,8 @@ export async function checkOnce(given: Config, deps: PartsDeps, options: CheckOn
       ? await openEvaluated(config, { ...deps, logger }, releases, options.onNoStore)
       : null;
     const connections = openConnections(deps, releases);
-    const sourceDeps = { ...deps, ...connections, store, clock, logger, board: null, onRequest };
+    const openLocal = config.source.isLocal ? (await import("../daemon/local-source.ts")).openLocal : null;
+    const sourceDeps = { ...deps, ...connections, store, clock, logger, openLocal, board: null, onRequest };
     const { checkDeps, runTimeoutMs } = createSource(config, sourceDeps);
     const ending = (): AbortSignal => clock.timeout(runTimeoutMs, options.signal);
     const runs = await runRound(targets, checkDeps, ending());

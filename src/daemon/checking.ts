@@ -1,48 +1,19 @@
-import { createRecorder, type Recorder, type RecorderOptions } from "../alerting/record.ts";
-import type { Config } from "../config/config.ts";
-import type { Metrics } from "../metrics/metrics.ts";
-import { evenIntervalMs, nextDueAtMs } from "../monitor/schedule.ts";
-import { createLastStates } from "../monitor/last-states.ts";
-import { createScheduler, type Scheduler, type RoundOptions } from "../monitor/scheduler.ts";
+import { createRecorder, type Recorder } from "../alerting/record.ts";
 import { checkKey } from "../contract/check-key.ts";
+import { createLastStates } from "../monitor/last-states.ts";
+import { evenIntervalMs, nextDueAtMs } from "../monitor/schedule.ts";
+import { createScheduler, type RoundOptions, type Scheduler } from "../monitor/scheduler.ts";
 import type { Board } from "../store/runs/board.ts";
-import type { RunningChecks } from "../web/read/running.ts";
+import type { Store } from "../store/store.ts";
 import { createCheckStates } from "./check-states.ts";
 import { createFleetView, type FleetView } from "./fleet-view.ts";
-import type { Changes } from "./changes.ts";
+import type { Ground, Part } from "./ground.ts";
 import type { Runtime } from "./runtime.ts";
-import type { Writer } from "../store/writer.ts";
+import type { Sourcing } from "./sourcing.ts";
+import { drainOf } from "./stop-sequence.ts";
 
 /** The way of a check: due, run, recorded with what follows from it, and shown. */
-export interface Checking {
-  readonly recorder: Recorder;
-  readonly scheduler: Scheduler;
-  readonly states: RunningChecks;
-  readonly fleet: FleetView;
-  /** Learns what the store has of the checks. */
-  load(): Promise<void>;
-  /** Begins to run what is due. */
-  start(): void;
-  /** Applies the configuration that holds now. */
-  apply(): Promise<void>;
-  /** Waits for running checks. */
-  stop(drainMs: number): Promise<void>;
-}
-
-export interface CheckingOptions extends Pick<
-  RecorderOptions,
-  "store" | "board" | "clock" | "logger" | "newId" | "settings" | "onChange"
-> {
-  readonly config: Config;
-  readonly runtime: Runtime;
-  readonly metrics: Metrics;
-  readonly changes: Changes;
-  readonly writer: Writer;
-  /** Whether events of an organization are being imported. */
-  readonly isImporting: (slug: string) => boolean;
-  /** Called after statements have failed that may have been done all the same. */
-  readonly onStoreFailed: () => void;
-}
+export type Checking = ReturnType<typeof createChecking>;
 
 // Some 10 ms, after which the event loop has its turn.
 const mostStored = 500;
@@ -52,19 +23,21 @@ const mostInTable = 2_000;
 /** What counts events, and is wrong of a part of them (CONTRACT 10). */
 const countingChecks: ReadonlySet<string> = new Set(["dead-asset-spike", "event-flow"]);
 
-/** Creates the parts that run checks, over one board. */
-export function createChecking(options: CheckingOptions): Checking {
-  const { store, board, clock, logger, runtime, metrics, config } = options;
+/** Creates what runs checks, over one board. */
+export function createChecking(ground: Ground, { config, runtime, ingest }: Sourcing) {
+  const { store, board, clock, bus, metrics, stop } = ground;
   const lastStates = createLastStates({
-    ...options,
+    ...ground,
     onRead: () => {
       scheduler.restart();
       fleet.showAll();
-      options.changes.changed();
+      bus.emit("stored", "else");
     },
   });
   const recorder: Recorder = createRecorder({
-    ...options,
+    ...ground,
+    settings: () => runtime.current().settings,
+    onChange: () => bus.emit("stored", "alerts"),
     onDoubt: () => lastStates.doubt(),
     onIncident: (family) => metrics.incidentOpened(family),
     intervalOf: (check) => {
@@ -81,10 +54,9 @@ export function createChecking(options: CheckingOptions): Checking {
     most: config.source.holdsEvents ? mostStored : mostInTable,
   };
   const scheduler: Scheduler = createScheduler({
+    ...ground,
     canBegin: () => lastStates.areKnown(),
-    isImporting: ({ check, slug }) => countingChecks.has(check) && options.isImporting(slug),
-    board,
-    clock,
+    isImporting: ({ check, slug }) => countingChecks.has(check) && ingest?.isImporting(slug) === true,
     targets: runtime.current().targets,
     concurrency: config.source.concurrency,
     runTimeoutMs: runtime.current().runTimeoutMs,
@@ -92,24 +64,41 @@ export function createChecking(options: CheckingOptions): Checking {
     ...(config.source.isLocal ? { round } : {}),
     record: (requests, signal) => recorder.record(requests, signal),
     onUnrecorded: (check, durationSeconds) => fleet.noteUnrecorded(check, durationSeconds),
-    metrics,
-    logger,
   });
   const states = createCheckStates({ board, runtime, clock, scheduler });
-  const fleet: FleetView = createFleetView({ ...options, states });
+  const fleet: FleetView = createFleetView({ ...ground, states });
 
-  return {
-    recorder,
-    scheduler,
-    states,
-    fleet,
-    load: async () => {
-      board.learn(await store.runs.load());
-      await learnChecks(store, board, runtime);
-    },
-    start: () => {
+  /** Learns what the store has of the checks. */
+  async function load(): Promise<void> {
+    board.learn(await store.runs.load());
+    await learnChecks(store, board, runtime);
+  }
+
+  /** Ends the alerts of what is no longer configured, and shows what is. */
+  async function settle(): Promise<void> {
+    await recorder.endUnconfigured();
+    const { checkNames, config: applied } = runtime.current();
+    metrics.show({ checks: checkNames, receivers: applied.receivers.map(({ name }) => name) });
+    fleet.showAll();
+  }
+
+  async function end(drainMs: number): Promise<void> {
+    try {
+      await scheduler.stop(drainMs);
+    } finally {
+      await lastStates.stop();
+    }
+  }
+
+  stop.work.add("checks", (limitMs) => end(drainOf(limitMs)), { stores: true });
+  stop.work.add("view of the fleet", () => fleet.stop());
+  const part: Part = {
+    start: async () => {
+      await load();
       lastStates.start();
       scheduler.start();
+      await settle();
+      fleet.start();
     },
     apply: async () => {
       const { targets, config: applied, runTimeoutMs } = runtime.current();
@@ -119,23 +108,14 @@ export function createChecking(options: CheckingOptions): Checking {
         // Targets are set even without the numbers of checks, which a run asks for: a check that is no longer configured must not run.
         scheduler.setTargets({ targets, concurrency: applied.source.concurrency, runTimeoutMs });
       }
-    },
-    stop: async (drainMs) => {
-      try {
-        await scheduler.stop(drainMs);
-      } finally {
-        await lastStates.stop();
-      }
+      await settle();
     },
   };
+  return { ...part, scheduler, states, fleet, load };
 }
 
 /** Gives each configured check its number, and lets go of the last states of the others. */
-async function learnChecks(
-  store: Pick<RecorderOptions["store"], "runs">,
-  board: Board,
-  runtime: Pick<Runtime, "current">,
-): Promise<void> {
+async function learnChecks(store: Pick<Store, "runs">, board: Board, runtime: Pick<Runtime, "current">): Promise<void> {
   const { targets, targetByKey } = runtime.current();
   const ids = await store.runs.addChecks(targets);
   for (const target of targets) board.name(ids.get(checkKey(target)) ?? 0, target);

@@ -2,7 +2,8 @@ import { FlatlineError } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
 import type { Actor } from "../contract/actor.ts";
 import type { WebAddress } from "../web/web.ts";
-import { startApp, type AppDeps, type Running } from "./app.ts";
+import { startApp, type Running } from "./app.ts";
+import type { AppDeps } from "./ground.ts";
 import { createStopSequence, stopAll, type Stopped } from "./stop-sequence.ts";
 
 /** One daemon. Two of them can live in one process: they share nothing but the machine. */

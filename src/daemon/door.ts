@@ -4,7 +4,8 @@ import { FlatlineError } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
 import type { Config } from "../config/config.ts";
 import type { Web } from "../web/web.ts";
-import { startApp, type AppDeps, type Running } from "./app.ts";
+import { startApp, type Running } from "./app.ts";
+import type { AppDeps } from "./ground.ts";
 import type { DoorOptions } from "./parts.ts";
 import { createStopSequence, stopAll } from "./stop-sequence.ts";
 

@@ -7,7 +7,7 @@ import type { Severity } from "../contract/severity.ts";
 import type { CheckState as ShownState, RunningChecks } from "../web/read/running.ts";
 import type { CheckKey, CheckState } from "../store/runs/check-state.ts";
 import type { Store } from "../store/store.ts";
-import type { Changes } from "./changes.ts";
+import type { Bus } from "./ground.ts";
 import { createStoreWatch } from "./store-watch.ts";
 
 /** The checks of the whole fleet as metrics and pages show them; and whether the store is there. */
@@ -35,9 +35,7 @@ export interface FleetViewOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, "checks" | "checkRan">;
-  readonly changes: Changes;
-  /** Called after statements have failed that may have been done all the same. */
-  readonly onStoreFailed: () => void;
+  readonly bus: Bus;
 }
 
 // Due runs wait meanwhile, and a server that restarts is back by then.
@@ -47,12 +45,13 @@ const settledMs = 30 * secondMs;
 
 /** Creates a view that shows nothing before `showAll`. */
 export function createFleetView(options: FleetViewOptions): FleetView {
-  const { states, clock, metrics, changes } = options;
+  const { states, clock, metrics, bus } = options;
   const watch = createStoreWatch({
     ...options,
     onLook: look,
-    onProblem: () => changes.changed(),
-    onFailed: options.onStoreFailed,
+    onProblem: () => bus.emit("stored", "else"),
+    // Some may have been done all the same.
+    onFailed: () => bus.emit("changed"),
   });
   const firstRound = createFirstRound(options);
   /** Shown as unknown, because they were due while the store was away. */
@@ -67,7 +66,7 @@ export function createFleetView(options: FleetViewOptions): FleetView {
       noted.set(key, state);
       if (!firstRound.isOver() && states.of(state.check, state.slug) !== null) firstRound.note(state);
     }
-    if (changed.length > 0) changes.ran();
+    if (changed.length > 0) bus.emit("stored", "runs");
   }
 
   function showNoted(): void {
@@ -91,7 +90,7 @@ export function createFleetView(options: FleetViewOptions): FleetView {
       if (watch.awayForMs() >= bearableMs) showOverdue();
     } else if (overdue.size > 0) {
       showAll();
-      changes.changed();
+      bus.emit("stored", "else");
     }
   }
 

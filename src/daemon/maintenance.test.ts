@@ -20,16 +20,11 @@ function maintenanceOf(
     store,
     clock,
     logger,
-    storage: () => ({
-      path: "",
-      url: null,
-      poolSize: 1,
-      retentionMs,
-      eventRetentionMs: 0,
-      auditRetentionMs: 0,
+    config: () => ({
+      storage: { path: "", url: null, poolSize: 1, retentionMs, eventRetentionMs: 0, auditRetentionMs: 0 },
+      server: { sessionTtlMs: 30 * dayMs },
+      organizations: [],
     }),
-    server: () => ({ sessionTtlMs: 30 * dayMs, tokens: [] }),
-    organizations: () => [],
     gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }),
     beforeEventsGo: () => Promise.resolve(),
   });

@@ -12,10 +12,11 @@ export interface MaintenanceOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Asked at each round, so that a reload changes it. */
-  readonly storage: () => StorageConfig;
-  readonly server: () => Pick<ServerConfig, "sessionTtlMs">;
-  /** Returns the organizations of the current configuration. */
-  readonly organizations: () => readonly Pick<OrganizationConfig, "thresholds">[];
+  readonly config: () => {
+    readonly storage: StorageConfig;
+    readonly server: Pick<ServerConfig, "sessionTtlMs">;
+    readonly organizations: readonly Pick<OrganizationConfig, "thresholds">[];
+  };
   readonly gateOf: (slug: string) => GatePolicy;
   /** Keeps what the events up to that instant are still asked for, before they go. */
   readonly beforeEventsGo: (beforeMs: number, signal: AbortSignal) => Promise<void>;
@@ -45,7 +46,7 @@ const mostDeadLetterBytes = 64 * 1_024 * 1_024;
 
 /** Creates the loop that keeps the store within its retention, in slices that hold its lock for milliseconds. */
 export function createMaintenance(options: MaintenanceOptions): Loop {
-  const { store, clock, logger, storage, server, organizations, gateOf } = options;
+  const { store, clock, logger, gateOf } = options;
   const loop = createLoop({ clock, everyMs, firstAfterMs, runOnce, onError: note });
   const readUntilMs = createRetentionClock(store, clock, logger);
 
@@ -64,7 +65,8 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
   }
 
   async function runOnce(): Promise<void> {
-    const { retentionMs, auditRetentionMs, eventRetentionMs } = storage();
+    const { storage, server, organizations } = options.config();
+    const { retentionMs, auditRetentionMs, eventRetentionMs } = storage;
     const untilMs = await readUntilMs();
     const nowMs = untilMs ?? 0;
     const pastRetention = { beforeMs: nowMs - retentionMs, maxRows: rowsPerSlice };
@@ -76,7 +78,7 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
     });
     if (untilMs === null) return;
     // Judged checkers are kept for as long as their deaths lie in a baseline.
-    const checkersBeforeMs = Math.min(pastRetention.beforeMs, nowMs - longestSpanMs(organizations()));
+    const checkersBeforeMs = Math.min(pastRetention.beforeMs, nowMs - longestSpanMs(organizations));
     await inSlices(() => pruneAlerts({ ...pastRetention, checkersBeforeMs }));
     await store.transaction(({ incidents }) =>
       incidents.tidy({ beforeDay: Math.floor(nowMs / dayMs) - spikeDays, nowMs }),
@@ -99,7 +101,7 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
     await store.markers.prune(pastRetention.beforeMs);
     await store.imports.prune(pastRetention.beforeMs);
     await store.outsideActs.prune(Math.min(pastRetention.beforeMs, nowMs - outsideActsMs));
-    await store.sessions.prune(nowMs - server().sessionTtlMs);
+    await store.sessions.prune(nowMs - server.sessionTtlMs);
     // This is last, because it fails while events are imported into a file.
     if (eventRetentionMs > 0) {
       const beforeMs = nowMs - eventRetentionMs;

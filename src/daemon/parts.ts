@@ -8,7 +8,6 @@ import type { Config } from "../config/config.ts";
 import type { Store, StoreLocation } from "../store/store.ts";
 import { openStore, type OpenStoreOptions } from "../store/open.ts";
 import type { Writer } from "../store/writer.ts";
-import { preload } from "./preload.ts";
 import { createTableCountsBook, type TableCountsBook } from "./table-counts.ts";
 
 /** The parts of the process that an application needs; never read from `process` in here. */
@@ -73,7 +72,10 @@ export async function openParts(
   const store = await openConfiguredStore(config, deps, releases, { check: true });
   const stop = signal === undefined ? {} : { signal };
   const writer = await store.takeWriter("url" in location ? { withinMs: Infinity, onWait, ...stop } : stop);
-  await preload(config, { ...deps, store });
+  if (config.source.holdsEvents) {
+    const { preload } = await import("./preload.ts");
+    await preload(config, { ...deps, store });
+  }
   return { store, writer, ...openConnections(deps, releases) };
 }
 

@@ -54,7 +54,7 @@ export interface Runtime {
   runRound(targets: readonly CheckTarget[], signal: AbortSignal): Promise<readonly (CheckReport | OpenRun)[]>;
 }
 
-export interface RuntimeDeps extends Pick<SourceDeps, "clock" | "random" | "version" | "onRequest"> {
+export interface RuntimeDeps extends Pick<SourceDeps, "clock" | "random" | "version" | "onRequest" | "openLocal"> {
   readonly logger: Logger;
   /** The last states of checks. */
   readonly board: Pick<Board, "state">;

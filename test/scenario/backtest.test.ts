@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readEventFiles, readStoredRecord } from "../../src/cli/replay/event-records.ts";
 import { Replay, type ReplayedVerdict } from "../../src/backtest/replay.ts";
 import type { EventRecord } from "../../src/backtest/event-record.ts";
-import { evaluationDeps } from "../../src/daemon/source.ts";
+import { evaluationDeps } from "../../src/daemon/local-source.ts";
 import { runCheck } from "../../src/monitor/run-check.ts";
 import type { SpikeRule } from "../../src/service/local-evaluation.ts";
 import { defaultThresholds } from "../../src/spike/spike.ts";

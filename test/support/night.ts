@@ -8,7 +8,7 @@ import { Secret } from "../../src/base/secret.ts";
 import { hourMs, type Clock } from "../../src/base/time.ts";
 import { createPlatformSource } from "../../src/client/platform-source.ts";
 import { createSpikeEvidence } from "../../src/daemon/evidence/spike.ts";
-import { evaluationDeps } from "../../src/daemon/source.ts";
+import { evaluationDeps } from "../../src/daemon/local-source.ts";
 import { runCheck, type RunCheckDeps } from "../../src/monitor/run-check.ts";
 import type { PagerdutyEvent } from "../../src/receivers/pagerduty/pagerduty.ts";
 import { createReceiver, type ReceiverOptions } from "../../src/receivers/receivers.ts";

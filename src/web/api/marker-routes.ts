@@ -33,7 +33,7 @@ const rangeSchema = z.strictObject({ from: instantSchema.optional(), to: instant
 /** `/api/v1/markers`: what people did that may explain what began after it. */
 export function addMarkerRoutes(
   server: FastifyInstance,
-  { running: { store, clock, newId, publish } }: { readonly running: Running },
+  { running: { store, clock, newId, onAct } }: { readonly running: Running },
 ): void {
   addRoute(server, "GET /api/v1/markers", {
     access: "public",
@@ -64,7 +64,7 @@ export function addMarkerRoutes(
         const act = { action: "marker.create", slug, subject: made.id } as const;
         await audit.append({ atMs: nowMs, actor, ...act, detail: { text, at: iso(atMs) } });
       });
-      publish();
+      onAct();
       return viewMarker(made, withDetails);
     },
   });
@@ -78,7 +78,7 @@ export function addMarkerRoutes(
         const act = { action: "marker.delete", slug: marker.slug, subject: id, detail: { text: marker.text } } as const;
         await audit.append({ atMs: clock.nowMs(), actor: authorOf(request), ...act });
       });
-      publish();
+      onAct();
     },
   });
 }

@@ -52,12 +52,12 @@ export function receiverState({ deadLetters, isRefusing, pausedUntilMs }: Receiv
 
 /** Tries an entry of the outbox again, or discards it; what has waited behind it may be due then. @throws as `act` */
 export async function changeOutbox(
-  { store, clock, onOutboxChanged }: Pick<Running, "store" | "clock" | "onOutboxChanged">,
+  { store, clock, onAct }: Pick<Running, "store" | "clock" | "onAct">,
   act: (store: Store, act: OutboxAct) => Promise<void>,
   asked: Pick<OutboxAct, "id" | "author">,
 ): Promise<void> {
   await act(store, { ...asked, nowMs: clock.nowMs() });
-  onOutboxChanged();
+  onAct();
 }
 
 /** Sends a test, or a sample incident, to each recipient of a receiver now, and ends a pause that it asked for. null: no such receiver. */
@@ -75,6 +75,6 @@ export async function testReceiver(running: Running, name: string, author: Actor
     const detail = { accepted, of: sent.length, isResumed };
     await audit.append({ atMs: nowMs, actor: author, action: "receiver.test", slug: null, subject: name, detail });
   });
-  running.onOutboxChanged();
+  running.onAct();
   return sent.map(({ attempt: _attempt, ...delivery }) => delivery);
 }

@@ -91,16 +91,12 @@ export interface Running {
   readonly look: (incident: Incident) => Promise<Look>;
   /** Ids, unique over all time. */
   readonly newId: () => string;
-  /** Called after an act: receivers may have to be notified. */
+  /** Called after an act: receivers may have to be notified, and what pages show has changed. */
   readonly onAct: () => void;
-  /** Called after an act that notifies nobody: what pages show has changed. */
-  readonly publish: () => void;
   /** Of all that pages show: who has the same needs to read nothing again. */
   readonly version: () => string;
   /** What lives now. */
   readonly fleet: () => Promise<FleetSnapshot>;
-  /** Called after an entry of the outbox may be delivered again. */
-  readonly onOutboxChanged: () => void;
   /** Called for each alert that was judged. */
   readonly onJudged: (check: CheckName, verdict: JudgementVerdict) => void;
 }

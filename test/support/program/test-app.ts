@@ -1,6 +1,6 @@
 import { createSilentLogger } from "../../../src/base/logger.ts";
 import { loadConfig } from "../../../src/config/load.ts";
-import type { AppDeps } from "../../../src/daemon/app.ts";
+import type { AppDeps } from "../../../src/daemon/ground.ts";
 import { createApp, type App } from "../../../src/daemon/create-app.ts";
 
 /** Creates a daemon in this process by flatline.yaml in the folder: silent, and with the same chance at each call. */

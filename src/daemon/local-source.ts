@@ -1,0 +1,66 @@
+import { FlatlineError } from "../base/errors.ts";
+import type { LivenessCounts } from "../contract/liveness-counts.ts";
+import type { PlatformSource } from "../contract/platform-api.ts";
+import type { RunCheckDeps } from "../monitor/run-check.ts";
+import { evaluateRound, type SpikeRule } from "../service/local-evaluation.ts";
+import { createLocalPlatformSource } from "../service/local-platform-source.ts";
+import { createSpikeEvidence } from "./evidence/spike.ts";
+import { marginMs, ruleOf, sharedDeps, type OpenLocal } from "./source.ts";
+
+// A local evaluation takes milliseconds; one that takes this long waits for a disk that is not coming back.
+const storedRunTimeoutMs = 30_000;
+
+/** Opens the source of a configuration that evaluates itself: over its own store, or over the user's table. */
+export const openLocal: OpenLocal = (config, source, deps) => {
+  const rules = { appUrl: config.appUrl, ruleOf: ruleOf(config) };
+  if (!source.holdsEvents) {
+    const table = deps.tables.of(source, deps.onRequest);
+    return {
+      checkDeps: { ...sharedDeps(config, noPlatform, deps), ...evaluationDeps(rules, table) },
+      // A check makes two queries, each of which may wait for another one; the first event is not read each time.
+      runTimeoutMs: 2 * source.timeoutMs + marginMs,
+    };
+  }
+  const { store, clock } = deps;
+  if (store === null) throw new FlatlineError("internal", "the embedded source is wired without its store");
+  const organizations = config.organizations.map(({ slug }) => slug);
+  const platform = createLocalPlatformSource({ store, clock, appUrl: config.appUrl, organizations });
+  return {
+    checkDeps: {
+      ...sharedDeps(config, platform, deps),
+      ...evaluationDeps(rules, store.events),
+      events: store,
+      evidence: createSpikeEvidence({ ...deps, store }),
+    },
+    runTimeoutMs: storedRunTimeoutMs,
+  };
+};
+
+/** What a local evaluation needs beside counts and thresholds. */
+export interface EvaluationRules {
+  readonly appUrl: string | null;
+  readonly ruleOf: (slug: string) => SpikeRule;
+}
+
+/** Returns what a local source evaluates spikes with. */
+export function evaluationDeps(
+  { appUrl, ruleOf: ruleFor }: EvaluationRules,
+  counts: LivenessCounts,
+): Pick<RunCheckDeps, "evaluate" | "firstEvents"> {
+  return {
+    firstEvents: (slugs) => counts.firstEvents(slugs),
+    evaluate: (targets, { nowMs, ...round }) =>
+      evaluateRound(
+        targets.map(({ slug, thresholds }) => ({ ...ruleFor(slug), slug, thresholds, appUrl, nowMs })),
+        counts,
+        round,
+      ),
+  };
+}
+
+/** The configuration refuses the checks that would ask it. */
+const noPlatform: PlatformSource = {
+  forOrganization: (slug) => {
+    throw new FlatlineError("internal", `nothing can be asked of the platform about "${slug}": its source is a table`);
+  },
+};

@@ -1,0 +1,209 @@
+import { randomBytes } from "node:crypto";
+import { isSpike } from "../checks/checks.ts";
+import { secondMs } from "../base/time.ts";
+import { Secret } from "../base/secret.ts";
+import type { Config } from "../config/config.ts";
+import { describeConfig } from "../config/render.ts";
+import type { Actor } from "../contract/actor.ts";
+import { checkKey } from "../contract/check-key.ts";
+import { createProber } from "../monitor/probe.ts";
+import { createFailureNotes } from "../web/access/failures.ts";
+import type { HealthVerdict } from "../web/api/health-routes.ts";
+import { createFleetSnapshots } from "../web/read/fleet.ts";
+import { createGateReading } from "../web/read/gate.ts";
+import { createIncidentReading } from "../web/read/incidents.ts";
+import type { Running } from "../web/read/running.ts";
+import { createStandby } from "../web/standby.ts";
+import { createWeb, type WebAddress } from "../web/web.ts";
+import type { Alerting } from "./alerting.ts";
+import type { Checking } from "./checking.ts";
+import { connectionLimit } from "./connection-limits.ts";
+import { createFleetGauges } from "./fleet-gauges.ts";
+import { createVersion, type AppDeps, type Ground, type Part } from "./ground.ts";
+import { offerLocalToken } from "./local-token.ts";
+import { createOutsidePorts } from "./outside.ts";
+import { storeLocation } from "./parts.ts";
+import type { Applied } from "./runtime.ts";
+import type { Sourcing } from "./sourcing.ts";
+import type { StopSequence } from "./stop-sequence.ts";
+import type { Upkeep } from "./upkeep.ts";
+
+export interface ServingOptions {
+  readonly sourcing: Sourcing;
+  readonly checking: Checking;
+  readonly alerting: Alerting;
+  readonly upkeep: Upkeep;
+  readonly standby: Pick<StandingBy, "end">;
+  readonly isStarted: () => boolean;
+  readonly reload: (author: Actor) => Promise<void>;
+}
+
+// Time for requests that are still running when the work has ended.
+const webGraceMs = 1_000;
+const localTokenBytes = 32;
+/** The time that a run may wait for its place, beyond the run itself. */
+const runNowMarginMs = 10 * secondMs;
+
+/** Creates the HTTP server, and what it reads and acts on: the daemon as it runs, by the configuration that holds at each request. */
+export async function createServing(ground: Ground, options: ServingOptions) {
+  const { store, clock, logger, metrics, bus, signal, stop } = ground;
+  const { sourcing, checking, alerting, upkeep } = options;
+  const { runtime, config, discovery } = sourcing;
+  const { scheduler, fleet } = checking;
+  const { localToken = new Secret(randomBytes(localTokenBytes).toString("base64url")) } = ground;
+  const current = (): Applied => runtime.current();
+  const settings = () => current().settings;
+  const onChange = (): void => void bus.emit("changed");
+  const version = createVersion(bus, clock);
+  const running: Running = {
+    ...ground,
+    checks: checking.states,
+    storeProblem: () => fleet.storeProblem(),
+    reloads: () => sourcing.reloading.reloads(),
+    config: () => current().config,
+    checkNames: () => current().checkNames,
+    source: () => settings().source,
+    holdsEvents: () => current().config.source.holdsEvents,
+    receivers: () => current().receivers,
+    discovery: () => discovery.sources(),
+    runNow: async (check, slug, author) => {
+      // A person wants an answer now, and may know that the service answers again.
+      current().checkDeps.source.endPause?.(slug);
+      try {
+        const report = await scheduler.runNow(check, slug, clock.timeout(current().runTimeoutMs + runNowMarginMs));
+        const detail = { severity: report.severity };
+        await store.audit.append({ atMs: clock.nowMs(), actor: author, action: "run", slug, subject: check, detail });
+        return report;
+      } finally {
+        onChange();
+      }
+    },
+    thresholdsOf: (slug) => {
+      const target = current().targetByKey.get(checkKey({ check: "dead-asset-spike", slug }));
+      return target !== undefined && isSpike(target) ? target.thresholds : null;
+    },
+    countsAssets: (slug) => current().ruleOf(slug).count === "assets",
+    settings,
+    canLook: () => current().looks !== null,
+    look: (incident) => alerting.looks.ask(incident),
+    onAct: onChange,
+    onJudged: (check, verdict) => metrics.alertJudged(check, verdict),
+    version,
+    fleet: createFleetSnapshots({ ...ground, settings, version }),
+  };
+  const gauges = createFleetGauges({
+    ...ground,
+    runtime,
+    discovery,
+    fleet: running.fleet,
+    unwatched: upkeep.unwatched,
+    isStoreAway: () => fleet.isStoreAway(),
+  });
+  const prober = createProber({
+    clock,
+    run: (target, ending) => scheduler.runBeside(() => runtime.probe(target, ending), ending),
+  });
+  const noteFailure = createFailureNotes(ground);
+  const service = config.source.holdsEvents ? await import("./api-plugin.ts") : null;
+  const web = createWeb({
+    ...ground,
+    isStarted: options.isStarted,
+    mostConnections: await connectionLimit(),
+    plugins: (bodies) =>
+      service === null ? [] : [service.createApiPlugin({ ...ground, runtime, noteFailure, bodies })],
+    noteFailure,
+    access: () => {
+      const { server, alerting: alerted } = current().config;
+      return { ...server, externalUrl: alerted.externalUrl, localToken };
+    },
+    externalUrl: () => current().config.alerting.externalUrl,
+    renderMetrics: async () => {
+      const read = await gauges();
+      fleet.showNoted();
+      return metrics.render(read, clock.nowMs());
+    },
+    probe: async (check, slug, timeoutMs) => {
+      const target = current().targetByKey.get(checkKey({ check, slug }));
+      return target === undefined ? null : prober.probe(target, timeoutMs);
+    },
+    health: {
+      isHealthy: () => verdict(upkeep.stalled()),
+      isReady: () => {
+        const reasons = [
+          signal.aborted ? "flatline is stopping" : null,
+          fleet.isStoreAway() ? "the store cannot be reached" : null,
+          fleet.storeProblem(),
+        ];
+        return verdict(reasons.filter((reason) => reason !== null));
+      },
+    },
+    reload: options.reload,
+    running,
+    incidents: createIncidentReading(running),
+    sessions: store,
+    silences: alerting.silences,
+    gate: createGateReading(running),
+    events: () => sourcing.ingest,
+    unwatched: upkeep.unwatched,
+    alertAssets: alerting.alertAssets,
+    audit: store.audit,
+    showConfiguration: () => describeConfig(current().config),
+    ...createOutsidePorts({ ...ground, runtime, onChange }),
+  });
+  stop.doors.add("web", (limitMs) => web.close(Math.min(webGraceMs, limitMs / 2)));
+  let address: WebAddress | null = null;
+
+  const part: Part = {
+    start: async () => {
+      await web.endStaleSessions();
+      await options.standby.end();
+      const location = storeLocation(config, ground.cwd);
+      if ("path" in location)
+        stop.doors.add("token of this machine", offerLocalToken(location.path, localToken, logger));
+      address = await web.listen(config.server.listen);
+    },
+    apply: () => web.endStaleSessions(),
+  };
+  return { ...part, web, address: () => address };
+}
+
+function verdict(reasons: readonly string[]): HealthVerdict {
+  return { ok: reasons.length === 0, reasons };
+}
+
+/** Answers requests while another process writes to the store. */
+interface StandingBy {
+  readonly begin: (holder: string) => void;
+  readonly end: () => Promise<void>;
+}
+
+/** Creates the standby of a daemon that cannot start yet. */
+export function createStandingBy(
+  { server }: Pick<Config, "server">,
+  deps: Pick<AppDeps, "logger" | "nodeVersion" | "transport" | "version">,
+  stop: StopSequence,
+): StandingBy {
+  let listening: Promise<void> | null = null;
+  const standby = createStandby(deps);
+
+  async function listen(holder: string): Promise<void> {
+    try {
+      const { url } = await standby.listen(server.listen);
+      deps.logger.info({ url, writer: holder }, "flatline stands by");
+    } catch (error) {
+      // The process that it waits for may be on this machine, and listen there.
+      deps.logger.warn({ err: error, writer: holder }, "flatline stands by, and cannot say so");
+    }
+  }
+
+  return {
+    begin: (holder) => {
+      stop.doors.add("web of the standby", () => standby.close());
+      listening = listen(holder);
+    },
+    end: async () => {
+      await listening;
+      if (listening !== null) await standby.close();
+    },
+  };
+}

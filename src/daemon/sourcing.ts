@@ -1,0 +1,49 @@
+import { createDiscovery } from "../discovery/discovery.ts";
+import type { Config } from "../config/config.ts";
+import { createReloading } from "./applied/reloading.ts";
+import type { Ground, Part } from "./ground.ts";
+import type { Ingest } from "./ingest.ts";
+import { createRuntime } from "./runtime.ts";
+
+/** Where results come from: the configuration that holds, its organizations, and their events. */
+export type Sourcing = Awaited<ReturnType<typeof createSourcing>>;
+
+/** Creates the source by `written` and what its discovery sources list; `apply` gives every part what the runtime holds. */
+export async function createSourcing(written: Config, ground: Ground, apply: () => Promise<void>) {
+  const { store, clock, logger, bus, metrics, stop } = ground;
+  const discovery = createDiscovery({
+    ...ground,
+    config: written,
+    apply: (read) => reloading.applyDiscovered(read),
+  });
+  stop.work.add("discovery", () => discovery.stop());
+  const config = await discovery.join(written);
+  const { holdsEvents, isLocal } = config.source;
+  const runtime = createRuntime(config, ground, {
+    ...ground,
+    openLocal: isLocal ? (await import("./local-source.ts")).openLocal : null,
+    onRequest: ({ operation, code }) => metrics.sourceRequest(operation, code),
+  });
+  const reloading = createReloading({ ...ground, runtime, discovery, audit: store.audit, apply });
+  let ingest: Ingest | null = null;
+  if (holdsEvents) {
+    const { openIngest } = await import("./ingest.ts");
+    const onChange = (): void => void bus.emit("stored", "else");
+    ingest = await openIngest({ store, clock, logger, metrics, isAlone: ground.door !== undefined, onChange });
+    stop.doors.add("event ingest", () => ingest?.close());
+  }
+
+  const part: Part = {
+    start: async () => {
+      metrics.configReloaded(true, clock.nowMs());
+      discovery.start();
+      if (!holdsEvents) return;
+      const { startFilling } = await import("./backfill.ts");
+      const { organizations } = config;
+      const onFilled = (): void => void bus.emit("stored", "else");
+      const filling = startFilling({ store, clock, logger, organizations, onFilled });
+      stop.work.add("past of the organizations", () => filling.stop());
+    },
+  };
+  return { ...part, config, runtime, discovery, reloading, ingest };
+}
