@@ -14,6 +14,7 @@ const data: ChartData = {
   toMs: nowMs,
   nowMs,
   stepMs,
+  ends: [1, 2, 3, 4, 5, 6].map((step) => fromMs + step * stepMs),
   count: [10, 10, 60, 85, 87, 88],
   expected: [8, 8, 8, 8, 8, 8],
   warn: [16, 16, 16, 16, 16, 16],

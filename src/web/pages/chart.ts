@@ -156,7 +156,7 @@ function drawBackground(
   };
 }
 
-function drawCount({ count, expected, warn, fail, fromMs, toMs, stepMs }: ChartData, x: Scale, foot: number): Drawing {
+function drawCount({ count, expected, warn, fail, fromMs, stepMs, ends }: ChartData, x: Scale, foot: number): Drawing {
   const peak = Math.max(0, ...[count, expected, warn, fail].flat().map((one) => one ?? 0));
   const raw = Math.max(peak, 1) / 3;
   const power = 10 ** Math.floor(Math.log10(raw));
@@ -170,9 +170,9 @@ function drawCount({ count, expected, warn, fail, fromMs, toMs, stepMs }: ChartD
     values
       .map((value, index) => {
         if (value === null) return "";
-        const [startMs, endMs] = [fromMs + index * stepMs, Math.min(fromMs + (index + 1) * stepMs, toMs)];
+        const end = x(ends[index] ?? 0);
         const isNew = (values[index - 1] ?? null) === null;
-        return isNew ? `M${x(startMs)} ${y(value)}H${x(endMs)}` : `L${x(endMs)} ${y(value)}`;
+        return isNew ? `M${x(fromMs + index * stepMs)} ${y(value)}H${end}` : `L${end} ${y(value)}`;
       })
       .join("");
   return {

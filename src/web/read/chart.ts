@@ -8,44 +8,13 @@ import type { Running } from "./running.ts";
 type Values = readonly (number | null)[];
 
 /** What a chart shows, in numbers. Times are epoch ms. */
-export interface ChartData extends Omit<ChartAsk, "params"> {
-  /** The deaths in the window, or the good answers of the platform per minute. */
-  readonly kind: "deaths" | "answers";
-  readonly range: ChartRange;
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly nowMs: number;
-  readonly stepMs: number;
-  /** Deaths in the window that ends with the step; good answers per minute in it. */
-  readonly count: Values;
-  /** As many, or none: what is expected in the window; how many answers were asked for. */
-  readonly expected: Values;
-  readonly warn: Values;
-  readonly fail: Values;
-  /** Deaths in each step; null: single deaths are not known. */
-  readonly deaths: readonly number[] | null;
-  /** How many of them are usual; null: unknown. */
-  readonly usual: number | null;
-  /** What all but `deaths` are of. */
-  readonly counting: CountKind;
-  /** Length of the window; null: the organizations' differ. */
-  readonly windowHours: number | null;
-  /** When each organization began; empty: it is about one alone. */
-  readonly began: readonly number[];
-  /** Before it nothing is known; null: before the chart begins. */
-  readonly knownFromMs: number | null;
-  /** Less than a day before the window is known: nothing is usual yet (CONTRACT 2). */
-  readonly isThin: boolean;
-}
+export type ChartData = Awaited<ReturnType<typeof readDeathsChart>>;
 
 /** When the incident was open that a chart belongs to. */
-export interface ChartIncident {
-  readonly beganMs: number;
-  /** When its excess stopped; null: it did not, or nobody knows. */
-  readonly stoppedMs: number | null;
-  /** null: it is open. */
-  readonly endedMs: number | null;
-}
+export type ChartIncident = ReturnType<typeof chartOfIncident>["incident"];
+
+/** An organization whose deaths are in a chart. */
+export type ChartMember = ReturnType<typeof chartOfIncident>["members"][number];
 
 /** What happened at an instant: the symbol `#m-…` of its mark, and its words without the time: "notified". */
 export interface ChartAct {
@@ -65,19 +34,10 @@ export interface ChartAsk {
   readonly acts: readonly ChartAct[];
 }
 
-/** An organization whose deaths are in a chart. */
-export interface ChartMember {
-  readonly slug: string;
-  readonly windowHours: number;
-  /** Deaths expected in its window; null: unknown. Of one alone its runs say it. */
-  readonly expected: number | null;
-  readonly beganMs: number;
-}
-
 /** What a chart is read from. */
 export type ChartSource = Pick<Running, "store" | "clock" | "holdsEvents" | "thresholdsOf" | "countsAssets">;
 
-type Grid = Pick<ChartData, "subject" | "incident" | "acts" | "range" | "fromMs" | "toMs" | "stepMs" | "nowMs">;
+type Grid = ReturnType<typeof gridOf>;
 
 /** How far a chart goes back; null: over its incident. */
 export const chartRanges = { incident: null, "24h": dayMs, "3d": 3 * dayMs, "7d": 7 * dayMs, "90d": 90 * dayMs };
@@ -99,23 +59,23 @@ export function chartOfIncident({
   incident,
   members,
   summary,
-}: Pick<ReadIncident, "incident" | "members" | "summary">): {
-  readonly members: readonly ChartMember[];
-  readonly incident: ChartIncident;
-} {
-  const bySlug = new Map<string, ChartMember>();
-  for (const alert of members) {
-    const { slug, windowHours = 24, onset, startsAtMs, found } = alert;
-    if (alert.check !== check || bySlug.has(slug)) continue;
-    const beganMs = onset?.atMs ?? startsAtMs;
-    bySlug.set(slug, { slug, windowHours, expected: found?.deaths?.expected ?? null, beganMs });
-  }
-  const all = [...bySlug.values()];
+}: Pick<ReadIncident, "incident" | "members" | "summary">) {
+  const spikes = members.filter((alert) => alert.check === check);
+  const firsts = [...Map.groupBy(spikes, ({ slug }) => slug).values()].flatMap(([first]) => first ?? []);
+  const all = firsts.map(({ slug, windowHours = 24, found, onset, startsAtMs }) => ({
+    slug,
+    windowHours,
+    /** Deaths expected in its window; null: unknown. Of one alone its runs say it. */
+    expected: found?.deaths?.expected ?? null,
+    beganMs: onset?.atMs ?? startsAtMs,
+  }));
   return {
     members: all,
     incident: {
       beganMs: Math.min(incident.startedAtMs, ...all.map(({ beganMs }) => beganMs)),
+      /** When its excess stopped; null: it did not, or nobody knows. */
       stoppedMs: summary.excessStoppedAtMs,
+      /** null: it is open. */
       endedMs: incident.endedAtMs,
     },
   };
@@ -130,7 +90,7 @@ export function isThinPast(knownFromMs: number | null, windowHours: number, atMs
 export async function readDeathsChart(
   running: ChartSource,
   ask: ChartAsk & { readonly members: readonly ChartMember[] },
-): Promise<ChartData> {
+) {
   const { store, thresholdsOf, countsAssets } = running;
   const { members, incident } = ask;
   const nowMs = running.clock.nowMs();
@@ -152,28 +112,38 @@ export async function readDeathsChart(
   const isByRuns = events === null || isOfAssets;
   const byRuns = isByRuns || alone !== undefined ? await readRuns(store, members, grid) : null;
   const count = isByRuns ? (byRuns?.count ?? []) : events.count;
-  const known = alone === undefined ? expectedOf(members, endsOf(grid)) : (byRuns?.expected ?? []);
+  const known = alone === undefined ? expectedOf(members, grid.ends) : (byRuns?.expected ?? []);
   const expected = isThin ? [] : known;
   const thresholds = alone === undefined ? null : thresholdsOf(alone.slug);
   const above = (multiplier: number | undefined): Values =>
     multiplier === undefined
       ? []
       : expected.map((one) => (one === null ? null : Math.max(thresholds?.minSpikeCount ?? 0, one * multiplier)));
+  const counting: CountKind = isOfAssets && members.every(({ slug }) => countsAssets(slug)) ? "assets" : "deaths";
   const knownFromMs = knownMs !== null && knownMs > grid.fromMs ? knownMs : null;
   return {
     ...grid,
-    kind: "deaths",
-    count: count.map((one, index) => ((endsOf(grid)[index] ?? 0) < (knownFromMs ?? 0) ? null : one)),
+    /** The deaths in the window, or the good answers of the platform per minute. */
+    kind: "deaths" as "deaths" | "answers",
+    /** Deaths in the window that ends with the step; good answers per minute in it. */
+    count: count.map((one, index) => ((grid.ends[index] ?? 0) < (knownFromMs ?? 0) ? null : one)) as Values,
+    /** As many, or none: what is expected in the window; how many answers were asked for. */
     expected,
     warn: above(thresholds?.warnMultiplier),
     fail: above(thresholds?.failMultiplier),
-    deaths: events?.deaths ?? null,
-    // The steps are of deaths: how many of them are usual where assets are counted nobody knows.
+    /** Deaths in each step; null: single deaths are not known. */
+    deaths: (events?.deaths ?? null) as readonly number[] | null,
+    /** How many of them are usual; null: unknown. Where assets are counted nobody knows: the steps are of deaths. */
     usual: isThin || isOfAssets ? null : usualIn(members, alone && (expected.at(-1) ?? null), grid.stepMs),
-    counting: isOfAssets && members.every(({ slug }) => countsAssets(slug)) ? "assets" : "deaths",
+    /** What all but `deaths` are of. */
+    counting,
+    /** null: the organizations' differ. */
     windowHours,
+    /** When each organization began; empty: it is about one alone. */
     began: alone === undefined ? members.map(({ beganMs }) => beganMs) : [],
+    /** Before it nothing is known; null: before the chart begins. */
     knownFromMs,
+    /** Less than a day before the window is known: nothing is usual yet (CONTRACT 2). */
     isThin,
   };
 }
@@ -185,8 +155,7 @@ export async function readAnswersChart(
   slugs: readonly string[],
 ): Promise<ChartData> {
   const grid = gridOf(ask, clock.nowMs(), null);
-  const { fromMs, toMs, stepMs } = grid;
-  const ends = endsOf(grid);
+  const { fromMs, toMs, stepMs, ends } = grid;
   const good = ends.map(() => 0);
   let asked = 0;
   for await (const [, points] of pointsIn(store, slugs, fromMs - 1, toMs - 1))
@@ -215,7 +184,7 @@ export async function readAnswersChart(
 }
 
 /** The range that is asked for, an incident's with some time before and after it; of a short past all that is known. */
-function gridOf({ subject, incident, acts, params }: ChartAsk, nowMs: number, knownMs: number | null): Grid {
+function gridOf({ subject, incident, acts, params }: ChartAsk, nowMs: number, knownMs: number | null) {
   const range = rangeOf(params, incident);
   let [fromMs, toMs] = [nowMs - (chartRanges[range] ?? chartRanges["7d"]), nowMs];
   if (range === "incident" && incident !== null) {
@@ -228,20 +197,16 @@ function gridOf({ subject, incident, acts, params }: ChartAsk, nowMs: number, kn
   const stepMs = stepsMs.find((one) => (toMs - fromMs) / one <= mostSteps) ?? dayMs;
   fromMs = Math.floor(fromMs / stepMs) * stepMs;
   toMs = Math.min(Math.ceil(toMs / stepMs) * stepMs, nowMs);
-  return { subject, incident, acts, range, fromMs, toMs, stepMs, nowMs };
+  const ends = Array.from({ length: Math.ceil((toMs - fromMs) / stepMs) }, (_, index) =>
+    Math.min(fromMs + (index + 1) * stepMs, toMs),
+  );
+  return { subject, incident, acts, range, fromMs, toMs, stepMs, nowMs, ends };
 }
 
 function rangeOf(params: URLSearchParams, incident: ChartIncident | null): ChartRange {
   const asked = params.get("range") ?? "";
   if (Object.hasOwn(chartRanges, asked) && asked !== "incident") return asked as ChartRange;
   return incident === null ? "7d" : "incident";
-}
-
-/** The end of each step. */
-function endsOf({ fromMs, toMs, stepMs }: Pick<Grid, "fromMs" | "toMs" | "stepMs">): readonly number[] {
-  return Array.from({ length: Math.ceil((toMs - fromMs) / stepMs) }, (_, index) =>
-    Math.min(fromMs + (index + 1) * stepMs, toMs),
-  );
 }
 
 /** When the first event of any of them was; null: of one nothing older is kept, or nothing was stored. */
@@ -256,8 +221,7 @@ async function firstEventMs({ events }: Store, members: readonly ChartMember[]):
  * exact.
  */
 async function readEvents({ liveness, events }: Store, members: readonly ChartMember[], grid: Grid) {
-  const { fromMs, toMs, stepMs } = grid;
-  const ends = endsOf(grid);
+  const { fromMs, toMs, stepMs, ends } = grid;
   const [count, deaths] = [ends.map(() => 0), ends.map(() => 0)];
   for (const [windowHours, group] of Map.groupBy(members, (one) => one.windowHours)) {
     const windowMs = windowHours * hourMs;
@@ -290,7 +254,7 @@ function divisor(left: number, right: number): number {
 
 /** Sums what the last run of each had counted and expected at each instant; null: no run of any had. */
 async function readRuns(store: Store, members: readonly ChartMember[], grid: Grid) {
-  const ends = endsOf(grid);
+  const { ends } = grid;
   const [count, expected] = [ends, ends].map((all) => all.map((): number | null => null));
   const add = (values: (number | null)[] = [], index: number, value: number | null): void => {
     if (value !== null) values[index] = (values[index] ?? 0) + value;
