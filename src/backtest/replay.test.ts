@@ -5,7 +5,6 @@ import { countEvents, defaultThresholds, evaluateSpike, medianDays, spikeWindow 
 import { noType } from "../contract/assets.ts";
 import type { HistoryEvent } from "../store/events/events.ts";
 import { EventRecorder, type EventRecord } from "./event-record.ts";
-import { countsAt } from "./counts.ts";
 import { episodesOf } from "./episodes.ts";
 import { Replay, type Watched } from "./replay.ts";
 
@@ -66,31 +65,6 @@ describe("EventRecorder", () => {
     expect([...revivedAtMs]).toEqual([9, 17, 9, Number.NaN, Number.NaN, 17]);
     expect([...deathsBefore]).toEqual([0, 3, 4, 5, 6, 7, 8]);
     expect(assets).toBe(5);
-  });
-});
-
-describe("countsAt", () => {
-  it("counts what countEvents counts, at any instant", () => {
-    const instants = fc.array(fc.integer({ min: startMs, max: startMs + 25 * dayMs }), { minLength: 1, maxLength: 8 });
-    fc.assert(
-      fc.property(someEvents, instants, someThresholds, someRules, (events, at, given, { baseline, count }) => {
-        const record = recordOf(events);
-
-        for (const nowMs of at) {
-          const days = baseline === "median" ? medianDays(nowMs, given) : [];
-          const {
-            currentCount,
-            baselineCount,
-            dayCounts = [],
-          } = countEvents(events, spikeWindow(nowMs, given), days, count);
-          expect(countsAt(record, nowMs, { thresholds: given, baseline, count })).toEqual({
-            currentCount,
-            baselineCount,
-            dayCounts,
-          });
-        }
-      }),
-    );
   });
 });
 

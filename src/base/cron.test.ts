@@ -152,27 +152,6 @@ describe("laws of cron times", () => {
       { numRuns: isLong ? 500 : 12 },
     );
   });
-
-  it("increase strictly, from any instant", () => {
-    fc.assert(
-      fc.property(
-        pattern,
-        fc.constantFrom(...changes),
-        fc.integer({ min: -2e8, max: 2e8 }),
-        (text, [timezone, change], shiftMs) => {
-          const afterMs = Date.parse(change) + shiftMs;
-
-          const first = nextCronAtMs({ pattern: text, timezone }, afterMs) ?? 0;
-          const second = nextCronAtMs({ pattern: text, timezone }, first) ?? 0;
-
-          expect(first).toBeGreaterThan(afterMs);
-          expect(second).toBeGreaterThan(first);
-          expect(nextCronAtMs({ pattern: text, timezone }, first - 1)).toBe(first);
-        },
-      ),
-      { numRuns: isLong ? 1_000 : 100 },
-    );
-  });
 });
 
 /** Every minute of two days on either side, its local time read with Intl, and the rules of CONTRACT 5 spelled out. */

@@ -312,22 +312,6 @@ describe("the onset", () => {
   ])("%s", (_, buckets, expectedCount, minute) => {
     expect(onsetAtMs({ buckets, windowMs, expectedCount })).toBe(minute === null ? null : minute * minuteMs);
   });
-
-  it("moves with the events, and is one of their buckets", () => {
-    const bucket = fc.record({ minute: fc.integer({ min: 0, max: 1_439 }), deaths: fc.integer({ min: 1, max: 50 }) });
-    fc.assert(
-      fc.property(fc.uniqueArray(bucket, { selector: ({ minute }) => minute }), fc.nat(1e6), (some, shift) => {
-        const sorted = some.toSorted((left, right) => left.minute - right.minute);
-        const buckets = sorted.map(({ minute, deaths }) => at(minute, deaths));
-        const moved = buckets.map(({ atMs, deaths }) => ({ atMs: atMs + shift, deaths }));
-
-        const onset = onsetAtMs({ buckets, windowMs, expectedCount: 3 });
-
-        expect(onset === null || buckets.some(({ atMs }) => atMs === onset)).toBe(true);
-        expect(onsetAtMs({ buckets: moved, windowMs, expectedCount: 3 })).toBe(onset === null ? null : onset + shift);
-      }),
-    );
-  });
 });
 
 describe("a result with evidence", () => {

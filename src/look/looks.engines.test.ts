@@ -190,14 +190,6 @@ describe.each(storeEngines)("on $engine,", (engine) => {
     });
   });
 
-  it("a day on which they did die is confirmed", async () => {
-    await startVerifier();
-    const incident = await anIncident({ dead: { nodead: 30 } });
-    looksWith().start();
-
-    expect(await opinionOf(incident)).toMatchObject({ asked: 20, alive: 0, gone: 20, verdict: "confirmed" });
-  });
-
   it("the verifier is asked once, signed, and never about what may name a victim", async () => {
     await startVerifier();
     const personal = ["https://a.example/?m=b@example.org", `https://a.example/${"a/".repeat(1_100)}`];

@@ -163,20 +163,6 @@ describe("the counters", () => {
     ]);
   });
 
-  it("count what is under way over reloads that take the receiver away and bring it back", async () => {
-    const metrics = newMetrics();
-    const underWay = async (receivers: readonly string[]): Promise<number | null> => {
-      metrics.show({ checks, receivers });
-      return seriesValue(await read(metrics), "flatline_receiver_attempts_under_way");
-    };
-    const ended = metrics.attemptBegan("ops");
-
-    expect([await underWay(["ops"]), await underWay([]), await underWay(["ops"])]).toEqual([1, null, 1]);
-    await underWay([]);
-    ended(true);
-    expect([await underWay([]), await underWay(["ops"])]).toEqual([null, 0]);
-  });
-
   it("fold the codes of an upstream that answers with ever new ones", async () => {
     const metrics = newMetrics();
 

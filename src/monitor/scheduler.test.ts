@@ -73,30 +73,6 @@ describe("the scheduler", () => {
     expect(world.upstream.most).toBe(4);
   });
 
-  it("gives no place to work that nobody wants any more", async () => {
-    const { clock, world } = await setUp();
-    const scheduler = world.process([], { concurrency: 1 });
-    const [first, second] = [new AbortController(), new AbortController()];
-    const worked: string[] = [];
-    const work = (name: string) => async () => {
-      worked.push(name);
-      await clock.sleep(1_000);
-    };
-
-    const done = [
-      scheduler.runBeside(work("first"), first.signal),
-      scheduler.runBeside(work("second"), second.signal),
-      scheduler.runBeside(work("third"), first.signal),
-    ];
-    second.abort(new Error("nobody waits"));
-    const outcomes = Promise.allSettled(done);
-    await clock.advance(2_000);
-
-    expect((await outcomes).map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
-    expect(worked).toEqual(["first", "third"]);
-    await expect(scheduler.runBeside(work("fourth"), second.signal)).rejects.toThrow("nobody waits");
-  });
-
   it("skips and counts ticks that come while the last run is under way", async () => {
     const { clock, world } = await setUp();
     world.behave = () => ({ durationMs: 7 * minute });
@@ -197,21 +173,6 @@ describe("the scheduler", () => {
       "06T12:05",
       "05T12:10",
     ]);
-  });
-
-  it("runs a tick once though the clock is stepped back a little meanwhile", async () => {
-    const { clock, world } = await setUp();
-    world.behave = () => ({ durationMs: 100 });
-    const scheduler = world.process([spikeTarget("acme")]);
-    await scheduler.start();
-    await clock.advance(3 * minute + 50);
-
-    clock.shiftWall(-2_000);
-    await clock.advance(minute);
-    await scheduler.stop(0);
-
-    expect(times(world)).toEqual(["acme 12:02:00", "acme 12:05:00"]);
-    expect(world.skipped).toEqual({ late: 0, overlap: 0 });
   });
 });
 
