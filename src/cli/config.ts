@@ -46,7 +46,7 @@ function addCheck(parent: Command, context: CliContext): void {
       context.stdout.write(`${path}: ok, ${countedParts(counts)}\n`);
       const contacts = config === null ? null : secondOpinionContacts(config);
       if (contacts !== null) context.stdout.write(`${path}: ${contacts}\n`);
-      for (const warning of warnings) context.stderr.write(`${warning}\n`);
+      for (const warning of warnings()) context.stderr.write(`${warning}\n`);
     })
     .addHelpText(
       "after",

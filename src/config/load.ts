@@ -11,13 +11,13 @@ import { redact, type Secret } from "../base/secret.ts";
 import { readWith } from "../contract/issues.ts";
 import { checkRelations } from "./check/relations.ts";
 import { findWarnings } from "./check/warnings.ts";
-import type { WrittenConfig } from "./check/written.ts";
+import type { Finding, WrittenConfig } from "./check/written.ts";
 import type { Config } from "./config.ts";
 import { readDocument, type ConfigDocument } from "./document/document.ts";
 import { maxConfigBytes, readInputFile } from "./document/files.ts";
 import { type Environment, readCoreScalar } from "./document/interpolation.ts";
 import { formatPath, formatProblem, sortProblems, type Problem, type YamlPath, valueAt } from "./document/problems.ts";
-import { hiddenTextsOf, listenOf, resolveConfig, type ResolveInput } from "./resolve.ts";
+import { hiddenTextsOf, listenOf, resolveConfig } from "./resolve.ts";
 import { defaultStorePath, rootSchema, serverShape } from "./schema/schema.ts";
 
 export interface LoadOptions {
@@ -33,9 +33,9 @@ export interface LoadOptions {
  * first syntax, then types and keys, then what refers to something else
  */
 export async function loadConfig(options: LoadOptions): Promise<Config> {
-  const { data, ...read } = await readChecked(options);
-  if (data === null) throw new FlatlineError("internal", "a configuration without a problem was not read");
-  return resolveConfig({ data, ...read });
+  const { config } = await checkConfig({ ...options, isWithoutFiles: false });
+  if (config === null) throw new FlatlineError("internal", "a configuration without a problem was not read");
+  return config;
 }
 
 /** A configuration that was found to be right. */
@@ -44,7 +44,7 @@ export interface CheckedConfig {
   readonly config: Config | null;
   readonly counts: Readonly<Record<"organizations" | "discover" | "receivers", number>>;
   /** What never takes effect or contradicts itself, each as `FILE:LINE:COL: warning: path: message`. */
-  readonly warnings: readonly string[];
+  readonly warnings: () => readonly string[];
 }
 
 /**
@@ -52,43 +52,29 @@ export interface CheckedConfig {
  * @throws invalid_config, as loadConfig does
  */
 export async function checkConfig(options: LoadOptions & { readonly isWithoutFiles: boolean }): Promise<CheckedConfig> {
-  const { data, written, document, environmentListen } = await readChecked(options);
-  const { organizations = [], discover = [], receivers = [] } = written;
-  const warnings = findWarnings(written)
-    .filter(({ path }) => document.isKnown(path))
-    .map(({ path, message, part }) => document.problemAt(path, message, part));
-  const hidden = hiddenTextsOf(document.fileValues);
-  return {
-    config: data === null || options.isWithoutFiles ? null : resolveConfig({ data, document, environmentListen }),
-    counts: { organizations: organizations.length, discover: discover.length, receivers: receivers.length },
-    warnings: sortProblems(warnings).map((one) => redact(formatProblem(one, "warning: "), hidden)),
-  };
-}
-
-interface Checked extends Omit<ResolveInput, "data"> {
-  readonly written: WrittenConfig;
-  /** null: what a file would have to say is not known. */
-  readonly data: ResolveInput["data"] | null;
-}
-
-/** Reads a configuration that has no problem. */
-async function readChecked(options: LoadOptions & { readonly isWithoutFiles?: boolean }): Promise<Checked> {
   const document = await readMain(options);
   const { value, data, problems } = readValue(rootSchema, document);
-  const listen = valueAt(value, ["server", "listen"]);
-  const environment = readEnvironmentListen(options.env, listen, document);
+  const environment = readEnvironmentListen(options.env, valueAt(value, ["server", "listen"]), document);
   refuse([...document.problems, ...problems, ...environment.problems], document);
   // Each key of it is right, or has a placeholder.
   const written = value as WrittenConfig;
-  const environmentListen = environment.listen;
-  const host = listenOf(written.server?.listen, environmentListen).replace(/:\d+$/, "");
+  const { organizations = [], discover = [], receivers = [], server } = written;
+  const at = (findings: readonly Finding[]): Problem[] =>
+    findings
+      .filter(({ path }) => document.isKnown(path))
+      .map(({ path, message, part }) => document.problemAt(path, message, part));
+  const host = listenOf(server?.listen, environment.listen).replace(/:\d+$/, "");
   const place = { lineOf: (path: YamlPath) => document.lineOf(path), isExposed: !isLoopbackHost(host) };
-  const found = (await checkRelations(written, place)).filter(({ path }) => document.isKnown(path));
-  refuse(
-    found.map(({ path, message, part }) => document.problemAt(path, message, part)),
-    document,
-  );
-  return { written, data, document, environmentListen };
+  refuse(at(await checkRelations(written, place)), document);
+  const isRead = data !== null && !options.isWithoutFiles;
+  return {
+    config: isRead ? resolveConfig({ data, document, environmentListen: environment.listen }) : null,
+    counts: { organizations: organizations.length, discover: discover.length, receivers: receivers.length },
+    warnings: () => {
+      const hidden = hiddenTextsOf(document.fileValues);
+      return sortProblems(at(findWarnings(written))).map((one) => redact(formatProblem(one, "warning: "), hidden));
+    },
+  };
 }
 
 /** Reads a value of the document; where a number or boolean is wanted, an unquoted `${…}` alone is read as YAML would. */

@@ -8,7 +8,7 @@ const { folder, write } = useConfigFolder();
 async function warningsOf(text: string): Promise<readonly string[]> {
   await write("flatline.yaml", text);
   const { warnings } = await checkConfig({ path: "flatline.yaml", cwd: folder(), env: {}, isWithoutFiles: false });
-  return warnings;
+  return warnings();
 }
 
 const base = "source: { type: embedded }\norganizations: [acme, { slug: globex, labels: { team: trust } }]\n";
