@@ -18,10 +18,7 @@ export interface FirstEvent {
   readonly atMs: number | null;
 }
 
-/**
- * Returns what is known of the organization's first event; undefined where nothing is.
- * @throws FlatlineError no_events when none was ever stored and that is not to count as ok
- */
+/** Returns what is known of the first event; undefined: nothing is. @throws no_events unless that counts as ok */
 export function firstEventOf({ slug, whenNoEvents }: EventTarget, known: FirstEvents | null): FirstEvent | undefined {
   if (known === null) return undefined;
   const hasBegun = known.has(slug);

@@ -47,10 +47,7 @@ export interface CheckedConfig {
   readonly warnings: () => readonly string[];
 }
 
-/**
- * Checks the configuration as loadConfig does; `isWithoutFiles`: what the files of its `${file:…}` hold is taken as right.
- * @throws invalid_config, as loadConfig does
- */
+/** Checks it as loadConfig does; `isWithoutFiles`: what its files hold is taken as right. @throws invalid_config */
 export async function checkConfig(options: LoadOptions & { readonly isWithoutFiles: boolean }): Promise<CheckedConfig> {
   const document = await readMain(options);
   const { value, data, problems } = readValue(rootSchema, document);
@@ -126,11 +123,7 @@ export interface ClientConfig {
   readonly storePath: string | null;
 }
 
-/**
- * Reads what a client of the daemon needs of the file, and refuses only what is wrong with that: the daemon's secrets may
- * be out of its reach. With `needs` it reads the address only, or the token too.
- * @throws invalid_config, as loadConfig does
- */
+/** Reads what a client of the daemon `needs`, and refuses only what is wrong with that. @throws invalid_config */
 export async function loadClientConfig(
   options: LoadOptions,
   needs: readonly ("listen" | "token")[],
@@ -215,10 +208,7 @@ export interface LookupOptions {
 const localFile = "flatline.yaml";
 const systemFile = "/etc/flatline/flatline.yaml";
 
-/**
- * Returns which configuration file to read: `-c`, else `$FLATLINE_CONFIG`, else ./flatline.yaml, else /etc/flatline/flatline.yaml.
- * @throws invalid_config when none is named and neither exists
- */
+/** Returns which file to read (CONTRACT 3). @throws invalid_config when none is named and neither exists */
 export async function findConfigPath(lookup: LookupOptions): Promise<string> {
   const path = await lookUpConfigPath(lookup);
   if (path === null) throw noConfigFile("");

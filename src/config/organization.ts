@@ -14,10 +14,7 @@ export interface OrganizationResolution {
   readonly receiverNames: readonly string[];
 }
 
-/**
- * Returns the effective organization: its own settings, then those of `defaults`, then the built-in ones; `thresholds`,
- * `labels`, `alert`, `gate` and the settings of checks field by field, all others as a whole (CONTRACT 4).
- */
+/** Returns an organization with what `defaults` say, then what is built in, objects field by field. */
 export function resolveOrganization(resolution: OrganizationResolution): OrganizationConfig {
   const { organization, discoveredBy, defaults, hidden, receiverNames } = resolution;
   const own: OrganizationInput = typeof organization === "string" ? { slug: organization } : organization;

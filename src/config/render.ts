@@ -10,10 +10,7 @@ import { rootSchema } from "./schema/schema.ts";
 
 type Shown = Record<string | number, unknown>;
 
-/**
- * Returns the effective configuration under the names of the file, as plain data: everything that has a default is there, every
- * organization is merged, secrets are `***`. Without secrets it can be loaded again and means the same.
- */
+/** Returns the effective configuration as a file would say it, secrets as `***`; without any it can be loaded. */
 export function describeConfig(config: Config): Record<string, unknown> {
   const { server, storage, hidden } = config;
   // Discovered organizations are no part of the file, which means the same without them.

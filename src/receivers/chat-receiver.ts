@@ -39,10 +39,7 @@ export function createChatReceiver(
   };
 }
 
-/**
- * Returns the link that acknowledges what a message says is firing (CONTRACT 13); none in any other message. It is made for
- * each attempt and is nowhere else: every holder may use it.
- */
+/** Returns the link that acknowledges what fires (CONTRACT 13), made for each attempt: every holder may use it. */
 export function actLinks(
   { alerts, incident, receiver, status }: Notification,
   sign: ReceiverDeps["signLink"],

@@ -62,10 +62,7 @@ export async function deliverRequest(
   }
 }
 
-/**
- * Returns what a status means for a delivery. It is accepted by 2xx. It is tried again after 408, 429 and 5xx, not before the
- * time that Retry-After names. After any other status, redirects included, it is given up; after 413 a shorter one is tried.
- */
+/** Returns what a status means for a delivery (CONTRACT 7); after 413 a shorter one is tried. */
 export function responseOutcome(
   response: Pick<HttpResponse, "status" | "headers" | "body">,
   nowMs: number,
@@ -89,10 +86,7 @@ export function failureOutcome(error: unknown, secrets: readonly Secret[]): Deli
   return { kind: "rejected", error: message };
 }
 
-/**
- * Returns the outcome of several requests that are one delivery: another attempt while any wants one (the ones that were accepted
- * get it again), else rejected when any was.
- */
+/** Returns the outcome of several requests of one delivery: a retry while any wants one, else a refusal. */
 export function combineOutcomes(outcomes: readonly DeliveryOutcome[]): DeliveryOutcome {
   const retries = outcomes.filter((outcome) => outcome.kind === "retry");
   const rejections = outcomes.filter((outcome) => outcome.kind === "rejected");

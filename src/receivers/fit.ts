@@ -15,10 +15,7 @@ const scaleStep = 0.7;
 // The most that phones show of a second line.
 const longestPreview = 160;
 
-/**
- * Renders as much of the message as fits: `fits` returns whether all limits of the medium are kept. With the smallest budget the
- * form fits every medium that is supported (limits.test.ts shows it).
- */
+/** Renders as much of the message as `fits`; with the smallest budget it fits every medium (limits.test.ts). */
 export function fitMessage<Body>(
   message: Message,
   render: (fitted: FittedMessage) => Body,

@@ -18,10 +18,7 @@ export interface Reader {
   readonly withPeople: boolean;
 }
 
-/**
- * Returns what an incident is, in whole sentences (CONTRACT 19): the first says who, how many of how many, and since when, and
- * stands alone where only one line is; then what is known of the cause, what people say that it was, and which takedowns are on hold.
- */
+/** Returns what an incident is (CONTRACT 19): the first sentence stands alone where only one line is. */
 export function headline(facts: HeadlineFacts, reader: Reader): readonly [string, ...string[]] {
   const first = firstSentence(facts, reader.nowMs);
   const said = facts.judgement === null ? [] : [judgementSentence(facts.judgement, reader)];

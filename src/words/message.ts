@@ -78,10 +78,7 @@ export function originsOf({ externalUrl, alerts }: Pick<Notification, "externalU
   return ownOrigins(externalUrl, ...alerts.map(({ url }) => url));
 }
 
-/**
- * Returns where each alert stands now, the worst first, resolved ones last: several changes of one alert in a group are one thing
- * to a reader. An alert that began within the group keeps its first event, with the last severity.
- */
+/** Returns where each alert stands now, the worst first, resolved ones last; what began within the group begins. */
 export function latestNotices(alerts: readonly AlertNotice[]): AlertNotice[] {
   const byId = new Map<string, AlertNotice>();
   for (const notice of alerts) {
@@ -152,10 +149,7 @@ function alertWords({ summary, generatedAtMs }: Notification, notices: readonly 
   return { title: alertLine(only), text: "", facts: alertFacts(only), lists: alertLists(only, generatedAtMs) };
 }
 
-/**
- * The headline of an incident, what is new of it, what is known, and the worst five by excess. Numbers are totals; names are those
- * of the receiver's part only. Of one organization everything that is known of its alert.
- */
+/** The headline, what is new and what is known. Numbers are totals; names are of the receiver's part only. */
 function incidentWords(
   notification: Notification,
   incident: IncidentNotice,

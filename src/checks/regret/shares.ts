@@ -24,10 +24,7 @@ export interface RegretShares {
 
 /** The longer stretch is so many windows. */
 export const longWindows = 7;
-/**
- * An asset that is found alive sooner after its death was between two states, or was looked at by a checker that flaps: it says
- * nothing of what the checker is wrong about.
- */
+/** Found alive sooner after its death, an asset was between two states, or looked at by a checker that flaps. */
 export const leastRevivalMs = 6 * hourMs;
 
 // Some 100 MB: more deaths than any organization that people look at has in so long.

@@ -42,10 +42,7 @@ export function queuedReport(report: Report): QueuedReport {
   };
 }
 
-/**
- * Returns the verdict over a customer review queue, in the shape of a healthcheck result (CONTRACT 9, review queue watcher): warn or
- * fail when the oldest report is at least as old as the threshold says, with findings that name the reports, oldest first.
- */
+/** Returns the verdict by the age of the oldest report; findings name the reports, oldest first. */
 export function evaluateReviewQueue(queue: {
   readonly slug: string;
   readonly nowMs: number;

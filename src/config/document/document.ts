@@ -319,10 +319,7 @@ function isEmpty(node: Node | null): node is null {
   return node === null || (isScalar(node) && node.value === null && (node.source ?? "") === "");
 }
 
-/**
- * Returns the absolute paths of the files whose content is the configuration: the file, and those that its `${file:…}` name.
- * Never rejects: a file that cannot be read names none.
- */
+/** Returns the absolute paths of the file, and of those that it names; an unreadable one names none. */
 export async function configFiles({ path, cwd, env }: LoadOptions): Promise<readonly string[]> {
   const absolutePath = resolve(cwd, path);
   const content = await readRegularFile(absolutePath, maxConfigBytes);
@@ -332,10 +329,7 @@ export async function configFiles({ path, cwd, env }: LoadOptions): Promise<read
   return [...new Set([absolutePath, ...document.files])];
 }
 
-/**
- * Returns a hash that changes with the content of the files, and when one appears or disappears. Content is compared, so that
- * mounted and symlinked files work. Never rejects: an unreadable file is a content of its own.
- */
+/** Returns a hash of what the files hold, so that mounted and symlinked ones work; an unreadable one counts, too. */
 export async function fingerprintFiles(paths: readonly string[]): Promise<string> {
   const hash = createHash("sha256");
   for (const path of paths) {

@@ -18,17 +18,11 @@ export function secretOf(bytes: Buffer): string {
     .replace(/[\r\n]+$/, "");
 }
 
-/**
- * The content of a file, or the reason why it cannot be read, to follow its name: `does not exist`, `is larger than 65536
- * bytes`.
- */
+/** The content of a file, or the reason why it cannot be read, to follow its name: `does not exist`. */
 export type FileContent =
   { readonly kind: "content"; readonly bytes: Buffer } | { readonly kind: "unreadable"; readonly reason: string };
 
-/**
- * Reads a regular file, or the target of a link, up to `maxBytes`. Others are refused: a pipe may never end, and the read
- * cannot be cancelled.
- */
+/** Reads a regular file. Others are refused: a pipe may never end, and the read cannot be cancelled. */
 export function readRegularFile(absolutePath: string, maxBytes: number): Promise<FileContent> {
   // With O_NONBLOCK the open of a pipe without a writer returns at once; regular files are not affected.
   return read(absolutePath, constants.O_RDONLY | constants.O_NONBLOCK, maxBytes, async (handle) => {

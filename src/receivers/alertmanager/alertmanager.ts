@@ -45,11 +45,7 @@ const resendsUntilForgotten = 4;
 // this one, a resolved above all, must not wait.
 const wholePatienceMs = 5_000;
 
-/**
- * Posts to /api/v2/alerts of every address. All are to accept; some seconds later it is enough that one did, as with Prometheus.
- * Alertmanager forgets what is not repeated: the alerts that fire are to be delivered again every `resendIntervalMs`, which is
- * how one that was down learns of them, and what it holds for longer than that ends by itself.
- */
+/** Posts to every address, and again every `resendIntervalMs`: Alertmanager forgets what is not repeated. */
 export function createAlertmanagerReceiver(
   options: AlertmanagerOptions,
   deps: { readonly dispatcher: HttpDispatcher },
@@ -90,9 +86,7 @@ export function createAlertmanagerReceiver(
   };
 }
 
-/**
- * Cuts one notification of any number of alerts into requests: a resend says the same to Alertmanager in any number of them.
- */
+/** Cuts any number of alerts into requests: in how many a resend comes is the same to Alertmanager. */
 function bodiesOf(alerts: readonly object[]): string[] {
   const bodies: string[] = [];
   let texts: string[] = [];

@@ -144,10 +144,7 @@ function serverOf(url: URL) {
   };
 }
 
-/**
- * Whether smtp:// must become encrypted by STARTTLS: a machine in between could else take it out and read all. On this machine
- * it need not, and is where the server offers it; with `?tls=no` it never is.
- */
+/** Whether STARTTLS is a must: a machine in between could take it out and read all. On this one it is not. */
 function encryption({ protocol, hostname, searchParams }: URL): { requireTLS?: boolean; ignoreTLS?: boolean } {
   if (protocol === "smtps:") return {};
   if (searchParams.get("tls") === "no") return { ignoreTLS: true };
@@ -170,10 +167,7 @@ function smtpOutcome(error: unknown, secrets: readonly Secret[]): DeliveryOutcom
   return failureOutcome(new FlatlineError(code, said, { cause: error }), secrets);
 }
 
-/**
- * Returns what is ours of a mail: plain text, that every program shows alike and nothing can be hidden in. All mails of an incident
- * are one thread. nodemailer encodes headers, so that no text can add one.
- */
+/** Returns what is ours of a mail, in plain text; mails of an incident are one thread. nodemailer encodes headers. */
 export function mailOf(notification: Notification, wording?: Wording) {
   const { incident, alerts } = notification;
   const thread = incident?.id ?? alerts[0]?.id;

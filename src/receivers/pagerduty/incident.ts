@@ -40,10 +40,7 @@ const webhookSchema = z.object({
 const signature = /^v1=([0-9a-f]{64})$/i;
 const longestName = 200;
 
-/**
- * Answers whether any signature of `X-PagerDuty-Signature` is that of the raw body (V3, "Verifying signatures"). Compares
- * each in constant time.
- */
+/** Answers whether a signature of the header is that of the raw body (V3); compares each in constant time. */
 export function isSigned(body: Uint8Array, header: string | undefined, secret: Secret): boolean {
   const expected = createHmac("sha256", secret.reveal()).update(body).digest();
   let isFound = false;
@@ -54,10 +51,7 @@ export function isSigned(body: Uint8Array, header: string | undefined, secret: S
   return isFound;
 }
 
-/**
- * Reads the body of a signed webhook; null for an event that changes no alert, such as a ping.
- * @throws FlatlineError invalid_data for what is no webhook of version 3
- */
+/** Reads a webhook of version 3; null for what changes no alert, such as a ping. @throws invalid_data */
 export function readIncidentEvent(body: Uint8Array): IncidentEvent | null {
   const read = webhookSchema.safeParse(parseJson(Buffer.from(body).toString("utf8")));
   if (!read.success)

@@ -56,10 +56,7 @@ async function check({ template, contentType }: WrittenReceiver): Promise<KeyPro
   return [];
 }
 
-/**
- * POSTs the payload of CONTRACT 7 or the operator's template, with the headers of Standard Webhooks: a retry has the same id, its
- * own timestamp and signature.
- */
+/** POSTs the payload of CONTRACT 7 or of the template. A retry has the same id, its own timestamp and signature. */
 export function createWebhookReceiver(
   options: WebhookOptions,
   deps: Pick<ReceiverDeps, "dispatcher" | "messages">,
