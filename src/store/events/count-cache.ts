@@ -4,7 +4,7 @@ import { dayMs, minuteMs, type Clock } from "../../base/time.ts";
 import type { AssetTypeDeaths, DeathsQuery } from "../../contract/liveness-counts.ts";
 import { rowStatement } from "../engine/dialect.ts";
 import type { PlainDb } from "../tables.ts";
-import { deadStatusId } from "./rules.ts";
+import { deathsInSql } from "./counts.ts";
 
 /** The deaths of one type: the minutes that have some, in order, each with the sum of all deaths through it. */
 interface TypeTotals {
@@ -17,7 +17,7 @@ interface TypeTotals {
 
 interface Organization {
   /** The minutes from `fromMinute` to before `nextMinute` are known; Infinity: all later ones are. */
-  readonly fromMinute: number;
+  fromMinute: number;
   nextMinute: number;
   /** The longest time that was asked for, in minutes. */
   reach: number;
@@ -34,8 +34,11 @@ interface Cell {
   readonly deaths: number;
 }
 
-/** The rest of an instant's minute, whose events have to be read, and the sums by type that they belong to. */
-type Edge = readonly [slug: string, fromMs: number, toMs: number, types: readonly TypeTotals[], end: number[]];
+/** The rest of an instant's minute, which the database has to count, and the sums by type that it belongs to. */
+interface Edge extends DeathsQuery {
+  readonly types: readonly TypeTotals[];
+  readonly end: number[];
+}
 
 /** Most cells in memory, of 24 bytes; the database counts what does not fit. */
 export const mostCells = 10_000_000;
@@ -55,16 +58,6 @@ const readTails = rowStatement<Cell>(
     CROSS JOIN event_minutes USING (slug_id) LEFT JOIN event_asset_types USING (type_id)
     WHERE minute >= from_minute LIMIT ${rowsASlice}`,
 );
-const readEdges = rowStatement<Omit<Cell, "minute">>(
-  ["bigint", "text", "bigint", "bigint"],
-  (rows) => `
-    WITH asked (place, slug, from_ms, to_ms) AS (${rows})
-    SELECT place, asset_type, deaths FROM (
-      SELECT place, type_id, sum(count) AS deaths FROM asked CROSS JOIN event_slugs USING (slug)
-      CROSS JOIN events USING (slug_id) WHERE at_ms >= from_ms AND at_ms < to_ms AND status_id = ${deadStatusId}
-      GROUP BY place, type_id) LEFT JOIN event_asset_types USING (type_id)`,
-);
-
 /**
  * Counts deaths from running totals in memory: two look-ups answer an interval of any length, only the rest of a minute is read. One
  * process writes, by one connection, and says within the transaction what it changes: what was read before is then not used, and
@@ -93,12 +86,12 @@ export class CountCache {
     const edges: Edge[] = [];
     const begun = queries.map((query) => this.#begin(query, edges));
     this.#wake();
-    const asked = edges.map(([slug, fromMs, toMs], place) => [place, slug, fromMs, toMs]);
-    for (const { place, asset_type, deaths } of await readEdges(this.db, asked)) {
-      const [, , , types = [], end = []] = edges[place] ?? [];
-      const index = types.findIndex(({ assetType }) => assetType === asset_type);
-      end[index] = (end[index] ?? 0) + deaths;
-    }
+    const counted = await deathsInSql(this.db, edges);
+    for (const [edge, { types, end }] of edges.entries())
+      for (const { assetType, deaths } of counted[edge] ?? []) {
+        const place = types.findIndex((type) => type.assetType === assetType);
+        end[place] = (end[place] ?? 0) + (deaths[0] ?? 0);
+      }
     return begun.map((answer) => answer?.() ?? null);
   }
 
@@ -128,12 +121,16 @@ export class CountCache {
   pruned(beforeMinute: number): void {
     for (const one of this.#organizations.values()) {
       one.version++;
-      for (const type of one.types) {
-        const place = placeOf(type.minutes, beforeMinute);
-        this.cells -= place;
-        type.deleted = sumBefore(type, place);
-        [type.minutes, type.sums] = [type.minutes.slice(place), type.sums.slice(place)];
-      }
+      this.#trim(one, beforeMinute);
+    }
+  }
+
+  #trim(one: Organization, beforeMinute: number): void {
+    for (const type of one.types) {
+      const place = placeOf(type.minutes, beforeMinute);
+      this.cells -= place;
+      type.deleted = sumBefore(type, place);
+      [type.minutes, type.sums] = [type.minutes.slice(place), type.sums.slice(place)];
     }
   }
 
@@ -160,15 +157,24 @@ export class CountCache {
     const firstMinute = minuteAfter(Math.min(...instants));
     const lastMinute = minuteAfter(Math.max(...instants));
     const one = this.#organizations.get(slug);
-    if (one === undefined || firstMinute < one.fromMinute)
-      return this.#add(slug, firstMinute, lastMinute - firstMinute);
+    if (one === undefined || firstMinute < one.fromMinute) {
+      this.forgotten(slug);
+      const fromMinute = Math.max(0, firstMinute - spareMinutes);
+      const reach = lastMinute - firstMinute;
+      this.#organizations.set(slug, { fromMinute, nextMinute: fromMinute, reach, version: 0, types: [] });
+      this.#wanted.add(slug);
+      return null;
+    }
     if (one.nextMinute !== Infinity) {
       this.#wanted.add(slug);
       return null;
     }
     one.reach = Math.max(one.reach, lastMinute - firstMinute);
     const neededMinute = lastMinute - one.reach;
-    if (neededMinute > one.fromMinute + mostSpareMinutes) this.#add(slug, neededMinute, one.reach);
+    if (neededMinute > one.fromMinute + mostSpareMinutes) {
+      one.fromMinute = neededMinute - spareMinutes;
+      this.#trim(one, one.fromMinute);
+    }
     const { version, types } = one;
     const ends = new Map([...instants].map((atMs) => [atMs, endAt(slug, types, atMs, edges)]));
     return () => {
@@ -181,14 +187,6 @@ export class CountCache {
         return deaths.some((count) => count > 0) ? [{ assetType, deaths }] : [];
       });
     };
-  }
-
-  #add(slug: string, firstMinute: number, reach: number): null {
-    this.forgotten(slug);
-    const fromMinute = Math.max(0, firstMinute - spareMinutes);
-    this.#organizations.set(slug, { fromMinute, nextMinute: fromMinute, reach, version: 0, types: [] });
-    this.#wanted.add(slug);
-    return null;
   }
 
   /** Reads what changed last of those that are known but for that; where it is much, they are loaded. */
@@ -285,6 +283,7 @@ function endAt(slug: string, types: readonly TypeTotals[], atMs: number, edges: 
   const places = types.map(({ minutes }) => placeOf(minutes, minute));
   const end = types.map((type, index) => sumBefore(type, places[index] ?? 0));
   const hasDeaths = types.some(({ minutes }, index) => minutes[places[index] ?? 0] === minute);
-  if (hasDeaths && minute * minuteMs <= atMs) edges.push([slug, minute * minuteMs, atMs + 1, types, end]);
+  const interval = { afterMs: minute * minuteMs - 1, untilMs: atMs };
+  if (hasDeaths && interval.afterMs < atMs) edges.push({ slug, intervals: [interval], types, end });
   return end;
 }

@@ -66,7 +66,7 @@ const countDeaths = rowStatement<{ place: number; asset_type: string | null; dea
 );
 
 /** Returns the deaths of each query in SQL, in order: hundreds of organizations a statement. */
-async function deathsInSql(
+export async function deathsInSql(
   db: PlainDb,
   queries: readonly DeathsQuery[],
 ): Promise<readonly (readonly AssetTypeDeaths[])[]> {
