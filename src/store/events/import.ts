@@ -1,5 +1,5 @@
 import { FlatlineError } from "../../base/errors.ts";
-import { holdHeap, releaseHeap } from "../../base/heap-growth.ts";
+import { collectHeap, holdHeap, releaseHeap } from "../../base/heap-growth.ts";
 import { latestInstantMs } from "../../base/instant.ts";
 import { EqualEvents, mostConflictsNamed, type Added } from "./add.ts";
 import type { EventLayout } from "./layout.ts";
@@ -93,6 +93,7 @@ export async function importEvents(options: ImportOptions): Promise<ImportOutcom
       otherStatuses: otherStatuses(totals.byStatus),
     };
     if (target === null || rows === 0) return { ...summary, ...noAnswer, received: rows };
+    if (rows > rowsABatch) collectHeap();
     const name = inputs.map((input) => input.name).join(", ");
     const id = await target.begin({ name, rows, slugs: totals.slugs });
     const equal = new EqualEvents((slug) => totals.isInOrder(slug));
