@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { brotliCompressSync, gzipSync } from "node:zlib";
+import { gzipSync } from "node:zlib";
 import { bundle } from "./bundle.js";
 import { buildDocs, buildSite } from "./site.js";
 
@@ -29,15 +29,7 @@ if (!isNpx && existsSync(tsc) && existsSync(`${root}src`)) {
     await buildDocs(root, `${root}dist/web`);
     const libraries = await buildSite(root, assets);
     for (const name of readdirSync(assets).filter((name) => /\.(?:css|js|svg)$/.test(name)))
-      compress(`${assets}/${name}`);
+      writeFileSync(`${assets}/${name}.gz`, gzipSync(readFileSync(`${assets}/${name}`), { level: 9 }));
     await bundle(root, libraries);
   }
-}
-
-/** Writes `path`.gz and `path`.br, for the server to send. */
-function compress(path) {
-  const plain = readFileSync(path);
-  writeFileSync(`${path}.gz`, gzipSync(plain, { level: 9 }));
-  // Its usual quality is the best one.
-  writeFileSync(`${path}.br`, brotliCompressSync(plain));
 }

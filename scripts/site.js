@@ -1,5 +1,5 @@
 // Joins the browser's code and the sheets of src/web/browser into two files whose names change with what they say, so that a
-// browser keeps them for good, and writes their names to site.json for the server (src/web/pages/assets.ts).
+// browser keeps them for good, and writes their names to site.json for the server (src/web/assets.ts).
 import { createHash } from "node:crypto";
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";

@@ -1,9 +1,9 @@
 import { promisify } from "node:util";
-import { brotliCompress, constants, gzip } from "node:zlib";
+import { gzip } from "node:zlib";
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-import { acceptedEncoding } from "./assets.ts";
+import { acceptsGzip } from "./assets.ts";
 import { belowBasePath } from "./base-path.ts";
 
 /** The pages' own Content-Security-Policy: everything from here, nothing inline, no framing. */
@@ -18,57 +18,42 @@ export const pagePolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
 // Smaller answers fit a packet anyway.
 const leastBytes = 1_400;
-// The best that is quick: a page of 100 rows takes some 3 ms.
-const brotliQuality = 4;
 
-/** A text as one client takes it; encoding null: as it is. */
-export interface PackedText {
-  readonly encoding: "br" | "gzip" | null;
-  readonly body: string | Buffer;
-}
+/** Markup as one client takes it: text, or compressed. */
+export type PackedText = string | Buffer;
 
 /** Leads the addresses of a markup below the path of `externalUrl`, and compresses it when the client takes it. */
 export async function packText(request: FastifyRequest, markup: string): Promise<PackedText> {
   const text = belowBasePath(request.basePath, markup);
-  const encoding = acceptedEncoding(request);
-  if (encoding === null || text.length < leastBytes) return { encoding: null, body: text };
-  const plain = Buffer.from(text);
-  const body =
-    encoding === "br"
-      ? await compressBrotli(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } })
-      : await compressGzip(plain);
-  return { encoding, body };
+  return text.length < leastBytes || !acceptsGzip(request) ? text : compressGzip(text);
 }
 
-/** Answers with text that is packed for this client. */
+/** Answers with a page, or a part of one, that is packed for this client. */
 export function sendPacked(
   reply: FastifyReply,
-  type: string,
-  { encoding, body }: PackedText,
+  packed: PackedText,
   // Forms say where they come from, and a browser says it for them only where this lets it.
   referrerPolicy: "same-origin" | "no-referrer" = "same-origin",
 ): FastifyReply {
-  void reply.type(`${type}; charset=utf-8`).headers({
+  void reply.type("text/html; charset=utf-8").headers({
     "content-security-policy": pagePolicy,
     "referrer-policy": referrerPolicy,
     vary: "accept-encoding, authorization, cookie",
   });
-  return (encoding === null ? reply : reply.header("content-encoding", encoding)).send(body);
+  return (typeof packed === "string" ? reply : reply.header("content-encoding", "gzip")).send(packed);
 }
 
-/** Answers with text, compressed when the client takes it. */
-export async function sendText(
+/** Answers with markup, compressed when the client takes it. */
+export async function sendHtml(
   request: FastifyRequest,
   reply: FastifyReply,
-  type: string,
-  text: string,
-  referrerPolicy?: Parameters<typeof sendPacked>[3],
+  markup: string,
+  referrerPolicy?: Parameters<typeof sendPacked>[2],
 ): Promise<FastifyReply> {
-  return sendPacked(reply, type, await packText(request, text), referrerPolicy);
+  return sendPacked(reply, await packText(request, markup), referrerPolicy);
 }
 
 /** Returns the query of a request. */

@@ -12,7 +12,6 @@ interface Asset {
   readonly plain: Buffer;
   /** As the build compressed it. */
   readonly gzip: Buffer | null;
-  readonly br: Buffer | null;
 }
 
 const types: Readonly<Record<string, string>> = {
@@ -50,7 +49,6 @@ function readAsset(name: string): Asset | null {
     etag: `"${createHash("sha256").update(plain).digest("base64url").slice(0, 16)}"`,
     plain,
     gzip: readBuilt(`${path}.gz`),
-    br: readBuilt(`${path}.br`),
   };
 }
 
@@ -71,26 +69,23 @@ function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset): 
   const caching = hashedName.test(request.url) ? "public, max-age=31536000, immutable" : "no-cache";
   void reply.headers({ etag: asset.etag, "cache-control": caching, vary: "accept-encoding" }).type(asset.type);
   if (request.headers["if-none-match"] === asset.etag) return reply.code(304).send();
-  return sendEncoded(request, reply, asset);
+  if (asset.gzip === null || !acceptsGzip(request)) return reply.send(asset.plain);
+  return reply.header("content-encoding", "gzip").send(asset.gzip);
 }
 
-function sendEncoded(request: FastifyRequest, reply: FastifyReply, asset: Asset): FastifyReply {
-  const accepted = acceptedEncoding(request);
-  const compressed = accepted === null ? null : asset[accepted];
-  if (compressed === null) return reply.send(asset.plain);
-  return reply.header("content-encoding", accepted).send(compressed);
-}
-
-/** Returns which of ours the client takes, the better first. */
-export function acceptedEncoding(request: FastifyRequest): "br" | "gzip" | null {
-  if (accepts(request, "br")) return "br";
-  return accepts(request, "gzip") ? "gzip" : null;
-}
-
-/** Returns whether the client takes this encoding. */
-export function accepts({ headers }: FastifyRequest, encoding: "br" | "gzip"): boolean {
+export function acceptsGzip({ headers }: FastifyRequest): boolean {
   return (headers["accept-encoding"] ?? "")
     .toLowerCase()
     .split(",")
-    .some((part) => part.split(";", 1)[0]?.trim() === encoding && !/;\s*q=0(?:\.0*)?\s*$/.test(part));
+    .some((part) => part.split(";", 1)[0]?.trim() === "gzip" && !/;\s*q=0(?:\.0*)?\s*$/.test(part));
+}
+
+let siteFiles: { readonly style: string; readonly script: string } | null = null;
+
+/** Returns the names of the style and the script of all pages: each has a part that changes with what it says. */
+export function siteAssets(): { readonly style: string; readonly script: string } {
+  siteFiles ??= JSON.parse(
+    readBuilt("assets/site.json")?.toString() ?? '{"style":"site.css","script":"site.js"}',
+  ) as NonNullable<typeof siteFiles>;
+  return siteFiles;
 }

@@ -11,7 +11,7 @@ import { renderReport } from "../../metrics/check-series.ts";
 import { contentType } from "../../metrics/exposition.ts";
 import { unknownCheck } from "./check-view.ts";
 import type { Running } from "../read/running.ts";
-import { accepts } from "../assets.ts";
+import { acceptsGzip } from "../assets.ts";
 import { addRoute } from "../route.ts";
 
 const defaultCheck = "dead-asset-spike";
@@ -71,7 +71,7 @@ function probeTimeoutMs(header: string | string[] | undefined): number {
 function sendExposition(request: FastifyRequest, reply: FastifyReply, pieces: readonly Buffer[]): FastifyReply {
   reply.type(contentType).header("vary", "accept-encoding");
   const body = Readable.from(pieces.filter(({ length }) => length > 0));
-  if (!accepts(request, "gzip")) return reply.send(body);
+  if (!acceptsGzip(request)) return reply.send(body);
   // Series shrink to a twentieth even so.
   const gzip = createGzip({ level: constants.Z_BEST_SPEED });
   return reply.header("content-encoding", "gzip").send(pipeline(body, gzip, () => undefined));

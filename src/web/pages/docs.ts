@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 
-import { sendText } from "../answer.ts";
+import { sendHtml } from "../answer.ts";
 import { readBuilt } from "../assets.ts";
 import { html } from "../parts/html.ts";
 import { sendProblem } from "../problem.ts";
@@ -21,7 +21,7 @@ export function addDocsPages(server: FastifyInstance): void {
     const { title, content } = page;
     // The project's own text, built with the program.
     const main = html`<article class="docs">${{ html: content }}</article>`;
-    return sendText(request, reply, "text/html", renderSheet(title, main));
+    return sendHtml(request, reply, renderSheet(title, main));
   };
   addRoute(server, "GET /docs", { access: "open", handle: (asked) => send(null, asked) });
   addRoute(server, "GET /docs/:page", { access: "open", handle: (asked) => send(asked.params.page, asked) });

@@ -4,7 +4,7 @@ import type { ByteBudget } from "../../base/request-body.ts";
 import type { Clock } from "../../base/time.ts";
 import type { Severity } from "../../contract/severity.ts";
 import { timeText } from "../../words/numbers.ts";
-import { sendText } from "../answer.ts";
+import { sendHtml } from "../answer.ts";
 import { personNameOf, receiveForm } from "../body.ts";
 import { html, type Html } from "../parts/html.ts";
 import { addRoute } from "../route.ts";
@@ -57,7 +57,7 @@ export function addLinkRoutes(
       <div class="signin"><div>${said}</div></div>`;
     const text = renderSheet(`${title} · flatline`, main);
     // Its address is what lets act.
-    return sendText(request, reply, "text/html", text, "no-referrer");
+    return sendHtml(request, reply, text, "no-referrer");
   };
   addRoute(server, "GET /act/acknowledge/:incident", {
     access: "open",

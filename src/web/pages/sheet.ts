@@ -1,5 +1,5 @@
 import { html, type Html } from "../parts/html.ts";
-import { siteAssets } from "./assets.ts";
+import { siteAssets } from "../assets.ts";
 import { symbols, wordmark } from "./marks.ts";
 
 /** Renders a document of its content alone: no pages to go to, no script, nothing of the fleet. */

@@ -5,8 +5,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FlatlineError, storeReason } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { minuteMs } from "../../base/time.ts";
-import { packText, paramsOf, sendPacked, sendText, type PackedText } from "../answer.ts";
-import { acceptedEncoding } from "../assets.ts";
+import { packText, paramsOf, sendHtml, sendPacked, type PackedText } from "../answer.ts";
+import { acceptsGzip, siteAssets } from "../assets.ts";
 import { receiveForm } from "../body.ts";
 import { hasIdentities, refusalOf, sendRefusal, type Access, type Refusal } from "../access/admission.ts";
 import { readerOf } from "../access/identity.ts";
@@ -18,7 +18,6 @@ import type { Running } from "../read/running.ts";
 import { addRoute, type Asked } from "../route.ts";
 import { signInPath } from "../sign-in/next.ts";
 import { isLedToSignIn, leadToSignIn, wantsHtml } from "../sign-in/lead.ts";
-import { siteAssets } from "./assets.ts";
 import { renderDialog } from "./dialog.ts";
 import { renderDocument, renderMessage, type PageContent } from "./frame.ts";
 
@@ -77,8 +76,9 @@ const mostPages = 100;
 // All members of a large incident, ticked one by one.
 const mostFormBytes = 1_024 * 1_024;
 
-interface MadePage extends PackedText {
+interface MadePage {
   readonly status: number;
+  readonly packed: PackedText;
 }
 
 /** Returns what the pages of one server share. */
@@ -103,7 +103,7 @@ export function createSite({ version, logger, running, settings }: SiteOptions):
       here: request.url,
       tag,
     };
-    return { status: content.status ?? 200, ...(await packText(request, renderDocument(frame, content))) };
+    return { status: content.status ?? 200, packed: await packText(request, renderDocument(frame, content)) };
   }
 
   async function send(request: FastifyRequest, reply: FastifyReply, content: PageContent): Promise<FastifyReply> {
@@ -133,7 +133,7 @@ export function createSite({ version, logger, running, settings }: SiteOptions):
   async function answerAct(request: FastifyRequest, reply: FastifyReply, answer: ActAnswer): Promise<FastifyReply> {
     if (!("did" in answer)) {
       if (answer.isDialog !== true || !wantsPart(request)) return send(request, reply, answer);
-      return sendText(request, reply.code(answer.status ?? 200), "text/html", answer.main.html);
+      return sendHtml(request, reply.code(answer.status ?? 200), answer.main.html);
     }
     const { did, path } = answer;
     if (wantsPart(request))
@@ -157,7 +157,7 @@ export function createSite({ version, logger, running, settings }: SiteOptions):
           if (request.headers["if-none-match"] === tag) return reply.code(304).send();
           const made = async (): Promise<MadePage> =>
             make(request, await render({ ...asked, search: paramsOf(request) }), tag);
-          const key = `${tag} ${acceptedEncoding(request)}`;
+          const key = `${tag} ${acceptsGzip(request)}`;
           return sendMade(reply, await (wantsPart(request) ? shared(key, made) : made()));
         },
       }),
@@ -236,8 +236,8 @@ export function createSite({ version, logger, running, settings }: SiteOptions):
   };
 }
 
-function sendMade(reply: FastifyReply, { status, ...page }: MadePage): FastifyReply {
-  return sendPacked(reply.code(status), "text/html", page);
+function sendMade(reply: FastifyReply, { status, packed }: MadePage): FastifyReply {
+  return sendPacked(reply.code(status), packed);
 }
 
 /** Returns the dialog that says why an act was not done; what is no mistake of whoever asked is thrown again. */

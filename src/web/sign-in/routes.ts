@@ -5,7 +5,7 @@ import { dayMs, type Clock } from "../../base/time.ts";
 import { isFromOwnPage } from "../access/own-page.ts";
 import type { Sessions } from "../access/sessions.ts";
 import { personNameOf, receiveForm } from "../body.ts";
-import { paramsOf, sendText } from "../answer.ts";
+import { paramsOf, sendHtml } from "../answer.ts";
 import { countOf, durationText } from "../../words/numbers.ts";
 import { renderMessage } from "../pages/frame.ts";
 import { renderSheet } from "../pages/sheet.ts";
@@ -31,7 +31,7 @@ export function addSignInRoutes(server: FastifyInstance, { clock, sessions, bodi
   const { access } = server.routes;
 
   function send(request: FastifyRequest, reply: FastifyReply, main: Html): Promise<FastifyReply> {
-    return sendText(request, reply, "text/html", renderSheet("Sign in · flatline", main));
+    return sendHtml(request, reply, renderSheet("Sign in · flatline", main));
   }
 
   function sendForm(

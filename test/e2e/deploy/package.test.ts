@@ -22,7 +22,7 @@ const allowed = [
   /^dist\/program\/(?:[\w.-]+\.js(?:\.map)?|package\.json|sbom\.cdx\.json|THIRD-PARTY-LICENSES\.txt)$/,
   /^dist\/types\/(?:(?:spike|client|contract|base)\/[\w-]+\.d\.ts|package\.json)$/,
   // What the page is made of.
-  /^dist\/web\/[\w/.-]+\.(?:js|css|svg|json)(?:\.gz|\.br)?$/,
+  /^dist\/web\/[\w/.-]+\.(?:js|css|svg|json)(?:\.gz)?$/,
 ];
 const forbidden = /\.test\.|testdata|goldens|(?:^|\/)src\//;
 
