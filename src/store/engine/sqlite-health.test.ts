@@ -37,6 +37,18 @@ describe("a store whose files change", () => {
   const half = async (path: string): Promise<void> => truncate(path, Math.floor((await stat(path)).size / 2));
   it.each([
     ["damaged when it was cut in half", half, "damaged", "its file was overwritten or truncated"],
+    [
+      "damaged when its log was cut in half",
+      (path: string) => half(`${path}-wal`),
+      "damaged",
+      "its write-ahead log was overwritten or truncated",
+    ],
+    [
+      "damaged when its log was cut off",
+      (path: string) => truncate(`${path}-wal`),
+      "damaged",
+      "its write-ahead log was overwritten or truncated",
+    ],
     ["lost when it was deleted", (path: string) => rm(path), "deleted", "the store was deleted"],
     [
       "lost when its log was deleted",
@@ -72,6 +84,8 @@ describe("a store whose files change", () => {
     expect(await look()).toBeNull();
     database.exec("insert into kept values (randomblob(20000))");
     expect(await look()).toBeNull();
+    // At any time: this connection cannot be asked for the pages of the log.
+    database.exec("begin immediate");
 
     await harm(path);
 

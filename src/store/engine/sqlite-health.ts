@@ -1,11 +1,17 @@
 import { statSync, type BigIntStats } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import type { FlatlineError } from "../../base/errors.ts";
 import type { StoreProblem } from "../store.ts";
 import { lockPathOf } from "./file-lock.ts";
-import { damageCodes, resultCodeOf, unusableMeaning } from "./sqlite-file.ts";
+import { damageCodes, databaseUri, resultCodeOf, unusableMeaning } from "./sqlite-file.ts";
 
 // One failure may be of a moment.
 const manyFailures = 3;
+// SQLITE_IOERR, also of a read beyond the end.
+const ioErrorCode = 10;
+// https://sqlite.org/fileformat2.html#walformat
+const logHeaderBytes = 32;
+const frameHeaderBytes = 24;
 
 const lost = "everything that flatline writes from now on is lost when it ends";
 const stop = "Stop flatline and restore the store from a backup";
@@ -13,7 +19,9 @@ const stop = "Stop flatline and restore the store from a backup";
 const deleted = `store was deleted: ${lost}. ${stop}, or restart it to continue with the remaining data`;
 const replaced = `the store was replaced by another file: ${lost}. ${stop}, or restart it to continue with that file`;
 const unlocked = "the lock of the store was deleted: another process may write to it, too. Restart flatline";
-const damaged = `the store is damaged, its file was overwritten or truncated: ${lost}. ${stop}, or move it away to start with an empty store`;
+const orEmpty = "or move it away to start with an empty store";
+const damagedBy = (what: string): string =>
+  `the store is damaged, its ${what} was overwritten or truncated: ${lost}. ${stop}, ${orEmpty}`;
 
 /**
  * Checks that the open database is still the file at its path, and usable: SQLite silently continues with a deleted file, and with
@@ -49,7 +57,10 @@ export class SqliteHealth {
     this.#code = resultCodeOf(cause);
   }
 
-  /** Costs three stats of files; where statements failed, also what `write` does: there may be room again. That does not repair damage. */
+  /**
+   * Costs three stats of files, and while the log is written to a question to SQLite; where statements failed, also what `write`
+   * does: there may be room again. That does not repair damage.
+   */
   async look(write: () => Promise<void>): Promise<StoreProblem | null> {
     const found = this.#lostFile() ?? this.#failing();
     if (found?.kind !== "failing") return found;
@@ -71,7 +82,9 @@ export class SqliteHealth {
       const known = this.#seen.get(file);
       const found = statSync(file, { bigint: true, throwIfNoEntry: false });
       if (found !== undefined && (known === undefined || known.ino === found.ino)) {
-        if (file === this.#path && found.size < (known?.size ?? 0n)) return this.#problem("damaged", damaged);
+        if (file === this.#path && found.size < (known?.size ?? 0n)) return this.#problem("damaged", damagedBy("file"));
+        if (file === this.#log && found.mtimeNs !== known?.mtimeNs && this.#isLogCut())
+          return this.#problem("damaged", damagedBy("write-ahead log"));
         this.#seen.set(file, found);
       } else if (known !== undefined) {
         if (file === this.#lock) return this.#problem("deleted", unlocked);
@@ -82,9 +95,23 @@ export class SqliteHealth {
     return null;
   }
 
+  /** SQLite knows the log's pages by the memory that its connections share. One of its own can be asked amid a transaction. */
+  #isLogCut(): boolean {
+    try {
+      using database = new DatabaseSync(databaseUri(this.#path, "mode=ro"), { readOnly: true });
+      const pages = Number(database.prepare("pragma wal_checkpoint(noop)").get()?.["log"]);
+      const pageBytes = Number(database.prepare("pragma page_size").get()?.["page_size"]);
+      const bytes = statSync(this.#log, { throwIfNoEntry: false })?.size ?? 0;
+      return pages > 0 && bytes < logHeaderBytes + pages * (frameHeaderBytes + pageBytes);
+    } catch (error) {
+      // A lack of descriptors or memory proves nothing.
+      return [ioErrorCode, ...damageCodes].includes(resultCodeOf(error));
+    }
+  }
+
   #failing(): StoreProblem | null {
     if (this.#inARow < manyFailures) return null;
-    if (damageCodes.includes(this.#code)) return this.#problem("damaged", damaged);
+    if (damageCodes.includes(this.#code)) return this.#problem("damaged", damagedBy("file"));
     const meaning = unusableMeaning(this.#code) ?? "its statements fail";
     return this.#problem("failing", `the store cannot be used: ${meaning}`);
   }

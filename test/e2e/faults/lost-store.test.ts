@@ -1,4 +1,4 @@
-import { open, rename, rm, writeFile } from "node:fs/promises";
+import { open, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
@@ -48,6 +48,13 @@ async function overwrite(path: string, at = 0): Promise<void> {
   await file.close();
 }
 
+/** Leaves pages in the write-ahead log. */
+async function writeLog(path: string): Promise<void> {
+  const other = new DatabaseSync(path, { timeout: 5_000 });
+  other.exec("create table other (column); drop table other");
+  other.close();
+}
+
 describe("a store that is lost while a daemon runs on it", () => {
   let folder: ProgramFolder;
   let daemon: Daemon;
@@ -93,8 +100,11 @@ describe("a store that is lost while a daemon runs on it", () => {
   }, 60_000);
 
   // The end comes before the next look.
-  it("ends with 74 when a page of it was overwritten just before", async () => {
-    await overwrite(path, 4_096);
+  it.each([
+    ["its log was cut off", () => writeLog(path).then(() => truncate(`${path}-wal`, 0))],
+    ["a page of it was overwritten", () => overwrite(path, 4_096)],
+  ])("ends with 74 when %s just before", async (_how, lose) => {
+    await lose();
 
     daemon.signal("SIGTERM");
 
