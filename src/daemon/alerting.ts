@@ -30,7 +30,11 @@ export function createAlerting(ground: Ground, runtime: Runtime) {
     resend: (receiver) => notifier.resend(receiver),
     onAnswered: () => bus.emit("stored", "else"),
   });
-  const alertAssets = createAlertAssets({ ...ground, isOurs: () => runtime.current().config.source.holdsEvents });
+  const alertAssets = createAlertAssets({
+    ...ground,
+    isOurs: () => runtime.current().config.source.holdsEvents,
+    keptForMs: () => runtime.current().config.storage.eventRetentionMs,
+  });
   const looks = createLooks({
     ...ground,
     sources: createLookAssets({ evidence: store.evidence, clock, alertAssets }),

@@ -26,7 +26,6 @@ function maintenanceOf(
       organizations: [],
     }),
     gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }),
-    beforeEventsGo: () => Promise.resolve(),
   });
 }
 

@@ -18,8 +18,6 @@ export interface MaintenanceOptions {
     readonly organizations: readonly Pick<OrganizationConfig, "thresholds">[];
   };
   readonly gateOf: (slug: string) => GatePolicy;
-  /** Keeps what the events up to that instant are still asked for, before they go. */
-  readonly beforeEventsGo: (beforeMs: number, signal: AbortSignal) => Promise<void>;
 }
 
 // Often enough that a round is short, seldom enough to cost nothing: it looks into some twenty tables.
@@ -105,8 +103,6 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
     // This is last, because it fails while events are imported into a file.
     if (eventRetentionMs > 0) {
       const beforeMs = nowMs - eventRetentionMs;
-      await options.beforeEventsGo(beforeMs, loop.signal);
-      if (loop.signal.aborted) return;
       await inSlices(() => store.events.prune({ beforeMs, maxRows: rowsPerSlice }));
     }
   }

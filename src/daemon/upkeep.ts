@@ -10,7 +10,7 @@ import type { Runtime } from "./runtime.ts";
 export type Upkeep = ReturnType<typeof createUpkeep>;
 
 /** Creates the loops that tidy up, beat, and look for organizations that nobody watches. */
-export function createUpkeep(ground: Ground, runtime: Runtime, { loops, alertAssets }: Alerting, checking: Checking) {
+export function createUpkeep(ground: Ground, runtime: Runtime, { loops }: Alerting, checking: Checking) {
   const { bus, signal, stop } = ground;
   const { scheduler, fleet } = checking;
   const current = () => runtime.current();
@@ -25,7 +25,6 @@ export function createUpkeep(ground: Ground, runtime: Runtime, { loops, alertAss
     ...ground,
     config: () => current().config,
     gateOf: (slug) => current().settings.gateOf(slug),
-    beforeEventsGo: alertAssets.keepCosts,
   });
   const unwatched = createUnwatched(ground, () => {
     const { config, slugs } = current();

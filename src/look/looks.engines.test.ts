@@ -102,7 +102,7 @@ function looksWith(given: Partial<LookSettings> = {}): Looks {
     sentinelsOf: () => [],
     ...given,
   };
-  const alertAssets = createAlertAssets({ store, clock, logger: createSilentLogger(), isOurs: () => true });
+  const alertAssets = createAlertAssets({ store, clock, isOurs: () => true, keptForMs: () => 0 });
   looks = createLooks({
     store,
     clock,

@@ -328,7 +328,6 @@ export async function startWeb(
       ofIncident: async () => null,
       costOf: async () => null,
       costSpanOf: async () => null,
-      keepCosts: async () => undefined,
     },
     unwatched: {
       count: async () => world.unwatched.length,

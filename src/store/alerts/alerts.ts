@@ -63,18 +63,6 @@ const foundSchema = z.object({
     .nullable(),
 });
 
-/** The cost of a broken checker (CONTRACT 15): deaths after the onset, and how long live assets counted as dead. */
-const costSchema = z.object({
-  deaths: z.number(),
-  knownCount: z.number(),
-  revived: z.number(),
-  stillDead: z.number(),
-  /** The time from the last death to the first revival, summed over all revived assets. */
-  closedSeconds: z.number(),
-  /** The same of each, ascending; of many, evenly drawn ones. */
-  closedQuantiles: z.array(z.number()).readonly(),
-});
-
 /** What receivers are told of an alert that fires depends on these; instants are those of the commits. */
 const changedSchema = z.object({
   firedAtMs: z.number(),
@@ -112,8 +100,6 @@ const bodySchema = z.object({
   found: foundSchema.exactOptional(),
   /** The run that began it was no look at a known rate: the first ever, after a changed configuration, or after a long gap. */
   isFirstLook: z.literal(true).exactOptional(),
-  /** The cost as of when its events began to be deleted; absent before, and where it is not judged `checker`. */
-  cost: costSchema.exactOptional(),
   /** The named reason of the last decision about it (alerting/decide/reasons.ts). */
   reason: z.string(),
   /** When the store took that it fires, and its last change since; absent while pending. */
@@ -136,7 +122,6 @@ export type AlertPeak = z.infer<typeof peakSchema>;
 export type AlertAcknowledgement = Readonly<z.infer<typeof acknowledgementSchema>>;
 export type AlertJudgement = Readonly<z.infer<typeof judgementSchema>>;
 export type AlertFound = Readonly<z.infer<typeof foundSchema>>;
-export type AlertCost = Readonly<z.infer<typeof costSchema>>;
 export type AlertEnd = Readonly<z.infer<typeof endSchema>>;
 
 /** One alert, from its first run that is not ok until it is pruned; at most one a (check, slug, kind) lives (CONTRACT 1 and 7). */

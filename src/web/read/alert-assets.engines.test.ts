@@ -4,7 +4,6 @@ import { describe, expect, it } from "vitest";
 import { createWorldOn, death, type EventWorld } from "../../../test/support/store/event-store.ts";
 import { storeEngines } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
-import { createSilentLogger } from "../../base/logger.ts";
 import { dayMs, hourMs } from "../../base/time.ts";
 import { actor } from "../../contract/actor.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
@@ -15,7 +14,6 @@ import { firingAlert } from "../../../test/support/firing-alert.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
 const clock = createVirtualClock({ startMs: nowMs });
-const logger = createSilentLogger();
 const windowHours = 24;
 const kim = actor("kim", "token");
 
@@ -30,7 +28,8 @@ function alertOf(id: string, slug: string, startsAtMs: number): Alert {
   return firingAlert(id, startsAtMs, { slug, peak, windowHours });
 }
 
-const portOf = ({ store }: EventWorld) => createAlertAssets({ store, clock, logger, isOurs: () => true });
+const portOf = ({ store }: EventWorld) =>
+  createAlertAssets({ store, clock, isOurs: () => true, keptForMs: () => 2 * dayMs });
 
 async function find(world: EventWorld, id: string): Promise<DeadAssets> {
   const assets = await portOf(world).of(id);
@@ -167,7 +166,7 @@ describe.each(storeEngines)("on $engine, the assets of an alert", (engine) => {
     await world.store.alerts.save(alertOf("one", "acme", nowMs));
 
     expect(await Promise.all(["other", "unknown", "nobody"].map((id) => port.of(id)))).toEqual([null, null, null]);
-    const remote = createAlertAssets({ store: world.store, clock, logger, isOurs: () => false });
+    const remote = createAlertAssets({ store: world.store, clock, isOurs: () => false, keptForMs: () => 0 });
     expect(await remote.of("one")).toBeNull();
     expect(await port.of("one")).not.toBeNull();
   });
@@ -209,32 +208,34 @@ describe.each(storeEngines)("on $engine, the assets of an alert", (engine) => {
     expect(pages[0]).toMatchObject({ knownCount: 5, seenAliveCount: 1, revivedCount: 1 });
     expect(pages[0]?.assets).toMatchObject([{ deadAtMs: nowMs - 3 }, { revivedAtMs: nowMs + hourMs }]);
     expect(pages[1]?.assets[0]).toMatchObject({ deadAtMs: nowMs + 3 * hourMs });
-    const remote = createAlertAssets({ store, clock, logger, isOurs: () => false });
+    const remote = createAlertAssets({ store, clock, isOurs: () => false, keptForMs: () => 0 });
     expect(await remote.ofIncident({ number: 1, id: "i" }, ["one"])).toBeNull();
   });
 
-  it("cost what they cost after the events have gone, and what is left where they are judged later", async () => {
+  it("cost what is known of their deaths, and nothing that is known where events of theirs are gone", async () => {
     await using world = await createWorldOn(engine);
     const { store } = world;
     const alive = { status: "DETECTED_AS_ALIVE", assetType: "URL" };
     await store.events.add([
       ...["a", "b", "c"].map((asset) => death(nowMs, "acme", { asset, assetType: "URL" })),
+      ...["d", "e"].map((asset) => death(nowMs, "globex", { asset, assetType: "URL" })),
       death(nowMs + hourMs, "acme", { asset: "a", ...alive }),
       death(nowMs + 3 * hourMs, "acme", { asset: "b", ...alive }),
-      death(nowMs, "globex", { asset: "d", assetType: "URL" }),
+      death(nowMs + 6 * hourMs, "globex", { asset: "d", ...alive }),
     ]);
     const judgement = { verdict: "checker", comment: null, by: "kim", note: null, atMs: nowMs } as const;
-    const judge = (one: Alert): Promise<void> => store.alerts.judge([one.id], judgement);
-    const end = { atMs: nowMs + dayMs, isByRun: true };
-    const [one, later] = [alertOf("one", "acme", nowMs), alertOf("later", "globex", nowMs)];
-    for (const alert of [one, later]) await store.alerts.save({ ...alert, end });
-    await judge(one);
-    const keep = (beforeMs: number): Promise<void> => portOf(world).keepCosts(beforeMs);
-    const cost = async (id: string) => {
-      const kept = await store.alerts.find(id);
-      return portOf(world).costOf(kept === null ? [] : [kept]);
-    };
-    const whole = {
+    const costOf = async (...alerts: Alert[]) =>
+      portOf(world).costOf(
+        alerts.map((alert) => ({ ...alert, judgement, end: { atMs: nowMs + dayMs, isByRun: true } })),
+      );
+    const [one, other, old] = [
+      alertOf("one", "acme", nowMs),
+      alertOf("other", "globex", nowMs),
+      alertOf("old", "initech", nowMs - dayMs - 1),
+    ];
+    for (const alert of [one, other, old]) await store.alerts.save(alert);
+
+    const cost = {
       deaths: 3,
       knownCount: 3,
       revived: 2,
@@ -242,15 +243,9 @@ describe.each(storeEngines)("on $engine, the assets of an alert", (engine) => {
       medianClosedSeconds: 7_200,
       closedSeconds: 14_400,
     };
-
-    await keep(nowMs - dayMs);
-    expect((await store.alerts.find("one"))?.cost).toBeUndefined();
-    expect(await cost("one")).toEqual(whole);
-    await keep(nowMs);
-    while ((await store.events.prune({ beforeMs: nowMs + 2 * dayMs, maxRows: 1_000 })).hasMore);
-    await judge(later);
-
-    expect(await cost("one")).toEqual(whole);
-    expect(await cost("later")).toMatchObject({ deaths: 0, knownCount: 0, medianClosedSeconds: null });
+    expect(await costOf(one)).toEqual(cost);
+    expect(await costOf(one, other)).toMatchObject({ deaths: 5, stillDead: 2, medianClosedSeconds: 10_800 });
+    expect(await portOf(world).costOf([one])).toBeNull();
+    expect(await costOf(old)).toBeNull();
   });
 });
