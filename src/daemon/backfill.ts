@@ -1,6 +1,7 @@
 import type { Logger } from "../base/logger.ts";
 import { createRest, dayMs, hourMs, type Clock } from "../base/time.ts";
-import { isSilent, type EventFlowThresholds } from "../checks/event-flow/evaluate.ts";
+import { isSilent } from "../checks/event-flow/evaluate.ts";
+import type { EventFlowSettings } from "../checks/event-flow/event-flow.ts";
 import { evaluateLocally, type SpikeRule } from "../service/local-evaluation.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import type { Store } from "../store/store.ts";
@@ -18,7 +19,7 @@ interface BackfillOptions {
 interface PastOrganization extends SpikeRule {
   readonly slug: string;
   readonly thresholds: SpikeThresholds;
-  readonly eventFlow: { readonly enabled: boolean } & Pick<EventFlowThresholds, "maxSilenceMs">;
+  readonly eventFlow: Pick<EventFlowSettings, "enabled" | "maxSilenceMs">;
 }
 
 const reachMs = 7 * dayMs;

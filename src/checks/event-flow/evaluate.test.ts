@@ -68,9 +68,9 @@ describe("event-flow", () => {
       kinds: [],
     },
   ])("is $severity with $rule", ({ input, severity, kinds }) => {
-    const thresholds = { maxSilenceMs: 6 * hourMs, maxCoverageDrop: 0.5 };
+    const limits = { maxSilenceMs: 6 * hourMs, maxCoverageDrop: 0.5 };
 
-    const result = evaluateEventFlow({ slug: "acme", nowMs, thresholds, ...usual, ...input, appUrl: null });
+    const result = evaluateEventFlow({ slug: "acme", nowMs, limits, ...usual, ...input, appUrl: null });
 
     expect(result.severity).toBe(severity);
     expect(result.findings.map(({ kind }) => kind)).toEqual(kinds);
@@ -83,10 +83,10 @@ describe("event-flow", () => {
     [7_199, "1h 59m"],
     [93_600, "1d 2h"],
   ])("tells a silence of %i s as %s", (seconds, text) => {
-    const thresholds = { maxSilenceMs: 60_000, maxCoverageDrop: 1 };
+    const limits = { maxSilenceMs: 60_000, maxCoverageDrop: 1 };
 
     const input = { ...usual, lastEventAtMs: nowMs - seconds * 1_000 };
-    const { findings } = evaluateEventFlow({ slug: "acme", nowMs, thresholds, ...input, appUrl: null });
+    const { findings } = evaluateEventFlow({ slug: "acme", nowMs, limits, ...input, appUrl: null });
 
     expect(findings[0]?.message).toContain(`for ${text}, the last at`);
   });

@@ -3,20 +3,13 @@ import { medianOf } from "../../base/numbers.ts";
 import { dayMs, secondMs } from "../../base/time.ts";
 import type { Finding, HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { ResultSeverity } from "../../contract/severity.ts";
-
-/** When the check `event-flow` fails and warns. */
-export interface EventFlowThresholds {
-  /** `fail` when no event of any status came for longer, milliseconds. */
-  readonly maxSilenceMs: number;
-  /** `warn` when fewer assets were checked in the last 24 hours than usual by more than this share, 0 to 1; 1: never. */
-  readonly maxCoverageDrop: number;
-}
+import type { EventFlowLimits } from "./event-flow.ts";
 
 /** What one look at an organization's events found. */
 export interface EventFlowInput {
   readonly slug: string;
   readonly nowMs: number;
-  readonly thresholds: EventFlowThresholds;
+  readonly limits: EventFlowLimits;
   /** null: none is stored up to now. */
   readonly lastEventAtMs: number | null;
   /** false: no event was ever stored, and that is no silence. */
@@ -45,11 +38,11 @@ export function isSilent(lastEventAtMs: number | null, nowMs: number, maxSilence
  * days before, which one day of an outage or of a double run does not move.
  */
 export function evaluateEventFlow(input: EventFlowInput): HealthcheckResult {
-  const { slug, nowMs, thresholds, lastEventAtMs, checkedAssets } = input;
+  const { slug, nowMs, limits, lastEventAtMs, checkedAssets } = input;
   const usual = medianOf(input.checkedAssetsByDay);
   const drop = usual === null || usual === 0 ? null : Math.max(0, 1 - checkedAssets / usual);
-  const silent = input.hasBegun && isSilent(lastEventAtMs, nowMs, thresholds.maxSilenceMs);
-  const isThin = drop !== null && (usual ?? 0) >= leastUsual && drop > thresholds.maxCoverageDrop;
+  const silent = input.hasBegun && isSilent(lastEventAtMs, nowMs, limits.maxSilenceMs);
+  const isThin = drop !== null && (usual ?? 0) >= leastUsual && drop > limits.maxCoverageDrop;
   const severity: ResultSeverity = silent ? "fail" : isThin ? "warn" : "ok";
   const silenceSeconds = lastEventAtMs === null ? null : Math.max(0, Math.floor((nowMs - lastEventAtMs) / secondMs));
   return {
@@ -68,8 +61,8 @@ export function evaluateEventFlow(input: EventFlowInput): HealthcheckResult {
       coverageDrop: drop,
     },
     threshold: {
-      maxSilenceSeconds: thresholds.maxSilenceMs / secondMs,
-      maxCoverageDrop: thresholds.maxCoverageDrop,
+      maxSilenceSeconds: limits.maxSilenceMs / secondMs,
+      maxCoverageDrop: limits.maxCoverageDrop,
     },
     findings: [
       ...(silent ? [silence(input, silenceSeconds)] : []),

@@ -6,7 +6,7 @@ import { dayMs, minuteMs } from "../../base/time.ts";
 import type { CheckedOrganization, CheckKind, CheckSettings, Evaluated, StoredEvents } from "../kind.ts";
 import { readFirstEvent, requireEvents } from "../stored-events.ts";
 import { scheduleOf, type EventTarget } from "../target.ts";
-import { coverageIntervals, evaluateEventFlow, type EventFlowThresholds } from "./evaluate.ts";
+import { coverageIntervals, evaluateEventFlow } from "./evaluate.ts";
 
 /** `eventFlow` in the configuration. */
 const eventFlowSettings = {
@@ -30,10 +30,11 @@ const eventFlowSettings = {
   },
 } as const satisfies CheckSettings;
 export type EventFlowSettings = Whole<typeof eventFlowSettings.shape>;
+export type EventFlowLimits = Omit<EventFlowSettings, "enabled" | "schedule">;
 
 export interface EventFlowTarget extends EventTarget {
   readonly check: "event-flow";
-  readonly limits: EventFlowThresholds;
+  readonly limits: EventFlowLimits;
 }
 
 type EventFlowOrganization = CheckedOrganization & { readonly eventFlow: EventFlowSettings };
@@ -65,7 +66,7 @@ export const eventFlow = {
     const result = evaluateEventFlow({
       slug,
       nowMs,
-      thresholds: limits,
+      limits,
       lastEventAtMs,
       hasBegun: first?.hasBegun !== false,
       checkedAssets: await liveness.distinctAssets(slug, { afterMs: nowMs - dayMs, untilMs: nowMs }),

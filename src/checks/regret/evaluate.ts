@@ -3,16 +3,8 @@ import { formatPercent } from "../../base/numbers.ts";
 import { secondMs } from "../../base/time.ts";
 import type { Finding, HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { ResultSeverity } from "../../contract/severity.ts";
-import { longWindows, type RegretAsk, type RegretShares } from "./shares.ts";
-
-/** When the check `regret` fails and warns, and over what. */
-export interface RegretLimits extends Pick<RegretAsk, "windowMs" | "maturityMs"> {
-  /** `warn` and `fail` when a larger share (0 to 1) of the deaths was followed by a revival. */
-  readonly warnAbove: number;
-  readonly failAbove: number;
-  /** The least deaths in the longer stretch; with fewer the verdict is ok. */
-  readonly minDeaths: number;
-}
+import type { RegretLimits } from "./regret.ts";
+import { longWindows, type RegretShares } from "./shares.ts";
 
 /** What one look at an organization's deaths found. */
 export interface RegretInput {

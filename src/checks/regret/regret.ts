@@ -1,13 +1,13 @@
 import { z } from "zod";
 
-import { builtIn } from "../../base/schema/section.ts";
+import { builtIn, type Whole } from "../../base/schema/section.ts";
 import { duration, wholeNumber } from "../../base/schema/values.ts";
 import { eventLoopTurn, dayMs, hourMs } from "../../base/time.ts";
 import type { EventPlace } from "../../store/events/asset-events.ts";
 import type { CheckedOrganization, CheckKind, CheckSettings, Evaluated, StoredEvents } from "../kind.ts";
 import { readFirstEvent, requireEvents } from "../stored-events.ts";
 import { scheduleOf, type EventTarget } from "../target.ts";
-import { evaluateRegret, type RegretLimits } from "./evaluate.ts";
+import { evaluateRegret } from "./evaluate.ts";
 import { DeathJudge, regretStartMs, leastRevivalMs, type RegretAsk } from "./shares.ts";
 
 const share = z.number().gt(0).max(1);
@@ -37,6 +37,8 @@ const regretSettings = {
     ),
   },
 } as const satisfies CheckSettings;
+
+export type RegretLimits = Whole<typeof regretSettings.shape>;
 
 export interface RegretTarget extends EventTarget {
   readonly check: "regret";

@@ -4,12 +4,7 @@ import { secondMs } from "../../base/time.ts";
 import type { Finding, HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { Report } from "../../contract/reports.ts";
 import type { ResultSeverity } from "../../contract/severity.ts";
-
-/** The ages of the oldest queued report from which the check `review-queue` warns or fails (CONTRACT 4, reviewQueue). */
-export interface ReviewQueueThresholds {
-  readonly warnAfterMs: number;
-  readonly failAfterMs: number;
-}
+import type { ReviewQueueThresholds } from "./review-queue.ts";
 
 /** A report that waits for the customer's review, as the evaluation needs it. */
 export interface QueuedReport {

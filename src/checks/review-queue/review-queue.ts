@@ -8,7 +8,7 @@ import type { PlatformApi } from "../../contract/platform-api.ts";
 import { walkReports } from "../../contract/report-pages.ts";
 import type { CheckedOrganization, CheckKind, CheckSettings, Evaluated, SaidNumbers } from "../kind.ts";
 import { scheduleOf, type AnyTarget } from "../target.ts";
-import { evaluateReviewQueue, queuedReport, type QueuedReport, type ReviewQueueThresholds } from "./evaluate.ts";
+import { evaluateReviewQueue, queuedReport, type QueuedReport } from "./evaluate.ts";
 
 const longMs = 365 * dayMs;
 
@@ -29,9 +29,9 @@ const reviewQueueSettings = {
     ),
   },
 } as const satisfies CheckSettings;
-type ReviewQueueOrganization = CheckedOrganization & {
-  readonly reviewQueue: Whole<typeof reviewQueueSettings.shape>;
-};
+type ReviewQueueSettings = Whole<typeof reviewQueueSettings.shape>;
+export type ReviewQueueThresholds = Omit<ReviewQueueSettings, "enabled" | "schedule">;
+type ReviewQueueOrganization = CheckedOrganization & { readonly reviewQueue: ReviewQueueSettings };
 
 export interface ReviewQueueTarget extends AnyTarget {
   readonly check: "review-queue";
