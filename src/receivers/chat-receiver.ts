@@ -1,11 +1,10 @@
-import type { Receiver } from "../alerting/deliver/receiver.ts";
 import type { Notification } from "../alerting/notify/notification.ts";
 import { formatCount } from "../base/numbers.ts";
 import { Secret } from "../base/secret.ts";
 import { isActNotice } from "../words/alert.ts";
 import type { MessageLink, Wording } from "../words/message.ts";
 import { deliverRequest } from "./delivery.ts";
-import { urlShape, type OptionsOf, type ReceiverDeps, type ReceiverKind } from "./kind.ts";
+import { urlShape, type Delivering, type OptionsOf, type ReceiverDeps, type ReceiverKind } from "./kind.ts";
 
 /** Returns the body for a notification, as it becomes JSON. */
 type BodyOf = (notification: Notification, wording: Wording) => object;
@@ -23,18 +22,15 @@ export function chatKind(summary: string, bodyOf: BodyOf) {
 
 /** Creates a receiver that posts to an incoming webhook. */
 export function createChatReceiver(
-  { type, name, url }: ChatOptions,
+  { url }: Pick<ChatOptions, "url">,
   bodyOf: BodyOf,
   { dispatcher, signLink }: Pick<ReceiverDeps, "dispatcher" | "signLink">,
-): Receiver {
+): Delivering {
   return {
-    name,
-    type,
     deliver: (notification, context) => {
-      const headers = { "content-type": "application/json; charset=utf-8", "user-agent": "flatline" };
       const acts = actLinks(notification, signLink, context.nowMs);
       const body = JSON.stringify(bodyOf(notification, { acts }));
-      return deliverRequest(dispatcher, { url, headers, body, secrets: linkSecrets(acts) }, context);
+      return deliverRequest(dispatcher, { url, body, secrets: linkSecrets(acts) }, context);
     },
   };
 }

@@ -5,21 +5,17 @@ import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import { parseRetryAfter, sendRequest, type HttpResponse } from "../base/http.ts";
 import { redact, Secret } from "../base/secret.ts";
 import { decoded } from "../base/uri-text.ts";
-import type { DeliveryOutcome } from "../alerting/deliver/receiver.ts";
+import type { DeliveryOutcome, Receiver } from "../alerting/deliver/receiver.ts";
 import { plainText } from "../words/text.ts";
 
 /** What a delivery is made with. */
-export interface DeliveryContext {
-  readonly signal: AbortSignal;
-  readonly nowMs: number;
-  /** The recipient, one of the receiver's [null: the receiver has none]. */
-  readonly recipient?: string | null;
-}
+export type DeliveryContext = Pick<Parameters<Receiver["deliver"]>[1], "signal" | "nowMs">;
 
 /** One POST to one address. */
 export interface DeliveryRequest {
   readonly url: Secret;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Over those of JSON from flatline [none]. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body: string;
   /** Secrets that an error must not show, beside the address itself: an answer may echo what it was sent. */
   readonly secrets?: readonly Secret[];
@@ -49,7 +45,7 @@ export async function deliverRequest(
     const response = await sendRequest(dispatcher, {
       method: "POST",
       url: request.url.reveal(),
-      headers: request.headers,
+      headers: { "user-agent": "flatline", "content-type": "application/json", ...request.headers },
       body: request.body,
       signal: context.signal,
       maxBodyBytes: maxAnswerBytes,

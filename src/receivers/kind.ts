@@ -29,6 +29,9 @@ interface Named {
   readonly name: string;
 }
 
+/** What a type makes of a receiver, which has its name and type already. */
+export type Delivering = Omit<Receiver, "name" | "type">;
+
 /** Everything that depends on the type of a receiver: its keys in the configuration and its requests (CONTRACT 4 and 7). */
 export interface ReceiverKind {
   /** Describes it in the reference of the configuration. */
@@ -49,7 +52,7 @@ export interface ReceiverKind {
   readonly rules?: (values: WrittenReceiver) => readonly KeyProblem[];
   /** Returns what is wrong and takes longer to find. */
   check?(written: WrittenReceiver): Promise<readonly KeyProblem[]>;
-  create(options: Named, deps: ReceiverDeps): Receiver;
+  create(options: Named, deps: ReceiverDeps): Delivering;
 }
 
 /** The keys of a receiver that posts to one address. */

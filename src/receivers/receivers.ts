@@ -38,5 +38,6 @@ export function receiverKind(type: ReceiverType): ReceiverKind {
 
 /** Creates a receiver of the configuration. */
 export function createReceiver(options: ReceiverOptions, deps: ReceiverDeps): Receiver {
-  return receiverKind(options.type).create(options, deps);
+  const { name, type } = options;
+  return { name, type, ...receiverKind(type).create(options, deps) };
 }

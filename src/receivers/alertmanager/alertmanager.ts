@@ -4,10 +4,10 @@ import { builtIn } from "../../base/schema/section.ts";
 import { checkHttpUrl, duration, shortestIntervalMs } from "../../base/schema/values.ts";
 import { Secret } from "../../base/secret.ts";
 import { minuteMs } from "../../base/time.ts";
-import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
+import type { DeliveryOutcome } from "../../alerting/deliver/receiver.ts";
 import { alertmanagerAlertsBody, labelledAlerts } from "./alerts.ts";
 import { combineOutcomes, deliverRequest, listBytes, maxBodyBytes } from "../delivery.ts";
-import type { OptionsOf, ReceiverKind } from "../kind.ts";
+import type { Delivering, OptionsOf, ReceiverKind } from "../kind.ts";
 
 const shape = {
   url: secrets(checkHttpUrl, 16).describe(
@@ -47,14 +47,11 @@ const wholePatienceMs = 5_000;
 
 /** Posts to every address, and again every `resendIntervalMs`: Alertmanager forgets what is not repeated. */
 export function createAlertmanagerReceiver(
-  options: AlertmanagerOptions,
+  { url, resendIntervalMs }: AlertmanagerOptions,
   deps: { readonly dispatcher: HttpDispatcher },
-): Receiver {
-  const { name, type, resendIntervalMs } = options;
-  const urls = options.url.map(alertsAddress);
+): Delivering {
+  const urls = url.map(alertsAddress);
   return {
-    name,
-    type,
     resendIntervalMs,
     budget: {
       maxBytes: maxBodyBytes,
@@ -69,11 +66,9 @@ export function createAlertmanagerReceiver(
       if (alerts.length === 0) return { kind: "accepted", detail: "nothing to send" };
       const activeUntilMs = context.nowMs + resendsUntilForgotten * resendIntervalMs;
       const bodies = bodiesOf(alertmanagerAlertsBody(alerts, activeUntilMs));
-      const headers = { "content-type": "application/json", "user-agent": "flatline" };
       const sendAll = async (url: Secret): Promise<DeliveryOutcome> => {
         const outcomes: DeliveryOutcome[] = [];
-        for (const body of bodies)
-          outcomes.push(await deliverRequest(deps.dispatcher, { url, headers, body }, context));
+        for (const body of bodies) outcomes.push(await deliverRequest(deps.dispatcher, { url, body }, context));
         return combineOutcomes(outcomes);
       };
       const outcomes = await Promise.all(urls.map(sendAll));

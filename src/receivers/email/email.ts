@@ -16,7 +16,7 @@ import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.
 import { actLinks, linkSecrets } from "../chat-receiver.ts";
 import { addressSecrets, failureOutcome, shown } from "../delivery.ts";
 import { fitMessage, listLines, severityMarks } from "../fit.ts";
-import type { OptionsOf, ReceiverDeps, ReceiverKind } from "../kind.ts";
+import type { Delivering, OptionsOf, ReceiverDeps, ReceiverKind } from "../kind.ts";
 import { messageOf, type Wording } from "../../words/message.ts";
 
 // A limit beside the receiver's own deadline: no state of a conversation before the mail may wait for longer.
@@ -83,14 +83,12 @@ function ownName(from: string): string {
 }
 
 /** Sends mail over SMTP, to one recipient in each delivery. */
-export function createEmailReceiver(options: EmailOptions, deps: Pick<ReceiverDeps, "signLink"> = {}): Receiver {
-  const { name, type, from, url, hello } = options;
+export function createEmailReceiver(options: EmailOptions, deps: Pick<ReceiverDeps, "signLink"> = {}): Delivering {
+  const { from, url, hello } = options;
   const recipients = [...new Set(options.to)];
   const address = url.reveal();
   const secrets = [...addressSecrets(url), ...passwordsOf(address)];
   return {
-    name,
-    type,
     recipients,
     answerMs,
     deliver: async (notification, context) => {

@@ -2,12 +2,11 @@ import type { Logger } from "../../base/logger.ts";
 import { formatCount } from "../../base/numbers.ts";
 import { breakAddress, breakAddresses } from "../../base/broken-address.ts";
 import type { AlertNotice, NoticeEvent, Notification } from "../../alerting/notify/notification.ts";
-import type { Receiver } from "../../alerting/deliver/receiver.ts";
 import { countingOf } from "../../contract/death-counts.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import { isActNotice } from "../../words/alert.ts";
 import { originsOf } from "../../words/message.ts";
-import type { OptionsOf, ReceiverKind } from "../kind.ts";
+import type { Delivering, OptionsOf, ReceiverKind } from "../kind.ts";
 
 // Each alert has a line: the fleet verdict sums up a storm, and one number the rest.
 const maxLines = 100;
@@ -19,11 +18,11 @@ export const logKind = {
 } as const satisfies ReceiverKind;
 
 /** Writes one line per alert to flatline's own log; cannot fail. */
-export function createLogReceiver(options: OptionsOf<"log", object>, deps: { readonly logger: Logger }): Receiver {
-  const { logger } = deps;
+export function createLogReceiver(
+  options: OptionsOf<"log", object>,
+  { logger }: { readonly logger: Logger },
+): Delivering {
   return {
-    name: options.name,
-    type: options.type,
     deliver: async (notification) => {
       logNotification(logger, notification, options.name);
       return { kind: "accepted", detail: "logged" };

@@ -2,7 +2,6 @@ import { Agent } from "undici";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import type { Notification } from "../../alerting/notify/notification.ts";
-import type { Receiver } from "../../alerting/deliver/receiver.ts";
 import { Secret } from "../../base/secret.ts";
 import { startHttpSink, type HttpSink } from "../../../test/support/far-side/http-sink.ts";
 import { createPagerdutyReceiver, pagerdutyEvents } from "./pagerduty.ts";
@@ -12,7 +11,7 @@ const signal = new AbortController().signal;
 let dispatcher: Agent;
 let sink: HttpSink;
 
-function open(): Receiver {
+function open() {
   const options = {
     type: "pagerduty",
     name: "pager",

@@ -4,12 +4,12 @@ import { checkKey, optionalSecret, secret } from "../../base/schema/secret-rules
 import { checkHttpUrl } from "../../base/schema/values.ts";
 import { Secret } from "../../base/secret.ts";
 import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
-import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
+import type { DeliveryOutcome } from "../../alerting/deliver/receiver.ts";
 import type { Severity } from "../../contract/severity.ts";
 import { deliverRequest } from "../delivery.ts";
 import { fitMessage, type FittedMessage } from "../fit.ts";
 import { iso } from "../../contract/v1/instant.ts";
-import type { OptionsOf, ReceiverKind } from "../kind.ts";
+import type { Delivering, OptionsOf, ReceiverKind } from "../kind.ts";
 import { isTest } from "../../words/alert.ts";
 import { httpLinks, latestNotices, messageOf } from "../../words/message.ts";
 import { plainText } from "../../words/text.ts";
@@ -52,21 +52,20 @@ export type PagerdutyEvent = ReturnType<typeof eventOf> & Partial<Pick<ReturnTyp
 
 /** Triggers, acknowledges and resolves in PagerDuty; the incident's id is the dedup_key. */
 export function createPagerdutyReceiver(
-  options: Omit<PagerdutyOptions, "webhookSecret">,
+  { routingKey, url }: Omit<PagerdutyOptions, "webhookSecret">,
   deps: { readonly dispatcher: HttpDispatcher },
-): Receiver {
-  const { name, type, routingKey } = options;
-  const url = options.url ?? defaultUrl;
-  const headers = { "content-type": "application/json", "user-agent": "flatline" };
+): Delivering {
   return {
-    name,
-    type,
     deliver: async (notification, context) => {
       let outcome: DeliveryOutcome = { kind: "accepted", detail: "nothing to send" };
       // In order, and all of them again when one was not accepted: an event may be repeated.
       for (const event of pagerdutyEvents(notification)) {
         const body = JSON.stringify({ routing_key: routingKey.reveal(), ...event });
-        outcome = await deliverRequest(deps.dispatcher, { url, headers, body, secrets: [routingKey] }, context);
+        outcome = await deliverRequest(
+          deps.dispatcher,
+          { url: url ?? defaultUrl, body, secrets: [routingKey] },
+          context,
+        );
         if (outcome.kind !== "accepted") break;
       }
       return outcome;

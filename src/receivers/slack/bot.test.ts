@@ -37,7 +37,7 @@ function sample(kind: string, { organizations = 1 } = {}): Notification {
 
 function deliver(notification: Notification): Promise<DeliveryOutcome> {
   const receiver = createSlackBot(
-    { type: "slack", name: "trust", token: new Secret(token), channel: "#alerts", apiUrl: `${sink.url}/api/` },
+    { name: "trust", token: new Secret(token), channel: "#alerts", apiUrl: `${sink.url}/api/` },
     {
       dispatcher,
       logger: { info: () => undefined } as never,

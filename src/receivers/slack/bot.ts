@@ -1,12 +1,12 @@
 import { z } from "zod";
 
-import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
+import type { DeliveryOutcome } from "../../alerting/deliver/receiver.ts";
 import { parseRetryAfter, sendRequest } from "../../base/http.ts";
 import type { Secret } from "../../base/secret.ts";
 import { parseJson } from "../../base/json.ts";
 import { actLinks, linkSecrets } from "../chat-receiver.ts";
 import { failureOutcome, maxAnswerBytes, responseOutcome, shown, type DeliveryContext } from "../delivery.ts";
-import type { ReceiverDeps } from "../kind.ts";
+import type { Delivering, ReceiverDeps } from "../kind.ts";
 import { isActNotice, isTest } from "../../words/alert.ts";
 import type { SlackOptions } from "./kind.ts";
 import { slackBody, slackReply } from "./slack.ts";
@@ -14,7 +14,7 @@ import { slackBody, slackReply } from "./slack.ts";
 export const defaultApiUrl = "https://slack.com/api";
 
 /** A bot that may write in one channel. */
-export type SlackBotOptions = Pick<SlackOptions, "type" | "name" | "channel" | "apiUrl"> & { readonly token: Secret };
+export type SlackBotOptions = Pick<SlackOptions, "name" | "channel" | "apiUrl"> & { readonly token: Secret };
 
 const answerSchema = z.object({
   ok: z.boolean(),
@@ -60,12 +60,10 @@ interface SlackAnswer {
  * thread that says what changed (CONTRACT 15). Where the message is gets stored before the delivery counts as accepted: an edit
  * may be repeated, and a post whose answer was lost is made twice.
  */
-export function createSlackBot(options: SlackBotOptions, deps: ReceiverDeps): Receiver {
-  const { name, type, channel } = options;
+export function createSlackBot(options: SlackBotOptions, deps: ReceiverDeps): Delivering {
+  const { name, channel } = options;
   const messages = deps.messages ?? null;
   return {
-    name,
-    type,
     deliver: async (notification, context) => {
       const present = (await messages?.presentOf(notification)) ?? notification;
       const acts = actLinks(present, deps.signLink, context.nowMs);

@@ -1,11 +1,10 @@
 import { z } from "zod";
 
-import type { Receiver } from "../../alerting/deliver/receiver.ts";
 import { checkKey, optionalSecret } from "../../base/schema/secret-rules.ts";
 import { checkHttpUrl, httpUrl, type KeyProblem } from "../../base/schema/values.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { createChatReceiver } from "../chat-receiver.ts";
-import type { OptionsOf, ReceiverDeps, ReceiverKind, WrittenReceiver } from "../kind.ts";
+import type { Delivering, OptionsOf, ReceiverDeps, ReceiverKind, WrittenReceiver } from "../kind.ts";
 import { createSlackBot, defaultApiUrl } from "./bot.ts";
 import { slackBody } from "./slack.ts";
 
@@ -32,10 +31,10 @@ export const slackKind = {
   hasLinks: true,
   rules,
   hasThreads: ({ token }: SlackOptions) => token !== null,
-  create({ url, token, ...options }: SlackOptions, deps: ReceiverDeps): Receiver {
+  create({ url, token, ...options }: SlackOptions, deps: ReceiverDeps): Delivering {
     if (token !== null) return createSlackBot({ ...options, token }, deps);
     if (url === null) throw new FlatlineError("internal", "a Slack receiver without url and token was accepted");
-    return createChatReceiver({ ...options, url }, slackBody, deps);
+    return createChatReceiver({ url }, slackBody, deps);
   },
 } as const satisfies ReceiverKind;
 

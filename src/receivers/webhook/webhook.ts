@@ -1,13 +1,20 @@
 import { z } from "zod";
 
 import type { Notification } from "../../alerting/notify/notification.ts";
-import type { IncidentMessages, Receiver } from "../../alerting/deliver/receiver.ts";
+import type { IncidentMessages } from "../../alerting/deliver/receiver.ts";
 import type { KeyProblem } from "../../base/schema/values.ts";
 import { asFlatlineError } from "../../base/errors.ts";
 import { checkSigningSecret, optionalSecrets, secretHeaders } from "../../base/schema/secret-rules.ts";
 import { bareSecrets, deliverRequest, failureOutcome, listBytes, maxBodyBytes } from "../delivery.ts";
 import { notificationPayload, type NotificationPayload } from "../payload.ts";
-import { urlShape, type OptionsOf, type ReceiverDeps, type ReceiverKind, type WrittenReceiver } from "../kind.ts";
+import {
+  urlShape,
+  type Delivering,
+  type OptionsOf,
+  type ReceiverDeps,
+  type ReceiverKind,
+  type WrittenReceiver,
+} from "../kind.ts";
 import { createWebhookSigner } from "./signature.ts";
 import type { CompiledTemplate } from "./template.ts";
 
@@ -60,8 +67,8 @@ async function check({ template, contentType }: WrittenReceiver): Promise<KeyPro
 export function createWebhookReceiver(
   options: WebhookOptions,
   deps: Pick<ReceiverDeps, "dispatcher" | "messages">,
-): Receiver {
-  const { name, type, url } = options;
+): Delivering {
+  const { url } = options;
   const own = options.headers ?? {};
   const secrets = options.secret ?? [];
   const contentType = options.contentType ?? defaultContentType;
@@ -72,8 +79,6 @@ export function createWebhookReceiver(
     Object.entries(own).map(([header, value]) => [header.toLowerCase(), value.reveal()]),
   );
   return {
-    name,
-    type,
     budget: { maxBytes: maxBodyBytes, bytesOf: (notification) => bytesOf(notificationPayload(notification)) },
     deliver: async (notification, context) => {
       let text: string;
@@ -84,7 +89,6 @@ export function createWebhookReceiver(
         return failureOutcome(error, hidden);
       }
       const headers = {
-        "user-agent": "flatline",
         ...ownHeaders,
         "content-type": contentType,
         ...signer.headers({ id: notification.id, atMs: context.nowMs, body: text }),
