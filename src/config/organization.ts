@@ -29,17 +29,6 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
   };
 }
 
-/** Returns an organization of which nothing is said, for all receivers of these names. */
-export function builtinOrganization(receiverNames: readonly string[]): OrganizationConfig {
-  return resolveOrganization({
-    organization: "",
-    discoveredBy: null,
-    defaults: {},
-    hidden: [],
-    receiverNames,
-  });
-}
-
 /** Returns the paths below another one, from there on; an organization that is a text is its slug. */
 export function below(paths: readonly YamlPath[], from: YamlPath): YamlPath[] {
   return paths

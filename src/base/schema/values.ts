@@ -84,34 +84,35 @@ export function duration({ minMs = 0, maxMs }: DurationLimits) {
   });
 }
 
-/** Returns a cron pattern of the contract's dialect. */
-export function cronPattern() {
+/** Returns a text of which a check says what is wrong; null: nothing is. */
+export function checkedText(check: (text: string) => string | null) {
   return z.string().superRefine((text, context) => {
-    const problem = checkCronPattern(text);
+    const problem = check(text);
     if (problem !== null) context.addIssue(problem);
   });
 }
 
+/** Returns a cron pattern of the contract's dialect. */
+export function cronPattern() {
+  return checkedText(checkCronPattern);
+}
+
 export function timezone() {
-  return z.string().superRefine((text, context) => {
-    if (isTimezone(text)) return;
-    context.addIssue(`${JSON.stringify(text)} is not a known timezone${suggest(text, timezoneNames())}`);
-  });
+  return checkedText((text) =>
+    isTimezone(text) ? null : `${JSON.stringify(text)} is not a known timezone${suggest(text, timezoneNames())}`,
+  );
 }
 
 const controlCharacter = /\p{Cc}/u;
 
 /** Returns a name of an organization or a receiver: some text on one line, without blanks around it. */
 export function nameText(maxLength = 256) {
-  return z
-    .string()
-    .superRefine((text, context) => {
-      if (text === "") context.addIssue("must not be empty");
-      else if (text !== text.trim()) context.addIssue("must not begin or end with a blank");
-      else if (controlCharacter.test(text)) context.addIssue("must not hold control characters");
-      else if (!hasAtMost(text, maxLength)) context.addIssue(`must be at most ${maxLength} characters long`);
-    })
-    .meta({ minLength: 1, maxLength });
+  return checkedText((text) => {
+    if (text === "") return "must not be empty";
+    if (text !== text.trim()) return "must not begin or end with a blank";
+    if (controlCharacter.test(text)) return "must not hold control characters";
+    return hasAtMost(text, maxLength) ? null : `must be at most ${maxLength} characters long`;
+  }).meta({ minLength: 1, maxLength });
 }
 
 /** Returns a text of at most so many characters. */
@@ -124,13 +125,10 @@ export function textUpTo(most: number) {
 
 /** Returns the path of a file; what it is relative to is the key's own matter. */
 export function filePath() {
-  return z
-    .string()
-    .superRefine((text, context) => {
-      if (text.trim() === "") context.addIssue("must name a file");
-      else if (text.includes("\0")) context.addIssue("must not hold control characters");
-    })
-    .meta({ minLength: 1 });
+  return checkedText((text) => {
+    if (text.trim() === "") return "must name a file";
+    return text.includes("\0") ? "must not hold control characters" : null;
+  }).meta({ minLength: 1 });
 }
 
 /** Returns the fault of an address of HTTP; null when nothing is. Never shows it: it may be a secret. */
@@ -148,13 +146,7 @@ export function checkHttpUrl(text: string, protocols: readonly string[] = ["http
 
 /** Returns an address that is no secret. */
 export function httpUrl() {
-  return z
-    .string()
-    .superRefine((text, context) => {
-      const problem = checkHttpUrl(text);
-      if (problem !== null) context.addIssue(problem);
-    })
-    .meta({ format: "uri" });
+  return checkedText(checkHttpUrl).meta({ format: "uri" });
 }
 
 /** Epoch milliseconds of an ISO 8601 time with an offset or Z; null when it is none, or no date of the calendar. */
@@ -166,15 +158,8 @@ export function parseInstant(text: string): number | null {
 
 /** Returns a point in time, which is written as text and read as epoch milliseconds. */
 export function instant() {
-  const text = z
-    .string()
-    .superRefine((text, context) => {
-      if (parseInstant(text) === null)
-        context.addIssue(
-          "must be a real time of the years 1970 to 9999 with Z or an offset, such as 2026-01-31T12:00:00Z",
-        );
-    })
-    .meta({ format: "date-time" });
+  const problem = "must be a real time of the years 1970 to 9999 with Z or an offset, such as 2026-01-31T12:00:00Z";
+  const text = checkedText((text) => (parseInstant(text) === null ? problem : null)).meta({ format: "date-time" });
   return z.codec(text, z.number(), {
     decode: (text) => parseInstant(text) ?? Number.NaN,
     encode: (atMs) => new Date(atMs).toISOString(),
@@ -188,11 +173,11 @@ export function wholeNumber({ min, max }: { readonly min: number; readonly max: 
 
 /** Returns an address of IP, or a range of them: `10.0.0.0/8`. */
 export function addressRange() {
-  return z.string().superRefine((text, context) => {
+  return checkedText((text) => {
     const [, address = "", length] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
     const family = isIP(address);
-    if (family === 0 || Number(length ?? 0) > (family === 4 ? 32 : 128))
-      context.addIssue('must be an IP address, or a range of them such as "10.0.0.0/8"');
+    const isRange = family !== 0 && Number(length ?? 0) <= (family === 4 ? 32 : 128);
+    return isRange ? null : 'must be an IP address, or a range of them such as "10.0.0.0/8"';
   });
 }
 
@@ -201,10 +186,9 @@ export const headerNamePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** Returns the name of a header. */
 export function headerName() {
-  return z.string().superRefine((text, context) => {
-    if (!headerNamePattern.test(text)) context.addIssue("must be the name of a header");
-    else if (text.toLowerCase() === "authorization")
-      context.addIssue("must not be Authorization, which carries tokens");
+  return checkedText((text) => {
+    if (!headerNamePattern.test(text)) return "must be the name of a header";
+    return text.toLowerCase() === "authorization" ? "must not be Authorization, which carries tokens" : null;
   });
 }
 
@@ -225,7 +209,5 @@ export function listenProblem(text: string): string {
 }
 
 export function listenAddress() {
-  return z.string().superRefine((text, context) => {
-    if (parseListen(text) === null) context.addIssue(listenProblem(text));
-  });
+  return checkedText((text) => (parseListen(text) === null ? listenProblem(text) : null));
 }

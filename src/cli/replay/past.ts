@@ -9,7 +9,7 @@ import { scheduleOf } from "../../checks/target.ts";
 import type { Config, OrganizationConfig } from "../../config/config.ts";
 import { findConfigPath, loadConfig } from "../../config/load.ts";
 import { describeOrganization } from "../../config/render.ts";
-import { builtinOrganization, resolveOrganization } from "../../config/organization.ts";
+import { resolveOrganization, type OrganizationResolution } from "../../config/organization.ts";
 import { organizationSchema } from "../../config/schema/organization.ts";
 import { rootShape } from "../../config/schema/schema.ts";
 import { readWith } from "../../contract/issues.ts";
@@ -160,8 +160,7 @@ function organizationsOf(
   flags: ReplayFlags,
 ): readonly OrganizationConfig[] {
   if (config === null) {
-    const builtin = builtinOrganization([]);
-    return records.map(({ slug }) => ({ ...builtin, slug }));
+    return records.map(({ slug }) => resolved(slug));
   }
   const found = config.organizations.filter(({ slug }) => records.some((record) => record.slug === slug));
   if (found.length > 0) return found;
@@ -170,6 +169,11 @@ function organizationsOf(
     "usage",
     `${flags.config ?? config.file} names no organization that there are events of (it names: ${known})`,
   );
+}
+
+/** Returns an organization with what is built in; who is told of it is of no concern here. */
+function resolved(organization: OrganizationResolution["organization"]): OrganizationConfig {
+  return resolveOrganization({ organization, discoveredBy: null, defaults: {}, hidden: [], receiverNames: [] });
 }
 
 interface Setting {
@@ -203,10 +207,7 @@ function settled(organization: OrganizationConfig, settings: readonly Setting[])
     object[path.at(-1) ?? ""] = value;
   }
   const read = readWith(organizationSchema, written);
-  if (read.kind === "data") {
-    const { discoveredBy } = organization;
-    return resolveOrganization({ organization: read.data, discoveredBy, defaults: {}, hidden: [], receiverNames: [] });
-  }
+  if (read.kind === "data") return resolved(read.data);
   const [problem] = read.problems;
   throw new FlatlineError("usage", `--setting ${problem?.path.join(".")}: ${problem?.message}`);
 }

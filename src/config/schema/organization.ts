@@ -13,7 +13,7 @@ import { countKinds } from "../../spike/findings.ts";
 import { baselineKinds } from "../../spike/median.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
 import { builtIn, builtInOf, layer, readAs, section } from "../../base/schema/section.ts";
-import { cronPattern, duration, nameText, timezone, wholeNumber } from "../../base/schema/values.ts";
+import { checkedText, cronPattern, duration, nameText, timezone, wholeNumber } from "../../base/schema/values.ts";
 
 // The parameters of a request for a healthcheck (CONTRACT 17).
 const mostParameters = 32;
@@ -73,12 +73,7 @@ const parametersSchema = z
   .meta({ maxProperties: mostParameters });
 
 const healthcheckSchema = section({
-  path: z
-    .string()
-    .superRefine((path, context) => {
-      const problem = healthcheckPathProblem(path);
-      if (problem !== null) context.addIssue(problem);
-    })
+  path: checkedText(healthcheckPathProblem)
     .describe(
       "What follows `/healthchecks/` in its address: `reviewing/backlog`. The check's name is the path with `-` for `/`: `reviewing-backlog`.",
     )

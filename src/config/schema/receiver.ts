@@ -1,7 +1,14 @@
 import { z } from "zod";
 
 import { dayMs, hourMs, minuteMs, secondMs } from "../../base/time.ts";
-import { duration, longestTimeoutMs, nameText, shortestIntervalMs, type KeyProblem } from "../../base/schema/values.ts";
+import {
+  checkedText,
+  duration,
+  longestTimeoutMs,
+  nameText,
+  shortestIntervalMs,
+  type KeyProblem,
+} from "../../base/schema/values.ts";
 import { builtIn, layer, readAs, section, type ReadAs, type Section } from "../../base/schema/section.ts";
 import { checkNames } from "../../contract/report.ts";
 import { receiverKind, receiverTypes, type ReceiverOptions, type ReceiverType } from "../../receivers/receivers.ts";
@@ -32,13 +39,10 @@ export function checkMatch({
   return [{ key: null, message: 'needs slug, check or labels; slug: "*" matches all' }];
 }
 
-const rateLimitText = z
-  .string()
-  .superRefine((text, context) => {
-    if (parseRateLimit(text) === null)
-      context.addIssue('must be a number per second, minute or hour: "1/s", "30/m", "100/h"');
-  })
-  .meta({ pattern: "^[1-9]\\d{0,5}/[smh]$" });
+const rateLimitProblem = 'must be a number per second, minute or hour: "1/s", "30/m", "100/h"';
+const rateLimitText = checkedText((text) => (parseRateLimit(text) === null ? rateLimitProblem : null)).meta({
+  pattern: "^[1-9]\\d{0,5}/[smh]$",
+});
 
 const unitMs = { s: secondMs, m: minuteMs, h: hourMs } as const;
 

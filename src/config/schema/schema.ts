@@ -31,7 +31,6 @@ import {
   shortestIntervalMs,
   timezone,
   wholeNumber,
-  type KeyProblem,
 } from "../../base/schema/values.ts";
 
 const fleetSchema = section({
@@ -86,37 +85,29 @@ const silenceKeys = layer(
     timezone: timezone().optional().describe("The timezone of `schedule`.").meta({ default: "UTC" }),
     comment: z.string().optional().describe("Why.").meta({ default: "" }),
   },
-  { check: checkSilence },
+  {
+    check: (silence) => {
+      const { startsAt, endsAt } = silence;
+      const isRecurring = [silence.schedule, silence.duration, silence.timezone].some((value) => value !== undefined);
+      const wanted = isRecurring ? (["schedule", "duration"] as const) : (["startsAt", "endsAt"] as const);
+      const kind = isRecurring
+        ? "a recurring silence has schedule and duration"
+        : "a silence has startsAt and endsAt, or schedule and duration";
+      const foreign = isRecurring ? (["startsAt", "endsAt"] as const).filter((key) => silence[key] !== undefined) : [];
+      const isBackwards = !isRecurring && startsAt !== undefined && endsAt !== undefined && endsAt <= startsAt;
+      return [
+        ...checkMatch(silence),
+        ...wanted.filter((key) => silence[key] === undefined).map((key) => ({ key, message: `is required: ${kind}` })),
+        ...foreign.map((key) => ({
+          key,
+          message: "does not go with schedule: a silence is fixed or recurring",
+          part: "key" as const,
+        })),
+        ...(isBackwards ? [{ key: "endsAt", message: "must be after startsAt" }] : []),
+      ];
+    },
+  },
 );
-
-interface SilenceTimes {
-  readonly startsAt?: number | undefined;
-  readonly endsAt?: number | undefined;
-  readonly schedule?: string | undefined;
-  readonly duration?: number | undefined;
-  readonly timezone?: string | undefined;
-}
-
-function checkSilence(silence: SilenceTimes & Parameters<typeof checkMatch>[0]): KeyProblem[] {
-  const { startsAt, endsAt } = silence;
-  const isRecurring = [silence.schedule, silence.duration, silence.timezone].some((value) => value !== undefined);
-  const wanted = isRecurring ? (["schedule", "duration"] as const) : (["startsAt", "endsAt"] as const);
-  const kind = isRecurring
-    ? "a recurring silence has schedule and duration"
-    : "a silence has startsAt and endsAt, or schedule and duration";
-  const foreign = isRecurring ? (["startsAt", "endsAt"] as const).filter((key) => silence[key] !== undefined) : [];
-  const isBackwards = !isRecurring && startsAt !== undefined && endsAt !== undefined && endsAt <= startsAt;
-  return [
-    ...checkMatch(silence),
-    ...wanted.filter((key) => silence[key] === undefined).map((key) => ({ key, message: `is required: ${kind}` })),
-    ...foreign.map((key) => ({
-      key,
-      message: "does not go with schedule: a silence is fixed or recurring",
-      part: "key" as const,
-    })),
-    ...(isBackwards ? [{ key: "endsAt", message: "must be after startsAt" }] : []),
-  ];
-}
 
 const silenceSchema = readAs(
   silenceKeys,
