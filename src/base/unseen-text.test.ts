@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { escapeControls, escapeUnseen } from "./unseen-text.ts";
+import { escapeControls, escapeUnseen, plainText } from "./unseen-text.ts";
 
 describe("escapeUnseen", () => {
   it.each([
@@ -29,4 +29,8 @@ it("escapeControls leaves nothing that a terminal acts on but tabs and line ends
   expect(escapeControls("\u001b]0;x\u0007\u009b2J\u202e\tb\n")).toBe(
     String.raw`\u001b]0;x\u0007\u009b2J\u202e` + "\tb\n",
   );
+});
+
+it("plainText is one line without controls", () => {
+  expect(plainText(" a\r\n\tb\u202Ec\u0000\uD800 ")).toBe("a b c \uFFFD");
 });

@@ -11,6 +11,11 @@ export function blankUnseen(text: string): string {
   return text.replace(unseen, " ").replace(acting, " ");
 }
 
+/** Text of others on one line: well formed, without characters that act, spaces folded. */
+export function plainText(text: string): string {
+  return blankUnseen(text.toWellFormed()).replaceAll(/\s+/g, " ").trim();
+}
+
 /**
  * Escapes invisible characters that mislead a terminal or a reader as `\u202e`; JSON keeps the same value. The C0 controls
  * stay: JSON has no raw ones, and tables and colours are made of them.

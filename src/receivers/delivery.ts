@@ -6,7 +6,7 @@ import { parseRetryAfter, sendRequest, type HttpResponse } from "../base/http.ts
 import { redact, Secret } from "../base/secret.ts";
 import { decoded } from "../base/uri-text.ts";
 import type { DeliveryOutcome, Receiver } from "../alerting/deliver/receiver.ts";
-import { plainText } from "../words/text.ts";
+import { plainText } from "../base/unseen-text.ts";
 
 /** What a delivery is made with. */
 export type DeliveryContext = Pick<Parameters<Receiver["deliver"]>[1], "signal" | "nowMs">;

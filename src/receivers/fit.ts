@@ -1,7 +1,7 @@
 import { cutText } from "../base/cut-text.ts";
+import { formatCount } from "../base/numbers.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { Message, MessageList } from "../words/message.ts";
-import { cutList } from "../words/text.ts";
 
 /** A message within a budget: its lists end in `+N more`. */
 export interface FittedMessage extends Omit<Message, "lists"> {
@@ -52,6 +52,28 @@ function scaled(message: Message, scale: number): FittedMessage {
       }),
     })),
   };
+}
+
+/** Returns the first items that fit, each cut to its length, then `+N more` for the rest. At least one item is shown. */
+function cutList(
+  items: readonly string[],
+  {
+    maxItems,
+    maxItemLength,
+    maxLength,
+    omitted,
+  }: Record<"maxItems" | "maxItemLength" | "maxLength" | "omitted", number>,
+): string[] {
+  const shown: string[] = [];
+  let length = 0;
+  for (const item of items) {
+    const cut = cutText(item, maxItemLength);
+    length += cut.length;
+    if (shown.length > 0 && (shown.length >= maxItems || length > maxLength)) break;
+    shown.push(cut);
+  }
+  const missing = items.length - shown.length + omitted;
+  return missing === 0 ? shown : [...shown, `+${formatCount(missing)} more`];
 }
 
 /** Returns what a phone shows of the message: its title and its second line. */

@@ -5,7 +5,7 @@ import { deathWords } from "../contract/death-counts.ts";
 import { isOwnCheck } from "../contract/report.ts";
 import { controlWords, opinionWords } from "../contract/second-opinion.ts";
 import { countOf, durationText, instantText } from "./numbers.ts";
-import { plainText } from "./text.ts";
+import { plainText } from "../base/unseen-text.ts";
 
 /** What the sentences of a message do not say, by name: `Began`, `14 Jan 21:40 UTC`. */
 export interface Fact {

@@ -10,7 +10,7 @@ import { actSentence, actTitle, alertLine, isActNotice, isTest, peakSentence } f
 import { alertFacts, incidentFacts, labelFacts, labelsFact, type Fact } from "./facts.ts";
 import { headline } from "./headline.ts";
 import { countOf, durationText, instantText } from "./numbers.ts";
-import { plainText } from "./text.ts";
+import { plainText } from "../base/unseen-text.ts";
 
 export interface MessageLink {
   readonly label: string;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 
 import { durationText, instantText, shareText } from "./numbers.ts";
-import { cutList, plainText } from "./text.ts";
 
 const spaced = (text: string): string => text.replaceAll("\u00A0", " ");
 
@@ -25,20 +24,5 @@ describe("numbers", () => {
 
     expect(spaced(instantText(atMs, Date.UTC(2026, 0, 1)))).toBe("31 Dec 2025 23:59 UTC");
     expect(spaced(instantText(atMs, atMs))).toBe("31 Dec 23:59 UTC");
-  });
-});
-
-describe("texts", () => {
-  it("of lists end in what is missing", () => {
-    const budget = { maxItems: 2, maxItemLength: 3, maxLength: 100 };
-    const many = Array.from({ length: 6_000 }, () => "abc");
-
-    expect(cutList(["a", "b"], budget)).toEqual(["a", "b"]);
-    expect(cutList(["abcdef", "b", "c", "d"], budget)).toEqual(["ab…", "b", "+2 more"]);
-    expect(cutList(many, { ...budget, maxItems: 10, maxLength: 7 })).toEqual(["abc", "abc", "+5,998 more"]);
-  });
-
-  it("of others are one line without controls", () => {
-    expect(plainText(" a\r\n\tb\u202Ec\u0000\uD800 ")).toBe("a b c \uFFFD");
   });
 });

@@ -12,7 +12,7 @@ import { iso } from "../../contract/v1/instant.ts";
 import type { Delivering, OptionsOf, ReceiverKind } from "../kind.ts";
 import { isTest } from "../../words/alert.ts";
 import { httpLinks, latestNotices, messageOf } from "../../words/message.ts";
-import { plainText } from "../../words/text.ts";
+import { plainText } from "../../base/unseen-text.ts";
 
 // developer.pagerduty.com, Events API v2: summary 1,024 characters, dedup_key 255, an event 512 KB.
 const limits = { summary: 1_024, dedupKey: 255, eventBytes: 500_000 };
