@@ -10,7 +10,7 @@ import { teamsBody } from "./msteams/msteams.ts";
 import { pagerdutyEvents } from "./pagerduty/pagerduty.ts";
 import { notificationPayload } from "./payload.ts";
 import { notifications, sample } from "../../test/support/notifications.ts";
-import { slackBody } from "./slack/slack.ts";
+import { slackBody } from "./slack/body.ts";
 
 const samples: Readonly<Record<string, Notification>> = notifications();
 const sentAtMs = Date.UTC(2026, 0, 15, 12, 0, 5);

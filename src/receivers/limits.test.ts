@@ -8,7 +8,7 @@ import { mailOf } from "./email/email.ts";
 import { teamsBody } from "./msteams/msteams.ts";
 import { pagerdutyEvents } from "./pagerduty/pagerduty.ts";
 import { notifications } from "../../test/support/notifications.ts";
-import { slackBody } from "./slack/slack.ts";
+import { slackBody } from "./slack/body.ts";
 
 const hostile = [
   "<!channel> @everyone <@U123> <@&456> <#C1|x> @here",

@@ -6,7 +6,7 @@ import type { OptionsOf, ReceiverDeps, ReceiverKind } from "./kind.ts";
 import { logKind } from "./log/log.ts";
 import { teamsKind } from "./msteams/msteams.ts";
 import { pagerdutyKind } from "./pagerduty/pagerduty.ts";
-import { slackKind } from "./slack/kind.ts";
+import { slackKind } from "./slack/slack.ts";
 import { webhookKind } from "./webhook/webhook.ts";
 
 /** All types of receivers. A new one is a folder and a line here. */

@@ -11,7 +11,7 @@ import { quietSettings } from "../../test/support/quiet-settings.ts";
 import { mailOf } from "../receivers/email/email.ts";
 import { severityMarks } from "../receivers/fit.ts";
 import { pagerdutyEvents } from "../receivers/pagerduty/pagerduty.ts";
-import { slackBody } from "../receivers/slack/slack.ts";
+import { slackBody } from "../receivers/slack/body.ts";
 import { renderIncidentReport } from "../web/report/incident-report.ts";
 import { headline, judgedInPart } from "./headline.ts";
 import { messageOf } from "./message.ts";

@@ -9,7 +9,7 @@ import { scheduleOf } from "../../checks/target.ts";
 import type { Config, OrganizationConfig } from "../../config/config.ts";
 import { findConfigPath, loadConfig } from "../../config/load.ts";
 import { describeOrganization } from "../../config/render.ts";
-import { resolveOrganization, type OrganizationResolution } from "../../config/organization.ts";
+import { resolveOrganization, type OrganizationResolution } from "../../config/resolve.ts";
 import { organizationSchema } from "../../config/schema/organization.ts";
 import { rootShape } from "../../config/schema/schema.ts";
 import { readWith } from "../../contract/issues.ts";

@@ -1,119 +1,194 @@
-import { cutText } from "../../base/cut-text.ts";
-import type { Notification } from "../../alerting/notify/notification.ts";
-import { opinionWords } from "../../contract/second-opinion.ts";
-import { overFacts, type Fact } from "../../words/facts.ts";
-import { messageOf, type Wording } from "../../words/message.ts";
-import { fitMessage, listLines, previewOf, type FittedMessage } from "../fit.ts";
+import { z } from "zod";
 
-// docs.slack.dev/reference/block-kit/blocks: header 150, section text 3,000, fields 10 of 2,000, 50 blocks a message.
-// URL 3,000, which a text that holds it has to have room for.
-const limits = { blocks: 50, header: 150, text: 3_000, fields: 10, field: 2_000, url: 3_000, elements: 10 };
+import type { DeliveryOutcome } from "../../alerting/deliver/receiver.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { parseRetryAfter, sendRequest } from "../../base/http.ts";
+import { parseJson } from "../../base/json.ts";
+import { checkKey, optionalSecret } from "../../base/schema/secret-rules.ts";
+import { checkHttpUrl, httpUrl, type KeyProblem } from "../../base/schema/values.ts";
+import type { Secret } from "../../base/secret.ts";
+import { isActNotice, isTest } from "../../words/alert.ts";
+import { actLinks, createChatReceiver, linkSecrets } from "../chat-receiver.ts";
+import { failureOutcome, maxAnswerBytes, responseOutcome, shown, type DeliveryContext } from "../delivery.ts";
+import type { Delivering, OptionsOf, ReceiverDeps, ReceiverKind, WrittenReceiver } from "../kind.ts";
+import { slackBody, slackReply } from "./body.ts";
 
-type SlackText =
-  | { readonly type: "plain_text"; readonly text: string; readonly emoji: false }
-  | { readonly type: "mrkdwn"; readonly text: string; readonly verbatim: true };
+const defaultApiUrl = "https://slack.com/api";
 
-type SlackBlock =
-  | { readonly type: "header"; readonly text: SlackText }
-  | { readonly type: "section"; readonly text: SlackText }
-  | { readonly type: "section"; readonly fields: readonly SlackText[] }
-  | { readonly type: "context"; readonly elements: readonly SlackText[] };
+const shape = {
+  url: optionalSecret(checkHttpUrl).describe("An incoming webhook. A secret."),
+  token: optionalSecret(checkKey).describe(
+    "The token (`xoxb-…`) of a bot with the scope `chat:write`, in place of `url`: each incident is one message, which is edited, with a thread. A secret.",
+  ),
+  channel: z
+    .string()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe("With a token: the channel that the bot is a member of, its name or, better, its id."),
+  apiUrl: httpUrl().optional().describe("With a token: the address of the API.").meta({ default: defaultApiUrl }),
+};
 
-/** The body of an incoming webhook. */
-export interface SlackBody {
-  /** For notifications and screen readers. */
-  readonly text: string;
-  readonly blocks: readonly SlackBlock[];
-  readonly unfurl_links: false;
-  readonly unfurl_media: false;
+/** An incoming webhook, or a bot. */
+export type SlackOptions = OptionsOf<"slack", typeof shape>;
+
+export const slackKind = {
+  summary: "An incoming webhook of Slack, or a bot.",
+  shape,
+  hasLinks: true,
+  rules,
+  hasThreads: ({ token }: SlackOptions) => token !== null,
+  create({ url, token, ...options }: SlackOptions, deps: ReceiverDeps): Delivering {
+    if (token !== null) return createSlackBot({ ...options, token }, deps);
+    if (url === null) throw new FlatlineError("internal", "a Slack receiver without url and token was accepted");
+    return createChatReceiver({ url }, slackBody, deps);
+  },
+} as const satisfies ReceiverKind;
+
+function rules(written: WrittenReceiver): readonly KeyProblem[] {
+  const has = (key: string): boolean => written[key] !== undefined;
+  const isBot = has("token");
+  const isWebhook = has("url");
+  const problems: KeyProblem[] = [];
+  if (!isBot && !isWebhook)
+    problems.push({ key: "url", message: "url (an incoming webhook) or token and channel (a bot) are required" });
+  if (isBot && isWebhook)
+    problems.push({ key: "url", message: "does not go with a token: a webhook or a bot", part: "key" });
+  if (isBot && !has("channel")) problems.push({ key: "channel", message: "is required with a token" });
+  for (const key of ["channel", "apiUrl"])
+    if (!isBot && has(key)) problems.push({ key, message: "goes with a token only", part: "key" });
+  return problems;
 }
 
-/** Block Kit within Slack's limits. No text of others becomes markup or a mention. */
-export function slackBody(notification: Notification, wording: Omit<Wording, "longestLink"> = {}): SlackBody {
-  return fitMessage(messageOf(notification, { ...wording, longestLink: limits.url }), renderBody, isWithinLimits);
+/** A bot that may write in one channel. */
+export type SlackBotOptions = Pick<SlackOptions, "name" | "channel" | "apiUrl"> & { readonly token: Secret };
+
+const answerSchema = z.object({
+  ok: z.boolean(),
+  error: z.string().optional(),
+  channel: z.string().optional(),
+  ts: z.string().optional(),
+});
+
+// docs.slack.dev/reference/methods/chat.update: after these errors a new message is sent.
+const lostMessages = new Set(["message_not_found", "cant_update_message", "edit_window_closed"]);
+const passingErrors = new Set([
+  "ratelimited",
+  "rate_limited",
+  "internal_error",
+  "fatal_error",
+  "service_unavailable",
+  "request_timeout",
+  "team_added_to_org",
+]);
+const tooLong = new Set(["msg_too_long", "msg_blocks_too_long"]);
+const advice: Readonly<Record<string, string>> = {
+  invalid_auth: "give the receiver the bot token (xoxb-…) of an installed app",
+  not_authed: "give the receiver the bot token (xoxb-…) of an installed app",
+  not_allowed_token_type: "give the receiver the bot token (xoxb-…), not another kind of token",
+  account_inactive: "install the app again and give the receiver its new token",
+  token_revoked: "install the app again and give the receiver its new token",
+  token_expired: "install the app again and give the receiver its new token",
+  missing_scope: "give the app the scope chat:write, and install it again",
+  channel_not_found: "name a channel of this workspace, by its id, and invite the bot to it",
+  not_in_channel: "invite the bot to the channel",
+  is_archived: "name a channel that is not archived",
+  restricted_action: "ask the workspace's administrator to let the bot write in the channel",
+};
+
+/** What a method answered; `said`: as Slack's API answers. */
+interface SlackAnswer {
+  readonly outcome: DeliveryOutcome;
+  readonly said?: z.infer<typeof answerSchema>;
 }
 
-/** Returns the change in two lines: a reply in the thread of its incident. */
-export function slackReply(notification: Notification): { readonly text: string; readonly mrkdwn: boolean } {
-  const { incident, alerts, generatedAtMs } = notification;
-  const isAll = (given: string): boolean => alerts.length > 0 && alerts.every(({ reason }) => reason === given);
-  const over = incident !== null && isAll("excess_stopped") ? overFacts(incident, generatedAtMs) : [];
-  if (over.length > 0)
-    return { text: `${over.map((fact) => `${fact.label} ${datedText(fact)}`).join(". ")}.`, mrkdwn: true };
-  const opinion = isAll("second_opinion") ? incident?.secondOpinion : null;
-  if (opinion) return { text: `Second opinion: ${opinionWords(opinion)}.`, mrkdwn: false };
-  const lines = fitMessage(messageOf(notification, { about: "change" }), previewOf);
-  return { text: escapeText(lines.filter((line) => line !== "").join("\n")), mrkdwn: false };
+/**
+ * Shows each incident in one message, which each later notification edits to the state that holds then, with a reply in its
+ * thread that says what changed (CONTRACT 15). Where the message is gets stored before the delivery counts as accepted: an edit
+ * may be repeated, and a post whose answer was lost is made twice.
+ */
+export function createSlackBot(options: SlackBotOptions, deps: ReceiverDeps): Delivering {
+  const { name, channel } = options;
+  const messages = deps.messages ?? null;
+  return {
+    deliver: async (notification, context) => {
+      const present = (await messages?.presentOf(notification)) ?? notification;
+      const acts = actLinks(present, deps.signLink, context.nowMs);
+      const call = slackCaller(options, { ...deps, secrets: linkSecrets(acts) }, context);
+      const post = (body: object): Promise<SlackAnswer> => call("chat.postMessage", { channel, ...body });
+      const { incident, alerts } = notification;
+      // A test is in no store.
+      if (incident === null || messages === null || alerts.some(isTest))
+        return (await post(slackBody(notification, { acts }))).outcome;
+      const state = slackBody(present, { acts, about: "state" });
+      const reply = async (to: { readonly channel: string; readonly message: string }): Promise<DeliveryOutcome> => {
+        // The end is also for people who do not follow the thread.
+        const isEnd = notification.status === "resolved" && !alerts.every(isActNotice);
+        const channelToo = isEnd ? { reply_broadcast: true } : {};
+        const said = { ...slackReply(notification), ...channelToo, unfurl_links: false, unfurl_media: false };
+        return (await post({ ...said, channel: to.channel, thread_ts: to.message })).outcome;
+      };
+      const known = await messages.messageOf(name, incident.number);
+      if (known !== null) {
+        const edited = await call("chat.update", { channel: known.channel, ts: known.message, ...state });
+        if (edited.outcome.kind === "accepted") return reply(known);
+        if (!lostMessages.has(edited.said?.error ?? "")) return edited.outcome;
+      }
+      const posted = await post(state);
+      if (posted.outcome.kind !== "accepted") return posted.outcome;
+      const message = { channel: posted.said?.channel ?? "", message: posted.said?.ts ?? "" };
+      await messages.saveMessage(name, incident.number, message);
+      // The message of the state does not name acts of people.
+      return alerts.some(isActNotice) ? reply(message) : posted.outcome;
+    },
+  };
 }
 
-function renderBody(message: FittedMessage): SlackBody {
-  const [heading, second] = previewOf(message);
-  const { text, links, facts, lists } = message;
-  const blocks: SlackBlock[] = [
-    { type: "header", text: plain(cutText(heading, limits.header - 1)) },
-    ...(text === "" ? [] : [section(text)]),
-    ...linkBlocks(links),
-    ...(facts.length === 0 ? [] : [fieldBlock(facts)]),
-    ...lists.map((list) => section(listLines(list, "•"))),
-  ];
-  return { text: escapeText(`${heading}\n${second}`), blocks, unfurl_links: false, unfurl_media: false };
+function slackCaller(
+  { apiUrl, token }: SlackBotOptions,
+  { dispatcher, secrets: linked }: Pick<ReceiverDeps, "dispatcher"> & { readonly secrets: readonly Secret[] },
+  { signal, nowMs }: DeliveryContext,
+) {
+  const secrets = [token, ...linked];
+  return async (method: string, body: object): Promise<SlackAnswer> => {
+    try {
+      const response = await sendRequest(dispatcher, {
+        method: "POST",
+        url: `${(apiUrl ?? defaultApiUrl).replace(/\/+$/, "")}/${method}`,
+        headers: {
+          authorization: `Bearer ${token.reveal()}`,
+          "content-type": "application/json; charset=utf-8",
+          "user-agent": "flatline",
+        },
+        body: JSON.stringify(body),
+        signal,
+        maxBodyBytes: maxAnswerBytes,
+      });
+      const outcome = responseOutcome(response, nowMs, secrets);
+      if (outcome.kind !== "accepted") return { outcome };
+      const answer = answerSchema.safeParse(parseJson(response.body));
+      if (!answer.success) {
+        const error = `${method}: no answer of Slack's API: ${shown(response.body, secrets)}`;
+        return { outcome: { kind: "retry", error, retryAfterMs: null } };
+      }
+      const { data: said } = answer;
+      if (said.ok) return { said, outcome: { kind: "accepted", detail: `${method}: ok` } };
+      const { error = "unknown_error" } = said;
+      const retryAfterMs = parseRetryAfter(response.headers["retry-after"], nowMs);
+      return { said, outcome: refusal(`${method}: ${shown(error, secrets)}`, error, retryAfterMs) };
+    } catch (error) {
+      return { outcome: failureOutcome(error, secrets) };
+    }
+  };
 }
 
-function fieldBlock(facts: readonly Fact[]): SlackBlock {
-  const fields = facts.slice(0, limits.fields).map((fact): SlackText => {
-    const { label, text } = fact;
-    // A name is bold if nothing in it is markup; text of others that could be markup stays plain.
-    const isInert = !/[*_~`<>&@#|:\\]/.test(`${label}${text.replaceAll(/\d:\d/g, "")}`);
-    return isInert
-      ? { type: "mrkdwn", text: `*${label}*\n${datedText(fact)}`, verbatim: true }
-      : plain(`${label}\n${text}`);
-  });
-  return { type: "section", fields };
-}
-
-/** docs.slack.dev/messaging/formatting-message-text#date-formatting: the reader's clock, with our words where it is not known. */
-function datedText({ text, atMs }: Fact): string {
-  if (atMs === undefined) return text;
-  const end = text.indexOf("UTC") + 3;
-  const seconds = Math.floor(atMs / 1_000);
-  return `<!date^${seconds}^{date_short_pretty} {time}|${text.slice(0, end)}>${text.slice(end)}`;
-}
-
-/** An element of its own each: none takes the room of another. One that is too long for its element is left out. */
-function linkBlocks(links: FittedMessage["links"]): SlackBlock[] {
-  const elements = links
-    .map(({ label, url }) => `<${escapeText(url)}|${escapeText(inertLabel(label))}>`)
-    .filter((text) => text.length <= limits.text)
-    .slice(0, limits.elements)
-    .map((text): SlackText => ({ type: "mrkdwn", text, verbatim: true }));
-  return elements.length === 0 ? [] : [{ type: "context", elements }];
-}
-
-/** A link's text is the one place where plain text is no choice: what would be markup there is left out. */
-function inertLabel(label: string): string {
-  return label.replaceAll(/[*_~`|@#]/g, " ");
-}
-
-function section(text: string): SlackBlock {
-  return { type: "section", text: plain(text) };
-}
-
-function plain(text: string): SlackText {
-  return { type: "plain_text", text: escapeText(text), emoji: false };
-}
-
-/** docs.slack.dev/messaging/formatting-message-text: these three, so that `<!channel>` and `<@U1>` are text. */
-function escapeText(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-}
-
-function isWithinLimits({ blocks }: SlackBody): boolean {
-  return (
-    blocks.length <= limits.blocks &&
-    blocks.every((block) => {
-      if (block.type === "header") return block.text.text.length <= limits.header;
-      if ("fields" in block) return block.fields.every(({ text }) => text.length <= limits.field);
-      return block.type === "context" || block.text.text.length <= limits.text;
-    })
-  );
+/** Returns what `ok: false` means: some pass, all others stay until somebody changes something. */
+function refusal(said: string, error: string, retryAfterMs: number | null): DeliveryOutcome {
+  if (passingErrors.has(error)) return { kind: "retry", error: said, retryAfterMs };
+  const what = Object.hasOwn(advice, error) ? advice[error] : undefined;
+  return {
+    kind: "rejected",
+    error: what === undefined ? said : `${said}: ${what}`,
+    ...(tooLong.has(error) ? { isTooLarge: true as const } : {}),
+  };
 }

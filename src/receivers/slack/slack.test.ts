@@ -6,7 +6,7 @@ import type { Notification } from "../../alerting/notify/notification.ts";
 import { Secret } from "../../base/secret.ts";
 import { startHttpSink, type HttpSink } from "../../../test/support/far-side/http-sink.ts";
 import { notifications } from "../../../test/support/notifications.ts";
-import { createSlackBot } from "./bot.ts";
+import { createSlackBot } from "./slack.ts";
 
 const samples: Readonly<Record<string, Notification>> = notifications();
 const token = "xoxb-1234567890-secret";

@@ -1,0 +1,119 @@
+import { cutText } from "../../base/cut-text.ts";
+import type { Notification } from "../../alerting/notify/notification.ts";
+import { opinionWords } from "../../contract/second-opinion.ts";
+import { overFacts, type Fact } from "../../words/facts.ts";
+import { messageOf, type Wording } from "../../words/message.ts";
+import { fitMessage, listLines, previewOf, type FittedMessage } from "../fit.ts";
+
+// docs.slack.dev/reference/block-kit/blocks: header 150, section text 3,000, fields 10 of 2,000, 50 blocks a message.
+// URL 3,000, which a text that holds it has to have room for.
+const limits = { blocks: 50, header: 150, text: 3_000, fields: 10, field: 2_000, url: 3_000, elements: 10 };
+
+type SlackText =
+  | { readonly type: "plain_text"; readonly text: string; readonly emoji: false }
+  | { readonly type: "mrkdwn"; readonly text: string; readonly verbatim: true };
+
+type SlackBlock =
+  | { readonly type: "header"; readonly text: SlackText }
+  | { readonly type: "section"; readonly text: SlackText }
+  | { readonly type: "section"; readonly fields: readonly SlackText[] }
+  | { readonly type: "context"; readonly elements: readonly SlackText[] };
+
+/** The body of an incoming webhook. */
+export interface SlackBody {
+  /** For notifications and screen readers. */
+  readonly text: string;
+  readonly blocks: readonly SlackBlock[];
+  readonly unfurl_links: false;
+  readonly unfurl_media: false;
+}
+
+/** Block Kit within Slack's limits. No text of others becomes markup or a mention. */
+export function slackBody(notification: Notification, wording: Omit<Wording, "longestLink"> = {}): SlackBody {
+  return fitMessage(messageOf(notification, { ...wording, longestLink: limits.url }), renderBody, isWithinLimits);
+}
+
+/** Returns the change in two lines: a reply in the thread of its incident. */
+export function slackReply(notification: Notification): { readonly text: string; readonly mrkdwn: boolean } {
+  const { incident, alerts, generatedAtMs } = notification;
+  const isAll = (given: string): boolean => alerts.length > 0 && alerts.every(({ reason }) => reason === given);
+  const over = incident !== null && isAll("excess_stopped") ? overFacts(incident, generatedAtMs) : [];
+  if (over.length > 0)
+    return { text: `${over.map((fact) => `${fact.label} ${datedText(fact)}`).join(". ")}.`, mrkdwn: true };
+  const opinion = isAll("second_opinion") ? incident?.secondOpinion : null;
+  if (opinion) return { text: `Second opinion: ${opinionWords(opinion)}.`, mrkdwn: false };
+  const lines = fitMessage(messageOf(notification, { about: "change" }), previewOf);
+  return { text: escapeText(lines.filter((line) => line !== "").join("\n")), mrkdwn: false };
+}
+
+function renderBody(message: FittedMessage): SlackBody {
+  const [heading, second] = previewOf(message);
+  const { text, links, facts, lists } = message;
+  const blocks: SlackBlock[] = [
+    { type: "header", text: plain(cutText(heading, limits.header - 1)) },
+    ...(text === "" ? [] : [section(text)]),
+    ...linkBlocks(links),
+    ...(facts.length === 0 ? [] : [fieldBlock(facts)]),
+    ...lists.map((list) => section(listLines(list, "•"))),
+  ];
+  return { text: escapeText(`${heading}\n${second}`), blocks, unfurl_links: false, unfurl_media: false };
+}
+
+function fieldBlock(facts: readonly Fact[]): SlackBlock {
+  const fields = facts.slice(0, limits.fields).map((fact): SlackText => {
+    const { label, text } = fact;
+    // A name is bold if nothing in it is markup; text of others that could be markup stays plain.
+    const isInert = !/[*_~`<>&@#|:\\]/.test(`${label}${text.replaceAll(/\d:\d/g, "")}`);
+    return isInert
+      ? { type: "mrkdwn", text: `*${label}*\n${datedText(fact)}`, verbatim: true }
+      : plain(`${label}\n${text}`);
+  });
+  return { type: "section", fields };
+}
+
+/** docs.slack.dev/messaging/formatting-message-text#date-formatting: the reader's clock, with our words where it is not known. */
+function datedText({ text, atMs }: Fact): string {
+  if (atMs === undefined) return text;
+  const end = text.indexOf("UTC") + 3;
+  const seconds = Math.floor(atMs / 1_000);
+  return `<!date^${seconds}^{date_short_pretty} {time}|${text.slice(0, end)}>${text.slice(end)}`;
+}
+
+/** An element of its own each: none takes the room of another. One that is too long for its element is left out. */
+function linkBlocks(links: FittedMessage["links"]): SlackBlock[] {
+  const elements = links
+    .map(({ label, url }) => `<${escapeText(url)}|${escapeText(inertLabel(label))}>`)
+    .filter((text) => text.length <= limits.text)
+    .slice(0, limits.elements)
+    .map((text): SlackText => ({ type: "mrkdwn", text, verbatim: true }));
+  return elements.length === 0 ? [] : [{ type: "context", elements }];
+}
+
+/** A link's text is the one place where plain text is no choice: what would be markup there is left out. */
+function inertLabel(label: string): string {
+  return label.replaceAll(/[*_~`|@#]/g, " ");
+}
+
+function section(text: string): SlackBlock {
+  return { type: "section", text: plain(text) };
+}
+
+function plain(text: string): SlackText {
+  return { type: "plain_text", text: escapeText(text), emoji: false };
+}
+
+/** docs.slack.dev/messaging/formatting-message-text: these three, so that `<!channel>` and `<@U1>` are text. */
+function escapeText(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+function isWithinLimits({ blocks }: SlackBody): boolean {
+  return (
+    blocks.length <= limits.blocks &&
+    blocks.every((block) => {
+      if (block.type === "header") return block.text.text.length <= limits.header;
+      if ("fields" in block) return block.fields.every(({ text }) => text.length <= limits.field);
+      return block.type === "context" || block.text.text.length <= limits.text;
+    })
+  );
+}
