@@ -115,8 +115,6 @@ const notHere: Readonly<Record<string, string>> = {
   retries: "does not go with a source of this type: a lost connection is tried once more, a refusal is not",
 };
 
-const longestConcurrency = 100_000;
-
 function tableShape(engine: string, example: string, checkUrl: (text: string) => string | null) {
   return {
     url: secret(checkUrl).describe(`The address of ${engine}: \`${example}\`. A secret.`),
@@ -140,46 +138,11 @@ function tableShape(engine: string, example: string, checkUrl: (text: string) =>
     timeout: builtIn(duration({ minMs: secondMs, maxMs: 10 * minuteMs }), "30s").describe(
       "Of one query; the server cancels it then, too.",
     ),
-    concurrency: builtIn(wholeNumber({ min: 1, max: longestConcurrency }), 10_000).describe(
+    concurrency: builtIn(wholeNumber({ min: 1, max: 100_000 }), 10_000).describe(
       "How many checks run at once; those that are due together share one query.",
     ),
     observedKeys: observedKeysSchema,
   };
-}
-
-/** `source.type: postgres`, but for the keys that every source has. */
-function postgresSource() {
-  const keys = section(
-    {
-      type: z.literal("postgres").describe("Evaluates liveness events in a table of yours in PostgreSQL."),
-      ...tableShape("PostgreSQL", "postgres://flatline@db.example.com/platform", checkPostgresUrl),
-    },
-    {
-      where: " of a postgres source",
-      foreign: notHere,
-      check: (source) => checkTable(source as TableKeys, postgresNames),
-    },
-  );
-  return readAs(keys, withEvents, withoutEvents);
-}
-
-/** `source.type: clickhouse`, but for the keys that every source has. */
-function clickhouseSource() {
-  const keys = section(
-    {
-      type: z.literal("clickhouse").describe("Evaluates liveness events in a table of yours in ClickHouse."),
-      ...tableShape("ClickHouse's HTTP interface", "https://clickhouse.example.com:8443", checkClickhouseUrl),
-      username: builtIn(nameText(), "default").describe("The user."),
-      password: secretOrNone(() => null).describe("The user's password. A secret."),
-      database: builtIn(nameText(), "default").describe("The database that names without one are in."),
-    },
-    {
-      where: " of a clickhouse source",
-      foreign: notHere,
-      check: (source) => checkTable(source as TableKeys, clickhouseNames),
-    },
-  );
-  return readAs(keys, withEvents, withoutEvents);
 }
 
 type EventKeys = Pick<Section<ReturnType<typeof tableShape>>, "table" | "columns" | "deadStatuses" | "query">;
@@ -264,9 +227,41 @@ function checkClickhouseUrl(value: string): string | null {
   return url.pathname === "/" ? null : "must not hold a path: the database is database";
 }
 
+/** What holds between the keys of a source that reads a table. */
+function tableRules(type: string, names: NamesOf) {
+  return {
+    where: ` of a ${type} source`,
+    foreign: notHere,
+    check: (source: TableKeys) => checkTable(source, names),
+  };
+}
+
+const postgresKeys = section(
+  {
+    type: z.literal("postgres").describe("Evaluates liveness events in a table of yours in PostgreSQL."),
+    ...tableShape("PostgreSQL", "postgres://flatline@db.example.com/platform", checkPostgresUrl),
+  },
+  tableRules("postgres", postgresNames),
+);
+const clickhouseKeys = section(
+  {
+    type: z.literal("clickhouse").describe("Evaluates liveness events in a table of yours in ClickHouse."),
+    ...tableShape("ClickHouse's HTTP interface", "https://clickhouse.example.com:8443", checkClickhouseUrl),
+    username: builtIn(nameText(), "default").describe("The user."),
+    password: secretOrNone(() => null).describe("The user's password. A secret."),
+    database: builtIn(nameText(), "default").describe("The database that names without one are in."),
+  },
+  tableRules("clickhouse", clickhouseNames),
+);
+
 /** Where verdicts come from (CONTRACT 4, `source`). */
 export const sourceSchema = z
-  .discriminatedUnion("type", [remoteSourceSchema, embeddedSourceSchema, postgresSource(), clickhouseSource()])
+  .discriminatedUnion("type", [
+    remoteSourceSchema,
+    embeddedSourceSchema,
+    readAs(postgresKeys, withEvents, withoutEvents),
+    readAs(clickhouseKeys, withEvents, withoutEvents),
+  ])
   .describe("Where verdicts come from.");
 
 /** What depends on the kind of a source, beside its own keys. */
