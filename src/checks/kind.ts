@@ -2,7 +2,7 @@ import type { FirstEvents } from "../contract/liveness-counts.ts";
 import type { Finding, HealthcheckResult } from "../contract/healthcheck.ts";
 import type { PlatformApi } from "../contract/platform-api.ts";
 import type { ErrorCode } from "../base/errors.ts";
-import type { CheckErrorReason, ObservedCounts, ResultReport } from "../contract/report.ts";
+import type { CheckErrorReason, ResultReport } from "../contract/report.ts";
 import type { SpikeEvaluation } from "../spike/evaluate.ts";
 import type { AnyTarget, Scheduled, SpikeThresholds, WhenNoEvents } from "./target.ts";
 import type { StoreParts } from "../store/store-parts.ts";
@@ -59,12 +59,6 @@ export interface CheckRun {
 /** What a run of a check found. */
 export type Evaluated = Pick<ResultReport, "result" | "baselineCoverage" | "evidence">;
 
-/** The numbers that a message may say. */
-export interface SaidNumbers {
-  readonly result: HealthcheckResult | null;
-  readonly counts: ObservedCounts | null;
-}
-
 /** Everything that depends on the kind of a check. */
 export interface CheckKind {
   /** Whether its failure says that deaths cannot be trusted; a full review queue says nothing of them. */
@@ -84,7 +78,7 @@ export interface CheckKind {
   /** Whether a run has a result for a time that is past: what it asks for is kept. */
   readonly canLookBack: boolean;
   /** Returns what its result says, as the end of a line. Absent: the first finding, or the counts of deaths. */
-  summaryOf?(said: SaidNumbers, durationText: (ms: number) => string): string;
+  summaryOf?(said: { readonly result: HealthcheckResult | null }, durationText: (ms: number) => string): string;
   /** Its own key in the configuration; absent: it has none. */
   readonly settings?: CheckSettings;
   /** Returns what each check of this kind is, with what a run of it needs to know; none: it is not switched on. */

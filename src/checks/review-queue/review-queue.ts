@@ -6,7 +6,7 @@ import { cronPattern, duration } from "../../base/schema/values.ts";
 import { dayMs, secondMs } from "../../base/time.ts";
 import type { PlatformApi } from "../../contract/platform-api.ts";
 import { walkReports } from "../../contract/report-pages.ts";
-import type { CheckedOrganization, CheckKind, CheckSettings, Evaluated, SaidNumbers } from "../kind.ts";
+import type { CheckedOrganization, CheckKind, CheckSettings, Evaluated } from "../kind.ts";
 import { scheduleOf, type AnyTarget } from "../target.ts";
 import { evaluateReviewQueue, queuedReport, type QueuedReport } from "./evaluate.ts";
 
@@ -47,11 +47,11 @@ export const reviewQueue = {
   canLookBack: false,
   alertName: "FlatlineReviewQueue",
   back: "the queue is back under the threshold",
-  summaryOf: (said, durationText) => {
-    const queued = queuedOf(said);
-    const ageMs = oldestAgeMsOf(said);
-    const count = queued === null ? "review queue" : `${formatCount(queued)} wait for review`;
-    return ageMs === null ? count : `${count}, the oldest for ${durationText(ageMs)}`;
+  summaryOf: ({ result }, durationText) => {
+    const { queued, oldestAgeSeconds } = result?.observed ?? {};
+    const count = typeof queued === "number" ? `${formatCount(queued)} wait for review` : "review queue";
+    if (typeof oldestAgeSeconds !== "number") return count;
+    return `${count}, the oldest for ${durationText(oldestAgeSeconds * secondMs)}`;
   },
   settings: reviewQueueSettings,
   targetsOf: ({
@@ -66,16 +66,6 @@ export const reviewQueue = {
     return { result: evaluateReviewQueue({ slug, nowMs, thresholds, reports, appUrl }), baselineCoverage: null };
   },
 } as const satisfies CheckKind;
-
-function queuedOf({ result }: SaidNumbers): number | null {
-  const queued = result?.observed["queued"];
-  return typeof queued === "number" ? queued : null;
-}
-
-function oldestAgeMsOf({ result }: SaidNumbers): number | null {
-  const ageSeconds = result?.observed["oldestAgeSeconds"];
-  return typeof ageSeconds === "number" ? ageSeconds * secondMs : null;
-}
 
 /** Reads all reports that wait for the customer's review, each id once. */
 async function listQueue(api: PlatformApi, slug: string, signal: AbortSignal): Promise<QueuedReport[]> {
