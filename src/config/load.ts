@@ -8,7 +8,7 @@ import { isLoopbackHost } from "../base/loopback-host.ts";
 import { checkKey, secret } from "../base/schema/secret-rules.ts";
 import { listenProblem, parseListen } from "../base/schema/values.ts";
 import { redact, type Secret } from "../base/secret.ts";
-import { readWith } from "../contract/issues.ts";
+import { apiNames, readWith } from "../contract/issues.ts";
 import { checkRelations } from "./check/relations.ts";
 import { findWarnings } from "./check/warnings.ts";
 import type { Finding, WrittenConfig } from "./check/written.ts";
@@ -83,14 +83,14 @@ function readValue<Read>(
   if (!document.isReadable) return { value: undefined, data: null, problems: [] };
   const written = valueAt(document.value, at);
   let value = written;
-  let read = readWith(schema, written);
+  let read = readWith(schema, written, apiNames, true);
   if (read.kind === "problems") {
     for (const { path, isAboutType } of read.problems) {
       const text = isAboutType ? document.wholeReferenceAt([...at, ...path]) : null;
       const scalar = text === null ? null : readCoreScalar(text);
       if (scalar !== null) value = withValue(value, path, scalar);
     }
-    if (value !== written) read = readWith(schema, value);
+    if (value !== written) read = readWith(schema, value, apiNames, true);
   }
   if (read.kind === "data") return { value, data: read.data, problems: [] };
   const problems = read.problems.filter(({ path }) => document.isKnown([...at, ...path]));

@@ -26,13 +26,17 @@ export interface FieldNames {
 
 export const apiNames: FieldNames = { nameOf: (field) => field, listedIn: "openapi.json" };
 
-/** Validates `value` and returns the output, or all problems. This is the only code that words problems of schemas. */
+/**
+ * Validates `value` and returns the output, or all problems. This is the only code that words problems of schemas. What is
+ * read once is read `jitless`: zod then compiles no code for it.
+ */
 export function readWith<Output>(
   schema: z.ZodType<Output>,
   value: unknown,
   { listedIn }: FieldNames = apiNames,
+  jitless = false,
 ): Reading<Output> {
-  const parsed = schema.safeParse(value, { error: (issue) => wordIssue(issue, listedIn) });
+  const parsed = schema.safeParse(value, { jitless, error: (issue) => wordIssue(issue, listedIn) });
   if (parsed.success) return { kind: "data", data: parsed.data };
   return { kind: "problems", problems: withoutEchoes(parsed.error.issues.flatMap((issue) => problemsOf(issue, []))) };
 }

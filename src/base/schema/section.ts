@@ -172,7 +172,8 @@ function keysOf(shape: Shape): readonly ShapeKey[] {
     const { isBuiltIn = false, default: written } = z.globalRegistry.get(schema) ?? {};
     // What is read as it is written is right: to look whether it is (a timezone) would take some milliseconds of each start.
     let read: unknown = inner instanceof z.ZodCodec ? undefined : written;
-    const builtIn = (): unknown => (isBuiltIn === true ? (read ??= z.decode(inner, written)) : undefined);
+    const builtIn = (): unknown =>
+      isBuiltIn === true ? (read ??= z.decode(inner, written, { jitless: true })) : undefined;
     return { key, name: isMilliseconds ? `${key}Ms` : key, schema, isBuiltIn: isBuiltIn === true, builtIn };
   });
 }
