@@ -94,11 +94,13 @@ function object<Of extends Shape, Read>(
       return read as Read;
     },
     (read: Read) => {
-      // Of a key with a built-in value null says something: `fleet: false`.
-      const said = keys.filter(
-        ({ name, isBuiltIn }) => (read as Values)[name] !== undefined && (isBuiltIn || (read as Values)[name] !== null),
-      );
-      return Object.fromEntries(said.map(({ key, name }) => [key, (read as Values)[name]])) as z.output<typeof written>;
+      const said: Record<string, unknown> = {};
+      for (const { key, name, isBuiltIn } of keys) {
+        const value = (read as Values)[name];
+        // Of a key with a built-in value null says something: `fleet: false`.
+        if (value !== undefined && (isBuiltIn || value !== null)) said[key] = value;
+      }
+      return said as z.output<typeof written>;
     },
   );
 }
