@@ -65,7 +65,7 @@ export async function checkConfig(options: LoadOptions & { readonly isWithoutFil
   refuse(at(await checkRelations(written, place)), document);
   const isRead = data !== null && !options.isWithoutFiles;
   return {
-    config: isRead ? resolveConfig({ data, document, environmentListen: environment.listen }) : null,
+    config: isRead ? resolveConfig(data, document, environment.listen) : null,
     counts: { organizations: organizations.length, discover: discover.length, receivers: receivers.length },
     warnings: () => {
       const hidden = hiddenTextsOf(document.fileValues);

@@ -23,7 +23,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
   return { ...shown, organizations: organizations.map(describeOrganization) };
 }
 
-/** Returns the effective settings of an organization under the names of the file; what is not set and has no default is not there. */
+/** Returns the effective settings of an organization as a file would say them; what says nothing is not there. */
 export function describeOrganization(organization: OrganizationConfig): Record<string, unknown> {
   const shown: Shown = z.encode(organizationObject, organization as OrganizationInput);
   hide(shown, organization.hidden);

@@ -13,13 +13,6 @@ import { builtinSettings, type BuiltinSettings, type OrganizationInput, type Set
 import type { RootInput } from "./schema/schema.ts";
 import { defaultSourceType, sourceKinds } from "./schema/source.ts";
 
-export interface ResolveInput {
-  readonly data: RootInput;
-  readonly document: ConfigDocument;
-  /** $FLATLINE_LISTEN, checked. */
-  readonly environmentListen: string | null;
-}
-
 // A shorter text is hidden where it stands, and not in whatever else has these letters.
 const leastHiddenLength = 8;
 
@@ -30,7 +23,7 @@ export function hiddenTextsOf(values: readonly FileValue[]): Secret[] {
 }
 
 /** Returns the frozen configuration of a file that was found to be right, with what depends on several keys. */
-export function resolveConfig({ data, document, environmentListen }: ResolveInput): Config {
+export function resolveConfig(data: RootInput, document: ConfigDocument, environmentListen: string | null): Config {
   const { server, secondOpinion } = data;
   const defaults = data.defaults ?? {};
   const organizations = data.organizations ?? [];

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Secret } from "../secret.ts";
 import { addProblems, strictObject, type KeyProblem } from "./values.ts";
 
-// A key is said once, in its schema: its name and type in the configuration, and what `config show` writes, follow from it.
+// A key is said once, in its schema: its name, its type, and what `config show` writes follow from it.
 
 type Shape = z.core.$ZodLooseShape;
 type Inner<Schema> = Schema extends z.ZodOptional<infer Of> ? Inner<Of> : Schema;
@@ -18,7 +18,7 @@ type Lasting<Value> = Value extends Secret | string | ReadonlySet<unknown>
 type Said<Schema> = Lasting<Exclude<z.output<Schema>, undefined>>;
 type Optional<Of extends Shape> = { [Key in keyof Of]: undefined extends z.output<Of[Key]> ? Key : never }[keyof Of];
 
-/** The type of the configuration for an object of this shape in the file; an absent key is null where nothing is built in. */
+/** What an object of this shape in the file is read as; an absent key is null where nothing is built in. */
 export type Section<Of extends Shape> = {
   readonly [Key in keyof Of & string as NameOf<Key, Of>]:
     Said<Of[Key]> | (Key extends Optional<Of> ? (Of[Key] extends BuiltIn<z.ZodType> ? never : null) : never);
@@ -172,7 +172,7 @@ function keysOf(shape: Shape): readonly ShapeKey[] {
     const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
     const isMilliseconds = inner instanceof z.ZodCodec && inner.out instanceof z.ZodNumber;
     const { isBuiltIn = false, default: written } = z.globalRegistry.get(schema) ?? {};
-    // What is read as it is written is right: to look whether it is (a timezone) would take some milliseconds of each start.
+    // What is read as it is written is right: to look whether it is would take milliseconds of each start.
     let read: unknown = inner instanceof z.ZodCodec ? undefined : written;
     const builtIn = (): unknown =>
       isBuiltIn === true ? (read ??= z.decode(inner, written, { jitless: true })) : undefined;

@@ -52,18 +52,13 @@ function describeUnknownKey(key: string, known: readonly string[], where: string
   return `unknown key${where}${suggest(key, known)}`;
 }
 
-export interface DurationLimits {
-  readonly minMs?: number;
-  readonly maxMs: number;
-}
-
 /** Under this name a schema's metadata says the bounds that no keyword of JSON Schema can: those of a duration. */
 export const limitsKeyword = "limits";
 
 const durationProblem = 'must be a duration such as "500ms", "30s", "5m", "4h" or "1d"';
 
 /** Returns a duration that is written as text, `500ms`, `30s` or `1h30m`, and read as milliseconds. */
-export function duration({ minMs = 0, maxMs }: DurationLimits) {
+export function duration({ minMs = 0, maxMs }: { readonly minMs?: number; readonly maxMs: number }) {
   const text = z
     .string({ error: durationProblem })
     .superRefine((written, context) => {

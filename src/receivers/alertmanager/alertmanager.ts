@@ -18,9 +18,6 @@ const shape = {
   ),
 };
 
-/** Prometheus Alertmanagers, all of which get everything. */
-export type AlertmanagerOptions = OptionsOf<"alertmanager", typeof shape>;
-
 export const alertmanagerKind = {
   summary: "Alerts for a real Alertmanager (`POST /api/v2/alerts`).",
   shape,
@@ -47,7 +44,7 @@ const wholePatienceMs = 5_000;
 
 /** Posts to every address, and again every `resendIntervalMs`: Alertmanager forgets what is not repeated. */
 export function createAlertmanagerReceiver(
-  { url, resendIntervalMs }: AlertmanagerOptions,
+  { url, resendIntervalMs }: OptionsOf<"alertmanager", typeof shape>,
   deps: { readonly dispatcher: HttpDispatcher },
 ): Delivering {
   const urls = url.map(alertsAddress);

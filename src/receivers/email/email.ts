@@ -52,9 +52,6 @@ const shape = {
     ),
 };
 
-/** SMTP. */
-export type EmailOptions = OptionsOf<"email", typeof shape>;
-
 export const emailKind = {
   summary: "Mail over SMTP.",
   shape,
@@ -83,7 +80,10 @@ function ownName(from: string): string {
 }
 
 /** Sends mail over SMTP, to one recipient in each delivery. */
-export function createEmailReceiver(options: EmailOptions, deps: Pick<ReceiverDeps, "signLink"> = {}): Delivering {
+export function createEmailReceiver(
+  options: OptionsOf<"email", typeof shape>,
+  deps: Pick<ReceiverDeps, "signLink"> = {},
+): Delivering {
   const { from, url, hello } = options;
   const recipients = [...new Set(options.to)];
   const address = url.reveal();

@@ -36,9 +36,6 @@ const shape = {
     .meta({ default: defaultUrl.reveal() }),
 };
 
-/** PagerDuty's Events API v2. */
-export type PagerdutyOptions = OptionsOf<"pagerduty", typeof shape>;
-
 export const pagerdutyKind = {
   summary: "PagerDuty, Events API v2.",
   shape,
@@ -52,7 +49,7 @@ export type PagerdutyEvent = ReturnType<typeof eventOf> & Partial<Pick<ReturnTyp
 
 /** Triggers, acknowledges and resolves in PagerDuty; the incident's id is the dedup_key. */
 export function createPagerdutyReceiver(
-  { routingKey, url }: Omit<PagerdutyOptions, "webhookSecret">,
+  { routingKey, url }: Omit<OptionsOf<"pagerduty", typeof shape>, "webhookSecret">,
   deps: { readonly dispatcher: HttpDispatcher },
 ): Delivering {
   return {

@@ -19,17 +19,8 @@ type SlackBlock =
   | { readonly type: "section"; readonly fields: readonly SlackText[] }
   | { readonly type: "context"; readonly elements: readonly SlackText[] };
 
-/** The body of an incoming webhook. */
-export interface SlackBody {
-  /** For notifications and screen readers. */
-  readonly text: string;
-  readonly blocks: readonly SlackBlock[];
-  readonly unfurl_links: false;
-  readonly unfurl_media: false;
-}
-
 /** Block Kit within Slack's limits. No text of others becomes markup or a mention. */
-export function slackBody(notification: Notification, wording: Omit<Wording, "longestLink"> = {}): SlackBody {
+export function slackBody(notification: Notification, wording: Omit<Wording, "longestLink"> = {}) {
   return fitMessage(messageOf(notification, { ...wording, longestLink: limits.url }), renderBody, isWithinLimits);
 }
 
@@ -46,7 +37,7 @@ export function slackReply(notification: Notification): { readonly text: string;
   return { text: escapeText(lines.filter((line) => line !== "").join("\n")), mrkdwn: false };
 }
 
-function renderBody(message: FittedMessage): SlackBody {
+function renderBody(message: FittedMessage) {
   const [heading, second] = previewOf(message);
   const { text, links, facts, lists } = message;
   const blocks: SlackBlock[] = [
@@ -107,7 +98,7 @@ function escapeText(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-function isWithinLimits({ blocks }: SlackBody): boolean {
+function isWithinLimits({ blocks }: ReturnType<typeof renderBody>): boolean {
   return (
     blocks.length <= limits.blocks &&
     blocks.every((block) => {

@@ -4,17 +4,12 @@ import type { Secret } from "../../base/secret.ts";
 
 const encodedPrefix = "whsec_";
 
-/** Signs bodies as Standard Webhooks does, with every secret that is valid now. */
-export interface WebhookSigner {
-  /** webhook-id, webhook-timestamp and, when there is a secret, webhook-signature: one `v1,…` a secret, space between them. */
-  headers(message: { readonly id: string; readonly atMs: number; readonly body: string }): Record<string, string>;
-}
-
-/** Creates a signer for secrets that the configuration has accepted. */
-export function createWebhookSigner(secrets: readonly Secret[]): WebhookSigner {
+/** Creates what signs bodies as Standard Webhooks does, with every secret; without one it does not. */
+export function createWebhookSigner(secrets: readonly Secret[]) {
   const signers = secrets.map((secret) => new Webhook(keyOf(secret.reveal()), { format: "raw" }));
   return {
-    headers: ({ id, atMs, body }) => {
+    headers(message: { readonly id: string; readonly atMs: number; readonly body: string }): Record<string, string> {
+      const { id, atMs, body } = message;
       const signatures = signers.map((signer) => signer.sign(id, new Date(atMs), body));
       return {
         "webhook-id": id,
