@@ -72,6 +72,8 @@ class OpenBook {
   readonly #membersOf = new Map<number, Alert[]>();
   /** The worst severity that something of each incident got in this transaction: what is no worse ends nothing more. */
   readonly #worst = new Map<number, Severity>();
+  /** Days with a spike that each incident does not have, as stored before this transaction. */
+  readonly #firedBeside = new Map<number, number>();
   /** Alerts whose acknowledgement ended with that of their incident: a later step of them must not bring it back. */
   readonly #unacknowledged = new Set<string>();
 
@@ -182,8 +184,6 @@ class OpenBook {
   async #weigh(number: number, alert: Alert): Promise<void> {
     const { settings, nowMs, fleet } = this.#context;
     const lasting = this.#open.find(({ verdict }) => verdict !== null);
-    if (lasting?.number !== number)
-      await this.#parts.incidents.noteSpikeDay(Math.floor(nowMs / dayMs), alert.slug, number);
     if (lasting !== undefined) this.#changed.add(lasting.number);
     if (lasting !== undefined || settings.fleet === null) return;
     const found = await this.#judgeTogether(number, alert, settings.fleet.minOrganizations);
@@ -191,7 +191,6 @@ class OpenBook {
     if (found === null || begun === undefined) return;
     this.#change({ ...begun, verdict: { ...found, startsAtMs: nowMs, organizations: fleet.withResult() } });
     this.#events.push({ what: "fleet verdict holds", incident: begun });
-    await this.#parts.incidents.forgetSpikeDays(number);
   }
 
   async #judgeTogether(number: number, alert: Alert, least: number): Promise<FoundVerdict | null> {
@@ -201,7 +200,9 @@ class OpenBook {
     const together = countTogether(members.flatMap((member) => begunOf(member)));
     if (together < least) return null;
     const { incidents, meta } = this.#parts;
-    const fired = await incidents.countSpikeDays(Math.floor(nowMs / dayMs) - rateDays, number);
+    const known = this.#firedBeside.get(number);
+    const fired = known ?? (await incidents.countSpikeDays(Math.floor(nowMs / dayMs) - rateDays, number));
+    this.#firedBeside.set(number, fired);
     const knownForMs = nowMs - Number(await meta.getOrSet(watchedSinceKey, String(nowMs)));
     const organizations = fleet.withResult();
     const usual = usualNumber({ weeksLookedAt: fleet.weeksLookedAt(), fired, organizations, knownForMs });

@@ -27,8 +27,6 @@ const firstAfterMs = minuteMs;
 // A slice takes a few milliseconds; between two of them other work gets the store.
 const rowsPerSlice = 1_000;
 const pauseMs = 20;
-// The usual number of organizations that begin to spike is that of the last 28 days (CONTRACT 15).
-const spikeDays = 29;
 // A link holds for 24 h from the attempt that sends it (CONTRACT 13), and must not be followed twice within them, however short
 // the retention is.
 const outsideActsMs = 25 * hourMs;
@@ -78,9 +76,7 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
     // Judged checkers are kept for as long as their deaths lie in a baseline.
     const checkersBeforeMs = Math.min(pastRetention.beforeMs, nowMs - longestSpanMs(organizations));
     await inSlices(() => pruneAlerts({ ...pastRetention, checkersBeforeMs }));
-    await store.transaction(({ incidents }) =>
-      incidents.tidy({ beforeDay: Math.floor(nowMs / dayMs) - spikeDays, nowMs }),
-    );
+    await store.transaction(({ incidents }) => incidents.tidy(nowMs));
     await store.transaction(({ looks }) => looks.tidy());
     let crowdedOut = 0;
     await inSlices(async () => {

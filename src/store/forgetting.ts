@@ -73,7 +73,6 @@ function stepsFor(slug: string): Step[] {
     [null, "act_notices", "seq", ofSlug],
     [null, "look_answers", "incident_number, number, ordinal", ofSlug],
     [null, "event_import_slugs", "import_id, slug", ofSlug],
-    [null, "spike_days", "day, slug", ofSlug],
     ["silences", "silences", "id", sql`slug = ${literalPattern(slug)}`],
     ["markers", "markers", "id", ofSlug],
     ["keys", "api_keys", "key_id", sql`organizations = ${JSON.stringify([slug])}`],

@@ -102,10 +102,10 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
     await world.run("a", "ok");
     await world.advance(minuteMs);
     const nowMs = world.clock.nowMs();
-    await world.store.incidents.tidy({ beforeDay: 0, nowMs });
+    await world.store.incidents.tidy(nowMs);
     expect(await world.store.incidents.find(1)).not.toBeNull();
     await world.store.alerts.pruneEnded({ beforeMs: nowMs, checkersBeforeMs: nowMs, holding: [], maxRows: 9 });
-    await world.store.incidents.tidy({ beforeDay: 0, nowMs });
+    await world.store.incidents.tidy(nowMs);
 
     expect(await world.store.incidents.find(1)).toBeNull();
     expect(await world.store.log.commentsOfIncident(1)).toEqual([]);

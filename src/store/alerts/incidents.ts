@@ -1,6 +1,7 @@
-import { type Selectable } from "kysely";
+import { sql, type Selectable } from "kysely";
 import { z } from "zod";
 
+import { dayMs } from "../../base/time.ts";
 import { opinionFailures, opinionVerdicts } from "../../contract/second-opinion.ts";
 import { inChunks } from "../engine/chunks.ts";
 import type { Db, RowId } from "../tables.ts";
@@ -81,7 +82,6 @@ export interface IncidentTables {
     /** The rest of the Incident as JSON. */
     readonly body: string;
   };
-  readonly spike_days: { readonly day: number; readonly slug: string; readonly incidentNumber: number };
   readonly receiver_messages: IncidentMessage & { readonly receiver: string; readonly incidentNumber: number };
 }
 
@@ -93,7 +93,7 @@ export interface IncidentMessage {
   readonly message: string;
 }
 
-/** Incidents over the tables `incidents`, `spike_days` and `receiver_messages`; their members are the alerts with their number. */
+/** Incidents over the tables `incidents` and `receiver_messages`; their members are the alerts with their number. */
 export function createIncidentStore(db: Db<IncidentTables & AlertTables & LogTables>) {
   const rows = () => db.selectFrom("incidents").selectAll();
   return {
@@ -172,26 +172,21 @@ export function createIncidentStore(db: Db<IncidentTables & AlertTables & LogTab
         .execute();
       return new Map(counted.map(({ number, firing }) => [number ?? 0, Number(firing)]));
     },
-    /** Notes that a spike alert of an organization fired on that day (days since the epoch). */
-    noteSpikeDay: async (day: number, slug: string, incident: number): Promise<void> => {
-      await db
-        .insertInto("spike_days")
-        .values({ day, slug, incidentNumber: incident })
-        .onConflict((conflict) => conflict.columns(["day", "slug"]).doNothing())
-        .execute();
-    },
-    /** How many (organization, day) had a spike alert since that day, without those of one incident. */
+    /**
+     * On how many days (of an organization, since the epoch) from `sinceDay` on a spike alert fired, without those of one incident
+     * and of those with a verdict, which tell nothing about the usual rate.
+     */
     countSpikeDays: async (sinceDay: number, without: number): Promise<number> => {
-      const counted = db
-        .selectFrom("spike_days")
-        .select(({ fn }) => fn.countAll().as("days"))
-        .where("day", ">=", sinceDay)
-        .where("incidentNumber", "<>", without);
-      return Number((await counted.executeTakeFirstOrThrow()).days);
-    },
-    /** Deletes the days that an incident with a verdict counted: they tell nothing about the usual rate. */
-    forgetSpikeDays: async (incident: number): Promise<void> => {
-      await db.deleteFrom("spike_days").where("incidentNumber", "=", incident).execute();
+      // json() is a function of SQLite, and a cast in PostgreSQL.
+      const { rows } = await sql<{ readonly days: number }>`
+        select count(*) as days from (
+          select distinct slug, cast(json(alerts.body) -> 'changed' ->> 'firedAtMs' as bigint) / ${sql.lit(dayMs)} as day
+          from alerts join incidents on incidents.number = alerts.incident_number
+          where check_name = 'dead-asset-spike' and kind = 'verdict' and incidents.number <> ${without}
+            and json(incidents.body) ->> 'verdict' is null
+            and (ends_at_ms is null or ends_at_ms >= ${sinceDay * dayMs})) as fired
+        where day >= ${sinceDay}`.execute(db);
+      return Number(rows[0]?.days ?? 0);
     },
     /** Where this receiver shows the incident; null: nowhere yet. */
     messageOf: async (receiver: string, incident: number): Promise<IncidentMessage | null> =>
@@ -212,10 +207,9 @@ export function createIncidentStore(db: Db<IncidentTables & AlertTables & LogTab
     },
     /**
      * Ends open incidents of which no alert is left, as after `forget`, deletes those that have ended and have no alerts, with
-     * their comments and messages, and the days before `beforeDay`.
+     * their comments and messages.
      */
-    tidy: async ({ beforeDay, nowMs }: { readonly beforeDay: number; readonly nowMs: number }): Promise<void> => {
-      await db.deleteFrom("spike_days").where("day", "<", beforeDay).execute();
+    tidy: async (nowMs: number): Promise<void> => {
       const ofAlerts = db.selectFrom("alerts").select("incidentNumber").where("incidentNumber", "is not", null);
       await db
         .updateTable("incidents")

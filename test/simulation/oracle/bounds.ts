@@ -61,7 +61,6 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     queued_incidents: receivers * fired,
     receiver_messages: receivers * fired,
     incidents: fired,
-    spike_days: 30 * organizations,
     // No second opinion is configured: it would ask the network.
     looks: 0,
     look_answers: 0,

@@ -87,9 +87,6 @@ const alerts: readonly string[] = [
      number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, family TEXT NOT NULL,
      started_at_ms INTEGER NOT NULL, ended_at_ms INTEGER, body TEXT NOT NULL)`,
   `CREATE INDEX incidents_open ON incidents (number) WHERE ended_at_ms IS NULL`,
-  // Organizations of which a spike alert fired on a day, in days since the epoch.
-  `CREATE TABLE spike_days (
-     day INTEGER NOT NULL, slug TEXT NOT NULL, incident_number INTEGER NOT NULL, PRIMARY KEY (day, slug)) WITHOUT ROWID`,
   // What was said and done: comments, judgements, releases; rows go with their alert or incident. what: the verdict (null: taken
   // back), how it was released, or the act that a comment came with. A comment on several alerts has no alert_id; alert_ids is
   // a JSON array of them, null: all of the incident.
