@@ -44,7 +44,7 @@ async function fillStore(path: string, count: number): Promise<void> {
   await store.close();
 }
 
-/** The row of docs/benchmarks.md about stored events. */
+/** The row of docs/comparison.md about stored events. */
 export const benchmark: Benchmark = {
   name: "embedded",
   title: "Embedded checks per CPU second: scheduled, counted, evaluated, verdict stored, alert decided, series updated",

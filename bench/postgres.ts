@@ -56,7 +56,7 @@ function flatline(name: string, organizations: number, jitter: string): Side {
 const busy = flatline("always busy, on PostgreSQL", busyOrganizations, "0s");
 const spread = flatline("500 checks a second, spread, on PostgreSQL", fewOrganizations, "1s");
 
-/** The rows of docs/benchmarks.md about a store in PostgreSQL. */
+/** The rows of docs/comparison.md about a store in PostgreSQL. */
 export const benchmark: Benchmark = {
   name: "postgres",
   title: "Processor time of PostgreSQL per recorded check: all processes of the server, every commit on the disk",

@@ -14,7 +14,7 @@ const flatline: Side = {
   },
 };
 
-/** The rows of docs/benchmarks.md about a remote source. */
+/** The rows of docs/comparison.md about a remote source. */
 export const benchmark: Benchmark = {
   name: "remote",
   title: "Remote checks per CPU second: scheduled, asked, validated, verdict stored, alert decided, series updated",

@@ -1,5 +1,5 @@
 // Joins src and the libraries that it imports into the files of dist/program: the program that bin/flatline.js starts, and
-// what the package exports. A start then reads some 50 files, not 1,500 (docs/benchmarks.md). The code
+// what the package exports. A start then reads some 50 files, not 1,500 (docs/comparison.md). The code
 // stays as it was written; a source map leads back to src.
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";

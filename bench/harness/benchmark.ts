@@ -26,7 +26,7 @@ export interface Side {
 
 /** What the median of a metric of flatline's must reach, as it is or beside that of a peer. */
 export interface Goal {
-  /** As in docs/benchmarks.md. */
+  /** As in docs/comparison.md. */
   readonly title: string;
   readonly metric: string;
   /** [flatline] */

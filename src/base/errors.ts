@@ -12,7 +12,7 @@ interface ErrorKind {
 }
 
 /**
- * Codes of every error that flatline throws (docs/conventions.md, Errors). A PlatformApi rejects with the `api_*` codes;
+ * Codes of every error that flatline throws (docs/architecture.md, Conventions). A PlatformApi rejects with the `api_*` codes;
  * contract/report.ts maps those that can end a check to the closed set of the metric.
  */
 export const errorKinds = {

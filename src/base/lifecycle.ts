@@ -56,7 +56,7 @@ export interface ReleaseFailure {
 }
 
 /**
- * A group of resources that do not need each other and are released together (docs/conventions.md, Shape of modules):
+ * A group of resources that do not need each other and are released together (docs/architecture.md, Conventions):
  * acquire, then register the release on the next line. A resource that needs another one belongs to a group that is released
  * earlier.
  */

@@ -86,8 +86,10 @@ describe("comments", () => {
     expect(comments.flatMap(({ path, text }) => missingPaths(text).map((name) => `${path}: ${name}`))).toEqual([]);
   });
 
-  it("cite sections that the contract has", () => {
-    const sections = new Set([...readText("docs/contract.md").matchAll(/^## (\d+)\. /gm)].map(([, number]) => number));
+  it("cite promises that docs/reliability.md has", () => {
+    const sections = new Set(
+      [...readText("docs/reliability.md").matchAll(/^(\d+)\. \*\*/gm)].map(([, number]) => number),
+    );
     const cited = comments.flatMap(({ path, text }) =>
       [...text.matchAll(/CONTRACT (\d+(?:(?:, | and | to )\d+)*)/g)].flatMap(([, list = ""]) =>
         list.split(/\D+/).map((section) => ({ path, section })),
@@ -99,8 +101,8 @@ describe("comments", () => {
   });
 });
 
-describe("docs/troubleshooting.md", () => {
-  const titles = [...readText("docs/troubleshooting.md").matchAll(/^### `([^`]+)`$/gm)].map(([, title = ""]) => title);
+describe("the troubleshooting of docs/runbooks.md", () => {
+  const titles = [...readText("docs/runbooks.md").matchAll(/\*\*`([^`]+)`\*\*/g)].map(([, title = ""]) => title);
   const source = [...readFiles("src", { tests: false }).map(({ text }) => text), readText("bin/flatline.js")].join(
     "\n",
   );

@@ -15,7 +15,7 @@ export type OpenIncident = Pick<Incident, "family" | "firstFiredAtMs" | "carrier
 };
 
 // By then a slow list has filled a window, and one that is looked at daily was looked at. In a fleet where hundreds fire by
-// chance an incident that took them all would never end (docs/benchmarks.md).
+// chance an incident that took them all would never end (docs/comparison.md).
 const underVerdictMs = dayMs;
 
 /**
