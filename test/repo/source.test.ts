@@ -8,7 +8,8 @@ const rules = [
   {
     rule: "every thrown error is a FlatlineError",
     // commander's own class is how its argument parsers refuse; JSON.parse's errors are caught in the same file.
-    pattern: /^(?!\s*(?:\/\/|\/?\*)).*\bthrow new (?!FlatlineError\b|InvalidArgumentError\b|BadRow\b)\w*/,
+    pattern:
+      /^(?!\s*(?:\/\/|\/?\*)).*\bthrow new (?!FlatlineError\b|InvalidArgumentError\b|BadRow\b|RefusedEvents\b)\w*/,
     files: /^src\/(?!base\/|spike\/|client\/upstream-text\.ts)/,
     sample: '  throw new TypeError("no");',
   },

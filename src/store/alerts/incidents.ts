@@ -186,7 +186,7 @@ export function createIncidentStore(db: Db<IncidentTables & AlertTables & LogTab
             and json(incidents.body) ->> 'verdict' is null
             and (ends_at_ms is null or ends_at_ms >= ${sinceDay * dayMs})) as fired
         where day >= ${sinceDay}`.execute(db);
-      return Number(rows[0]?.days ?? 0);
+      return rows[0]?.days ?? 0;
     },
     /** Where this receiver shows the incident; null: nowhere yet. */
     messageOf: async (receiver: string, incident: number): Promise<IncidentMessage | null> =>

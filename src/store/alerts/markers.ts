@@ -14,8 +14,6 @@ export interface Marker {
   readonly createdAtMs: number;
 }
 
-export type MarkerStore = ReturnType<typeof createMarkerStore>;
-
 /** Markers over the table `markers`. */
 export function createMarkerStore(db: Db<{ readonly markers: Marker }>) {
   return {

@@ -84,7 +84,6 @@ export interface OutboxTables {
 }
 
 export type OutboxStore = ReturnType<typeof createOutboxStore>;
-export type OutboxTotals = Awaited<ReturnType<OutboxStore["totals"]>>[number];
 
 /** The queue of notifications over the table `outbox`, and the pauses that receivers asked for over `receiver_pauses`. */
 export function createOutboxStore(db: Db<OutboxTables>) {
