@@ -1,8 +1,8 @@
 // Joins the browser's code and the sheets of src/web/browser into two files whose names change with what they say, so that a
 // browser keeps them for good, and writes their names to site.json for the server (src/web/assets.ts).
 import { createHash } from "node:crypto";
-import { globSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 
 // Layers decide what overrules what; the first sheet names them.
 const sheets = ["base", "frame", "parts", "tables", "pages"];
@@ -24,12 +24,18 @@ export async function buildSite(root, assets) {
   return [join(root, "node_modules/htmx.org")];
 }
 
+// What only those read who have the repository.
+const forContributors = ["architecture.md", "decisions.md"];
+
 /**
- * Writes docs.json for the server (src/web/pages/docs.ts): the title and the markup of each page of docs by its name. Links that
- * lead out of docs, and pictures, are only their words there.
+ * Writes docs.json for the server (src/web/pages/docs.ts): the title and the markup of each page by its name, in the order of
+ * docs/README.md. Links that lead out of it, and pictures, are only their words there.
  */
 export async function buildDocs(root, folder) {
   const { Marked } = await import("marked");
+  const read = (name) => readFileSync(join(root, "docs", name), "utf8");
+  const listed = [...read("README.md").matchAll(/\]\(([a-z-]+\.md)\)/g)].map(([, name]) => name);
+  const pages = ["README.md", ...listed.filter((name) => !forContributors.includes(name))];
   const marked = new Marked({
     renderer: {
       heading({ tokens, depth }) {
@@ -38,16 +44,17 @@ export async function buildDocs(root, folder) {
       },
       link({ href, tokens }) {
         const content = this.parser.parseInline(tokens);
-        return /^(?:#|[a-z-]+\.md(?:#|$)|https:)/.test(href) ? `<a href="${href}">${content}</a>` : content;
+        // The list of pages has a shorter address than they.
+        const address = pages.includes(href.replace(/#.*/, "")) ? `/docs/${href}` : href;
+        return /^(?:#|https:|\/docs\/)/.test(address) ? `<a href="${address}">${content}</a>` : content;
       },
       image: ({ text }) => text,
       html: () => "",
     },
   });
-  const pages = globSync("docs/*.md", { cwd: root }).toSorted();
-  const docs = pages.map((path) => {
-    const content = marked.parse(readFileSync(join(root, path), "utf8"));
-    return [basename(path), { title: plain(/<h1[^>]*>(.*)<\/h1>/.exec(content)?.[1] ?? path), content }];
+  const docs = pages.map((name) => {
+    const content = marked.parse(read(name));
+    return [name, { title: plain(/<h1[^>]*>(.*)<\/h1>/.exec(content)?.[1] ?? name), content }];
   });
   writeFileSync(join(folder, "docs.json"), JSON.stringify(Object.fromEntries(docs)));
 }

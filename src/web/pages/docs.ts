@@ -8,37 +8,68 @@ import { sendProblem } from "../problem.ts";
 import { addRoute, type Asked } from "../route.ts";
 import { renderSheet } from "./sheet.ts";
 
+// In the order of docs/README.md, which is the first.
 const docsSchema = z.record(z.string(), z.object({ title: z.string(), content: z.string() }));
 type Docs = z.infer<typeof docsSchema>;
 
-/** `/docs`: the documentation of this version, where `runbook_url` of the shipped rules leads. */
+/** `/docs`: the documentation of this version, where `runbook_url` of the shipped rules leads; `?q=` finds headings. */
 export function addDocsPages(server: FastifyInstance): void {
   let known: Docs | null = null;
-  const send = (name: string | null, { request, reply }: Pick<Asked<"", unknown, unknown>, "request" | "reply">) => {
+  const send = (
+    name: string,
+    asked: string,
+    { request, reply }: Pick<Asked<"", unknown, unknown>, "request" | "reply">,
+  ) => {
     known ??= readDocs();
-    const page = name === null ? listOf(known) : known[name.endsWith(".md") ? name : `${name}.md`];
+    const page = asked === "" ? known[name.endsWith(".md") ? name : `${name}.md`] : findHeadings(known, asked);
     if (page === undefined) return sendProblem(reply, 404, "no such page; /docs lists them");
     const { title, content } = page;
     // The project's own text, built with the program.
-    const main = html`<article class="docs">${{ html: content }}</article>`;
+    const main = html`<article class="docs">
+      <form role="search" action="/docs">
+        <a href="/docs">All pages</a>
+        <label class="filter"
+          ><span class="sr">Find in headings</span
+          ><input type="search" name="q" value="${asked}" placeholder="Find in headings" spellcheck="false"
+        /></label>
+      </form>
+      ${{ html: content }}
+    </article>`;
     return sendHtml(request, reply, renderSheet(title, main));
   };
-  addRoute(server, "GET /docs", { access: "open", handle: (asked) => send(null, asked) });
-  addRoute(server, "GET /docs/:page", { access: "open", handle: (asked) => send(asked.params.page, asked) });
+  addRoute(server, "GET /docs", {
+    access: "open",
+    query: z.object({ q: z.string().trim().default("") }),
+    handle: (asked) => send("README", asked.query.q, asked),
+  });
+  addRoute(server, "GET /docs/:page", { access: "open", handle: (asked) => send(asked.params.page, "", asked) });
 }
 
 function readDocs(): Docs {
   const built = readBuilt("docs.json");
-  return built === null ? {} : docsSchema.parse(JSON.parse(built.toString()));
+  const none = { "README.md": { title: "Documentation", content: "<h1>Documentation</h1>" } };
+  return built === null ? none : docsSchema.parse(JSON.parse(built.toString()));
 }
 
-function listOf(docs: Docs): Docs[string] {
-  const items = Object.entries(docs).map(([name, { title }]) => html`<li><a href="/docs/${name}">${title}</a></li>`);
+/** The headings that have all of these words, with the title of their page. */
+function findHeadings(docs: Docs, asked: string): Docs[string] {
+  const words = asked.toLowerCase().split(/\s+/);
+  const found = Object.entries(docs).flatMap(([name, { title, content }]) =>
+    [...content.matchAll(/<h[1-4] id="([^"]*)">(.*?)<\/h/g)].flatMap(([, anchor = "", heading = ""]) =>
+      words.every((word) => `${title} ${heading}`.toLowerCase().includes(word))
+        ? html`<li><a href="/docs/${name}#${anchor}">${{ html: heading }}</a> · ${title}</li>`
+        : [],
+    ),
+  );
+  const list =
+    found.length === 0
+      ? html`<p>No heading has these words.</p>`
+      : html`<ul>
+          ${found}
+        </ul>`;
   return {
     title: "Documentation",
-    content: html`<h1>Documentation</h1>
-      <ul>
-        ${items}
-      </ul>`.html,
+    content: html`<h1>Headings with “${asked}”</h1>
+      ${list}`.html,
   };
 }

@@ -136,13 +136,10 @@ describe("the README", () => {
   const elsewhere: Readonly<Record<string, string>> = {
     "npm ci": ".ci/install",
     "npm test": ".ci/run",
-    "npm pack": "test/e2e/deploy/package.test.ts",
-    "npm install": "test/e2e/deploy/package.test.ts",
     "docker build": "test/e2e/deploy/container.test.ts",
     "docker run": "test/e2e/deploy/container.test.ts",
     "flatline init": "test/e2e/commands/init.test.ts",
     "flatline check": "test/e2e/commands/guide-tour.test.ts",
-    "flatline import": "test/e2e/commands/guide-tour.test.ts",
   };
 
   it("has no command but those that a test runs", () => {
