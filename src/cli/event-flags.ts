@@ -1,3 +1,5 @@
+import { resolve } from "node:path";
+
 import { InvalidArgumentError, Option, type Command } from "commander";
 
 import { FlatlineError } from "../base/errors.ts";
@@ -13,6 +15,8 @@ import {
   type EventLayout,
 } from "../store/events/layout.ts";
 import { attributeNameProblem } from "../store/events/rules.ts";
+import type { EventFile } from "../store/events/read.ts";
+import type { CliContext } from "./context.ts";
 import { collect } from "./values.ts";
 
 type Pairs = readonly (readonly [left: string, right: string])[];
@@ -45,50 +49,49 @@ export function addEventFlags(command: Command): Command {
 
 /** Returns the layout that the flags describe. @throws usage */
 export function layoutOf(flags: EventFlags, nowMs: number, isLaterRight = false): EventLayout {
-  const targets = new Map(plainLayout.targets);
-  const set: Partial<Record<EventField, string>> = {};
-  const setAttributes: [string, string][] = [];
-  const given = new Set<string>();
-  let hasSeconds = false;
-  for (const asked of [...flags.map.map(([, field]) => field), ...flags.set.map(([field]) => field)]) {
-    if (asked === secondsField) hasSeconds = true;
-    const target = fieldOf(asked === secondsField ? "at" : asked);
-    if (given.has(target)) throw new FlatlineError("usage", `${target} is given twice by --map and --set`);
-    given.add(target);
-    // Its own name is no longer that of the field.
-    if (targets.get(target) === target) targets.delete(target);
-  }
-  for (const [column, asked] of flags.map) {
+  const mapped = flags.map.map(([column, asked]) => [column, fieldOf(asked)] as const);
+  const fixed = flags.set.map(([asked, value]) => [fieldOf(asked), value] as const);
+  const named = [...mapped.map(([, target]) => target), ...fixed.map(([target]) => target)];
+  const twice = named.find((target, index) => named.indexOf(target) < index);
+  if (twice !== undefined) throw new FlatlineError("usage", `${twice} is given twice by --map and --set`);
+  // Its own name is no longer that of the field.
+  const targets = new Map([...plainLayout.targets].filter(([, target]) => !named.includes(target)));
+  for (const [column, target] of mapped) {
     const other = targets.get(column);
     if (other !== undefined && other !== column)
-      throw new FlatlineError("usage", `--map names ${column} twice, as ${other} and as ${asked}`);
-    targets.set(column, fieldOf(asked === secondsField ? "at" : asked));
+      throw new FlatlineError("usage", `--map names ${column} twice, as ${other} and as ${target}`);
+    targets.set(column, target);
   }
-  for (const [asked, value] of flags.set) {
-    const field = fieldOf(asked);
-    if (field.startsWith(attributePrefix)) setAttributes.push([field.slice(attributePrefix.length), value]);
-    else set[field as EventField] = value;
-  }
-  for (const field of ["at", "slug"] as const) {
-    if (set[field] === undefined && ![...targets.values()].includes(field))
-      throw new FlatlineError("usage", `--map leaves no name for ${field}; map one to it, too`);
-  }
+  const known = new Set<string>([...targets.values(), ...fixed.map(([target]) => target)]);
+  for (const field of ["at", "slug"])
+    if (!known.has(field)) throw new FlatlineError("usage", `--map leaves no name for ${field}; map one to it, too`);
   return {
+    ...plainLayout,
     targets,
     ignored: new Set(flags.ignore),
-    set,
-    setAttributes,
+    set: Object.fromEntries(fixed.filter(([target]) => !target.startsWith(attributePrefix))),
+    setAttributes: fixed.flatMap(([target, value]) =>
+      target.startsWith(attributePrefix) ? [[target.slice(attributePrefix.length), value] as const] : [],
+    ),
     statuses: new Map(flags.status),
     timezone: flags.timezone ?? null,
-    hasSeconds,
+    hasSeconds: flags.map.some(([, asked]) => asked === secondsField),
     times: flags.anyTime === true ? plainLayout.times : usualTimes(nowMs, isLaterRight),
-    hasNumbers: false,
     hasFlags: true,
   };
 }
 
+/** Returns the files that a command names; `-` is standard input. @throws usage */
+export function eventFilesOf(names: readonly string[], { stdin, cwd }: Pick<CliContext, "stdin" | "cwd">): EventFile[] {
+  if (names.filter((name) => name === "-").length > 1)
+    throw new FlatlineError("usage", "standard input (-) can be read only once");
+  return names.map((name) =>
+    name === "-" ? { name: "standard input", stream: stdin } : { name, path: resolve(cwd, name) },
+  );
+}
+
 function fieldOf(asked: string): EventField | `attr.${string}` {
-  const field = eventFields.find((one) => one === asked);
+  const field = eventFields.find((one) => one === asked || (one === "at" && asked === secondsField));
   if (field !== undefined) return field;
   if (asked.startsWith(attributePrefix)) {
     const problem = attributeNameProblem(asked.slice(attributePrefix.length));

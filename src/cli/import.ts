@@ -4,7 +4,6 @@ import { InvalidArgumentError, type Command } from "commander";
 import { z } from "zod";
 
 import { excerpt } from "../base/cut-text.ts";
-import { FlatlineError } from "../base/errors.ts";
 import { readInstant } from "../base/instant.ts";
 import { formatCount } from "../base/numbers.ts";
 import { secondMs, type Clock } from "../base/time.ts";
@@ -17,7 +16,7 @@ import { countOf } from "../words/numbers.ts";
 import type { ApiClient } from "./api-client.ts";
 import { addAskFlags, addBy, askApi, askingCommand, recode, type AskFlags } from "./ask.ts";
 import { createProgressLine, type CliContext, type RegisterCommand } from "./context.ts";
-import { addEventFlags, layoutOf, type EventFlags } from "./event-flags.ts";
+import { addEventFlags, eventFilesOf, layoutOf, type EventFlags } from "./event-flags.ts";
 
 interface ImportFlags extends EventFlags, AskFlags {
   readonly rebase?: number;
@@ -48,16 +47,12 @@ function addEvents(parent: Command, context: CliContext): void {
     .option("--json", "print {files, received, stored, duplicates, conflicts, firstAt, lastAt, slugs, otherStatuses}")
     .addHelpText("after", eventsHelp)
     .action(async (files: string[], flags: ImportFlags) => {
-      if (files.filter((file) => file === "-").length > 1)
-        throw new FlatlineError("usage", "standard input (-) can be read only once");
-      const { clock, stdin, cwd, signal } = context;
+      const { clock, signal } = context;
       const progress = createProgressLine(context);
       const startedAtMs = clock.monotonicMs();
       const importTo = (target: ImportTarget | null): Promise<ImportOutcome> =>
         importEvents({
-          files: files.map((file) =>
-            file === "-" ? { name: "standard input", stream: stdin } : { name: file, path: resolve(cwd, file) },
-          ),
+          files: eventFilesOf(files, context),
           layout: layoutOf(flags, clock.nowMs(), flags.rebase !== undefined),
           rebaseToMs: flags.rebase ?? null,
           target,

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
@@ -91,9 +92,7 @@ beforeAll(async () => {
   startMs = clock.nowMs();
   const { signal } = new AbortController();
   const records = await readEventFiles({
-    files: ["riskhosts.csv.gz", "lightswitch.csv.gz"],
-    stdin: process.stdin,
-    cwd: folder,
+    files: ["riskhosts.csv.gz", "lightswitch.csv.gz"].map((name) => join(folder, name)),
     signal,
     onProgress: () => undefined,
   });

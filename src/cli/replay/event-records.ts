@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { EventRecorder, type EventRecord } from "../../backtest/event-record.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { EqualEvents, keyOf } from "../../store/events/add.ts";
@@ -14,10 +13,7 @@ export interface ReadRecordsOptions {
 }
 
 export interface ReadFilesOptions extends ReadRecordsOptions {
-  /** `-` is standard input. */
-  readonly files: readonly string[];
-  readonly stdin: NodeJS.ReadableStream;
-  readonly cwd: string;
+  readonly files: readonly EventFile[];
   /** How they are written [as documented]. */
   readonly layout?: EventLayout;
 }
@@ -25,12 +21,10 @@ export interface ReadFilesOptions extends ReadRecordsOptions {
 /**
  * Reads files of liveness events (CONTRACT 10) without a store, grouped by slug for a replay. Of events with the same id the
  * first one counts, as in an import.
- * @throws invalid_data with the bad lines, no_input, too_large, usage, unavailable when stopped
+ * @throws invalid_data with the bad lines, no_input, too_large, unavailable when stopped
  */
 export async function readEventFiles(options: ReadFilesOptions): Promise<ReadonlyMap<string, EventRecord>> {
-  const { files, stdin, cwd, layout, signal, onProgress } = options;
-  if (files.filter((file) => file === "-").length > 1)
-    throw new FlatlineError("usage", "standard input (-) can be read only once");
+  const { files, layout, signal, onProgress } = options;
   const recorders = new Map<string, EventRecorder>();
   const types = new Map<string | null, number>([[null, 0]]);
   const seen = new Seen();
@@ -49,11 +43,7 @@ export async function readEventFiles(options: ReadFilesOptions): Promise<Readonl
 
   const inputs: EventInput[] = [];
   try {
-    for (const file of files) {
-      const given: EventFile =
-        file === "-" ? { name: "standard input", stream: stdin } : { name: file, path: resolve(cwd, file) };
-      inputs.push(await inputOfFile(given, signal, layout));
-    }
+    for (const file of files) inputs.push(await inputOfFile(file, signal, layout));
     await readAll(inputs, record, signal, () => onProgress(rows));
   } finally {
     for (const input of inputs) await input.close();

@@ -107,7 +107,7 @@ it.each([
 
 it("chooses by judgements what it chooses by labels, when every episode of the labels is judged", async () => {
   const labels = readLabels(readFileSync(join(folder, "labels.json"), "utf8"), "labels.json");
-  const files = { files: ["riskhosts.csv.gz", "lightswitch.csv.gz"], cwd: folder, stdin: process.stdin };
+  const files = { files: ["riskhosts.csv.gz", "lightswitch.csv.gz"].map((name) => join(folder, name)) };
   const options = { signal: new AbortController().signal, onProgress: () => undefined };
   const store = await openStore({ path: join(folder, "flatline.db"), clock });
   const counts = { checker: 0, real: 0, unjudged: 0 };

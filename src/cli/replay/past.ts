@@ -15,7 +15,7 @@ import { rootShape } from "../../config/schema/schema.ts";
 import { readWith } from "../../contract/issues.ts";
 import type { PartsDeps } from "../../daemon/parts.ts";
 import type { CliContext } from "../context.ts";
-import { addEventFlags, layoutOf, type EventFlags } from "../event-flags.ts";
+import { addEventFlags, eventFilesOf, layoutOf, type EventFlags } from "../event-flags.ts";
 import { joinDiscovered, withStore } from "../read-store.ts";
 import { collect, parseDurationMs, parseInstant } from "../values.ts";
 import { readEventFiles, readStoredRecord } from "./event-records.ts";
@@ -121,12 +121,10 @@ async function readConfig(flags: ReplayFlags, context: CliContext): Promise<Conf
 }
 
 function readFiles(flags: ReplayFlags, context: CliContext & Pick<RunDeps, "onProgress">) {
-  const { stdin, cwd, signal, clock, onProgress } = context;
+  const { signal, clock, onProgress } = context;
   return readEventFiles({
-    files: flags.events,
+    files: eventFilesOf(flags.events, context),
     layout: layoutOf(flags, clock.nowMs()),
-    stdin,
-    cwd,
     signal,
     onProgress: (rows) => onProgress(`read ${rows} events`),
   });

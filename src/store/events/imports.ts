@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql, type RawBuilder } from "kysely";
 
 import type { Clock } from "../../base/time.ts";
 import { inTransaction, rowStatement } from "../engine/dialect.ts";
@@ -41,9 +41,12 @@ export function storeTarget(
 
 /** Creates the store of imports that have not ended. */
 export function createImportStore(db: PlainDb) {
-  const remove = async (transaction: PlainDb, id: number): Promise<void> => {
-    await sql`DELETE FROM event_import_slugs WHERE import_id = ${id}`.execute(transaction);
-    await sql`DELETE FROM event_imports WHERE import_id = ${id}`.execute(transaction);
+  const remove = async (transaction: PlainDb, which: RawBuilder<unknown>): Promise<void> => {
+    await sql`
+      DELETE FROM event_import_slugs WHERE import_id IN (SELECT import_id FROM event_imports WHERE ${which})`.execute(
+      transaction,
+    );
+    await sql`DELETE FROM event_imports WHERE ${which}`.execute(transaction);
   };
   return {
     /** Begins one; it takes the place of one with its name, which was killed: it is completed by running it again. */
@@ -54,9 +57,7 @@ export function createImportStore(db: PlainDb) {
       nowMs,
     }: Pick<ImportRow, "name" | "slugs" | "rows"> & { readonly nowMs: number }): Promise<ImportRow> =>
       inTransaction(db, async (transaction) => {
-        const killed = await sql<{ import_id: number }>`
-          SELECT import_id FROM event_imports WHERE name = ${name}`.execute(transaction);
-        for (const { import_id } of killed.rows) await remove(transaction, import_id);
+        await remove(transaction, sql`name = ${name}`);
         const { rows } = await sql<{ import_id: number }>`
           INSERT INTO event_imports (name, row_count, received, started_at_ms, renewed_at_ms)
           VALUES (${name}, ${given}, 0, ${nowMs}, ${nowMs}) RETURNING import_id`.execute(transaction);
@@ -73,7 +74,7 @@ export function createImportStore(db: PlainDb) {
         UPDATE event_imports SET received = received + ${received}, renewed_at_ms = ${nowMs}
         WHERE import_id = ${id}`.execute(db);
     },
-    end: (id: number): Promise<void> => inTransaction(db, (transaction) => remove(transaction, id)),
+    end: (id: number): Promise<void> => inTransaction(db, (transaction) => remove(transaction, sql`import_id = ${id}`)),
     /** Those that have not ended, the oldest first. */
     list: async (): Promise<readonly ImportRow[]> => {
       const { rows } = await sql<{
@@ -99,10 +100,6 @@ export function createImportStore(db: PlainDb) {
     },
     /** Deletes those that nobody has gone on with since `beforeMs`. */
     prune: (beforeMs: number): Promise<void> =>
-      inTransaction(db, async (transaction) => {
-        const { rows } = await sql<{ import_id: number }>`
-          SELECT import_id FROM event_imports WHERE renewed_at_ms <= ${beforeMs}`.execute(transaction);
-        for (const { import_id } of rows) await remove(transaction, import_id);
-      }),
+      inTransaction(db, (transaction) => remove(transaction, sql`renewed_at_ms <= ${beforeMs}`)),
   };
 }
