@@ -111,20 +111,6 @@ describe("a Retry-After", () => {
   });
 });
 
-describe("who is paused", () => {
-  it("every client with the same key and origin that shares the pauses", async () => {
-    const pauses = new PauseRegistry({ clock: bench.clock });
-    bench.upstream.script(busy("7"), ok, ok);
-    const first = bench.create({ pauses }).deadAssetSpike(sampleSpikeRequest());
-    await bench.clock.settleUntil(() => bench.clock.pendingSleeps() > 0);
-    const second = bench.create({ pauses }).deadAssetSpike(sampleSpikeRequest());
-
-    const waitedMs = await durationOf(Promise.all([first, second]));
-
-    expect(waitedMs).toBe(7_000);
-  });
-});
-
 describe("PauseRegistry", () => {
   it("ends the pause of one account", () => {
     const pauses = new PauseRegistry({ clock: bench.clock });

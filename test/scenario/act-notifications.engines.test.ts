@@ -127,38 +127,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(end).toMatchObject({ incident: { opened: 1 }, alerts: [{ status: "resolved", gateOpened: true }] });
     });
 
-    it("gets the gate of an organization that is taken away and follows a weaker default, once", async () => {
-      await open({
-        settings: {
-          gateOf: (slug) => ({ releaseOn: slug === "acme" ? ["judged"] : ["resolved"], whenUnknown: "allow" }),
-        },
-      });
-      await fire();
-      await world.reload({ slugs: [], ...releaseOn("resolved") });
-      await world.advance(minuteMs);
-
-      expect(events()).toEqual(["firing", "resolved"]);
-      expect(world.notifications("platform").at(-1)).toMatchObject({ alerts: [{ gateOpened: true }] });
-    });
-
-    it("gets each act once under one id, over crashes of every step", async () => {
-      await open();
-      await fire();
-      world.crashAt("act");
-      await world.judge("acme", "checker");
-      world.crashAt("form");
-      await world.settle();
-      world.crashAt("acknowledge");
-      await world.judge("acme", "real");
-      await world.advance(10 * minuteMs);
-      await world.restart();
-      await world.advance(hourMs);
-
-      expect(acts()).toEqual([["judged judged_checker"], ["judged judged_real", "released released_by_judgement"]]);
-      const ids = world.receivers.get("platform")?.attempts.map(({ id }) => id);
-      expect(new Set(ids).size).toBe(3);
-    });
-
     it("gets an act on a member that has ended under a verdict at once, as the part stands", async () => {
       const slugs = ["acme", "globex", "initech"];
       await open({ slugs, settings: { fleet: { minOrganizations: 3 } } });

@@ -99,33 +99,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       );
     });
 
-    it("begins at once, keeps one id over joiners that double it, silent members and its one resolved with all", async () => {
-      const slugs = slugsOf(8);
-      await open({ slugs });
-      await spike(slugs.slice(0, 4));
-      await world.settle();
-      expect(world.sent()).toHaveLength(1);
-      await spike(slugs.slice(4, 7));
-      await world.advance(5 * minuteMs);
-      expect(world.sent()).toHaveLength(1);
-      await spike(slugs.slice(7));
-      await world.advance(minuteMs);
-      expect(world.sent()[1]).toEqual(slugs.slice(4).map((slug) => `firing ${slug} fail`));
-      for (const slug of slugs.slice(0, 7)) await world.run(slug, "ok");
-      await world.advance(5 * minuteMs);
-      expect(world.sent()).toHaveLength(2);
-      await world.run("org-7", "ok");
-      await world.advance(minuteMs);
-
-      expect(world.sent()[2]?.toSorted()).toEqual(slugs.map((slug) => `resolved ${slug} fail`));
-      expect(world.notifications()[2]?.status).toBe("resolved");
-      expect(new Set(world.notifications().map(({ fleet }) => fleet?.id)).size).toBe(1);
-      expect(world.notifications()[0]?.fleet?.id).toBe(world.notifications()[0]?.incident?.id);
-      expect(await lasting()).toBeNull();
-      expect((await world.store.incidents.find(1))?.verdict).toMatchObject({ organizations: 8 });
-      expect(await world.store.queued.all()).toEqual({ alerts: [], incidents: [] });
-    });
-
     it("leaves out who is silenced, in the list and in the totals, and tells of them as of joiners", async () => {
       await open();
       const id = await world.silence("org-0", 100 * minuteMs);

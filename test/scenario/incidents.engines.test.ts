@@ -242,43 +242,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(await world.actOn(1, { kind: "unacknowledge" })).toMatchObject({ done: [{ slug: "a" }, { slug: "b" }] });
     });
 
-    it("opens gates, and says which stay held", async () => {
-      await open();
-      await world.run("a", "fail");
-      await world.run("a", "fail", { check: "event-flow" });
-      await world.run("b", "fail");
-      await world.run("c", "warn");
-      const judge = { kind: "judge", verdict: "real", comment: null } as const;
-
-      expect(await world.actOn(1, judge)).toMatchObject({
-        done: [{ slug: "a" }, { slug: "b" }, { slug: "c" }],
-        skipped: [],
-        gatesOpened: ["b"],
-        gatesHeld: ["a"],
-      });
-      expect(await world.actOn(1, { kind: "withdraw" }, { slugs: ["b", "c"] })).toMatchObject({
-        done: [{ slug: "b" }, { slug: "c" }],
-        gatesHeld: ["b"],
-      });
-      expect(await world.actOn(1, { kind: "withdraw" })).toMatchObject({
-        done: [{ slug: "a" }],
-        skipped: [
-          { slug: "b", reason: "already" },
-          { slug: "c", reason: "already" },
-        ],
-      });
-      await world.actOn(1, judge);
-      expect(await world.actOn(1, { kind: "release", comment: "all looked at" })).toMatchObject({
-        done: [],
-        skipped: [
-          { slug: "a", reason: "already" },
-          { slug: "b", reason: "already" },
-          { slug: "c", reason: "not_held" },
-        ],
-      });
-      expect(await world.actOn(2, { kind: "release", comment: "all looked at" })).toMatchObject({ gatesOpened: ["a"] });
-    });
-
     it("silences nothing anew that is asked for again for as long, and later what is to end later", async () => {
       await open();
       await world.run("a", "fail");

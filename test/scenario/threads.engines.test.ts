@@ -31,51 +31,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
   });
   afterEach(() => world.close());
 
-  it("each second opinion is sent to a thread once, and to no other receiver", async () => {
-    await open();
-    await run("ongoing", "a", "b");
-    const controls = { alive: { asked: 20, alive: 19 }, dead: { asked: 20, alive: 1 } };
-    const give = async (look: number): Promise<void> => {
-      await world.store.transaction(async ({ incidents }) => {
-        const incident = await incidents.find(1);
-        if (incident === null) throw new Error("no incident");
-        const opinion = { asked: 20, alive: 14, gone: 5, verdict: "refuted", controls, atMs: 0, look } as const;
-        await incidents.save({ ...incident, secondOpinion: opinion });
-      });
-      await world.advance(minuteMs);
-    };
-    await give(1);
-    await world.restart();
-    await world.advance(hourMs);
-    await give(2);
-
-    const told = world
-      .notifications("chat")
-      .filter(({ alerts }) => alerts.every(({ reason }) => reason === "second_opinion"));
-    expect(told.map(({ alerts }) => alerts.map(({ slug }) => slug))).toEqual([
-      ["a", "b"],
-      ["a", "b"],
-    ]);
-    expect(told[0]?.incident?.secondOpinion).toMatchObject({ verdict: "refuted" });
-    expect(world.sent("ops")).toHaveLength(1);
-  });
-
   describe("the end of the excess", () => {
-    it("is sent to a thread when all that fires has stopped, and to no other receiver", async () => {
-      await open();
-      await run("ongoing", "a", "b");
-      await run("stopped", "a");
-      expect(stops()).toEqual([]);
-      await run("stopped", "b");
-
-      expect(stops()).toEqual([["a", "b"]]);
-      expect(world.notifications("chat").at(-1)).toMatchObject({
-        status: "firing",
-        incident: { number: 1, excessStoppedAtMs: expect.any(Number) },
-      });
-      expect(world.sent("ops")).toHaveLength(1);
-    });
-
     it("is sent once, whatever restarts, and when it begins and stops again", async () => {
       await open();
       await run("ongoing", "a");
