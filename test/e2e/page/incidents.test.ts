@@ -289,7 +289,7 @@ describe("acts on an incident", () => {
 
     await page.click("text=Acknowledge 5…");
     await page.locator("dialog:modal").waitFor();
-    expect(await textAt(page, "dialog h1")).toBe("Take these 5 alerts?");
+    expect(await textAt(page, "dialog h1")).toBe("Acknowledge 5 organizations?");
     expect(await textAt(page, "dialog dl")).toMatch(/Reminders stop.*Not called lead, due at/);
     await page.click("dialog button.primary");
 
@@ -336,7 +336,7 @@ describe("acts on an incident", () => {
     const page = await open("/incidents/1", { javaScriptEnabled: false });
 
     await page.click("text=/^Judge 4…$/");
-    expect(await textAt(page, "dialog h1")).toBe("What were these 4 alerts?");
+    expect(await textAt(page, "dialog h1")).toBe("What was it, in 4 organizations?");
     await page.check("input[value=checker]");
     await page.fill("input[name=comment]", "Captcha page in eu-1");
     await page.click("button.primary");

@@ -230,7 +230,7 @@ receivers: [{ name: ops, type: log }, { name: lead, type: log }, { name: gone, t
     ["an incident of 60, all of its rows", "/incidents/MANY?show=all", /What each of the \d+ said/],
     ["an incident that has ended, its gate held", "/incidents/1", /Is it over\? Yes, since/],
     ["an incident of 60, a row beyond the first that is ticked", "/incidents/MANY?slug=broken-59", /broken-59/],
-    ["judging 60", "/incidents/MANY/judge", /What were these/],
+    ["judging 60", "/incidents/MANY/judge", /What was it, in/],
     ["releasing 60", "/incidents/MANY/release", /to release so many/],
     ["one that spikes, with a very long name", `/o/${long}`, /It began with/],
     ["one of which an hour is known", "/o/young", /what is usual cannot be said/],

@@ -20,7 +20,7 @@ import { excessOf, memberFactsOf, sharesCause, type MemberFacts } from "./member
 export type DialogAct = Exclude<IncidentAct["kind"], "withdraw">;
 
 interface Words {
-  /** Of one alert; of several, `#` stands for their number. */
+  /** Of one organization; of several, `#` stands for their number. */
   readonly title: readonly [one: string, several: string];
   readonly verb: string;
   readonly done: string;
@@ -32,21 +32,21 @@ interface Words {
 
 const words: Readonly<Record<DialogAct, Words>> = {
   acknowledge: {
-    title: ["Take this alert?", "Take these # alerts?"],
+    title: ["Acknowledge it?", "Acknowledge # organizations?"],
     verb: "Acknowledge",
     done: "acknowledged",
     foot: "It ends with the alert, or when it gets worse.",
     comment: "What are you doing about it? (optional, shown to the others)",
   },
   unacknowledge: {
-    title: ["Give this alert back?", "Give these # alerts back?"],
-    verb: "Give back",
-    done: "given back",
+    title: ["Take the acknowledgement back?", "Take back the acknowledgement of # organizations?"],
+    verb: "Take back",
+    done: "taken back",
     foot: "Reminders go on.",
     comment: null,
   },
   judge: {
-    title: ["What was it?", "What were these # alerts?"],
+    title: ["What was it?", "What was it, in # organizations?"],
     verb: "Judge",
     done: "judged",
     foot: "Can be changed later.",

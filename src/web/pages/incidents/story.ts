@@ -110,13 +110,13 @@ function eventsOf(page: IncidentDetail, withPeople: boolean): Event[] {
   const acknowledged = members.flatMap((alert) => alert.acknowledgement ?? []);
   for (const [one, ...more] of Map.groupBy(acknowledged, ({ atMs, by }) => `${atMs} ${by}`).values()) {
     if (one === undefined) continue;
-    const what = html`<b>${nameOf(one)}</b> acknowledged ${isOfMany ? countOf(more.length + 1, "alert") : "it"}`;
+    const what = html`<b>${nameOf(one)}</b> acknowledged ${isOfMany ? countOf(more.length + 1, "organization") : "it"}`;
     events.push({ atMs: one.atMs, shape: "dot", what, detail: quote(one.comment), said: "acknowledged" });
   }
   const judged = members.flatMap((alert) => alert.judgement ?? []);
   for (const [one, ...more] of Map.groupBy(judged, ({ atMs, by, verdict }) => `${atMs} ${by} ${verdict}`).values()) {
     if (one === undefined) continue;
-    const of = isOfMany ? `, of ${countOf(more.length + 1, "alert")}` : "";
+    const of = isOfMany ? `, of ${countOf(more.length + 1, "organization")}` : "";
     const what = html`<b>${judgementSentences[one.verdict]}</b>, says ${nameOf(one)}${of}`;
     events.push({ atMs: one.atMs, shape: "dot", what, detail: quote(one.comment), said: `judged ${one.verdict}` });
   }
