@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 import type { Command } from "commander";
+import { z } from "zod";
 
 import { FlatlineError, messageOf, type ErrorCode } from "../base/errors.ts";
 import { createHttpDispatcher, type HttpDispatcher } from "../base/http-dispatcher.ts";
@@ -125,6 +126,38 @@ export async function forEachNamed(
       context.setExitCode(error.exitCode);
     }
   }
+}
+
+/** What a command does to each id that it is given. */
+export interface ActOnEach {
+  /** What shows the ids, for the help. */
+  readonly shownBy: string;
+  readonly path: string;
+  /** The request: its method, and what follows the id in its path [DELETE]. */
+  readonly request?: readonly [method: "POST" | "DELETE", suffix: string];
+  /** What it says of each that it was done to. */
+  readonly done: string;
+  readonly without?: Without;
+}
+
+/** Completes a command that acts on each id that is named. */
+export function actingOnEach(
+  command: Command,
+  context: CliContext,
+  { shownBy, path, request: [method, suffix] = ["DELETE", ""], done, without = "either" }: ActOnEach,
+): void {
+  const name = `${command.parent?.name()} ${command.name()}`;
+  askingCommand(command.argument("<id...>", `ids that \`${shownBy}\` shows`), context, {
+    acts: true,
+    without,
+    help: `\nExample:\n  flatline ${name} 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n`,
+    ask: (api, _flags, ids: readonly string[]) =>
+      forEachNamed(ids, context, async (id) => {
+        await api.send(method, `${path}/${encodeURIComponent(id)}${suffix}`, undefined, z.unknown());
+        context.stdout.write(`${id}: ${done}\n`);
+      }),
+    say: () => "",
+  });
 }
 
 /** Says of an error of the API what it means for this command: other codes by those that it has. */

@@ -4,7 +4,7 @@ import { breakAddresses } from "../base/broken-address.ts";
 import { auditSchema, type AuditAnswer } from "../contract/v1/operator.ts";
 import { askingCommand, type AskFlags } from "./ask.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
-import { renderTable } from "./table.ts";
+import { listing } from "./table.ts";
 import { parseInstant, parseNumber } from "./values.ts";
 
 interface AuditFlags extends AskFlags {
@@ -49,18 +49,19 @@ export const registerAudit: RegisterCommand = (program: Command, context: CliCon
     },
     say: (entries, { flags: { since, until, actor } }) => {
       const isNarrowed = since !== undefined || until !== undefined || actor !== undefined;
-      if (entries.length === 0) return isNarrowed ? "no act matches these flags\n" : "no act is recorded yet\n";
-      const rows = entries.map(({ at, actor: name, via, action, slug, subject, detail }) => [
-        withoutFraction(at),
-        name,
-        via,
-        action,
-        slug ?? "",
-        subject ?? "",
-        describeDetail(detail),
-      ]);
-      const head = ["AT", "ACTOR", "VIA", "ACTION", "ORGANIZATION", "SUBJECT", "DETAIL"];
-      return renderTable(head, rows, { context });
+      return listing<Entry>(
+        isNarrowed ? "no act matches these flags" : "no act is recorded yet",
+        {
+          AT: ({ at }) => withoutFraction(at),
+          ACTOR: ({ actor: name }) => name,
+          VIA: ({ via }) => via,
+          ACTION: ({ action }) => action,
+          ORGANIZATION: ({ slug }) => slug,
+          SUBJECT: ({ subject }) => subject,
+          DETAIL: ({ detail }) => describeDetail(detail),
+        },
+        { context },
+      )(entries);
     },
   });
 };

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { listedKeySchema, madeKeySchema } from "../contract/v1/keys.ts";
 import { askingCommand, recode, type AskFlags } from "./ask.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
-import { renderTable } from "./table.ts";
+import { listing } from "./table.ts";
 
 interface CreateFlags extends AskFlags {
   readonly organization: readonly string[];
@@ -25,17 +25,17 @@ export const registerKeys: RegisterCommand = (program: Command, context: CliCont
     json: "print an array of {id, name, role, organizations, createdAt}",
     help: "\nExample:\n  flatline keys list --json | jq -r '.[].id'\n",
     ask: (api) => api.read(path, z.array(listedKeySchema)).catch(orUsage),
-    say: (listed) => {
-      const rows = listed.map(({ id, name, role, organizations, createdAt }) => [
-        id,
-        role,
-        organizations.join(", "),
-        createdAt,
-        name,
-      ]);
-      const head = ["ID", "ROLE", "ORGANIZATIONS", "CREATED", "NAME"];
-      return rows.length === 0 ? "there are no keys\n" : renderTable(head, rows, { context });
-    },
+    say: listing<z.infer<typeof listedKeySchema>>(
+      "there are no keys",
+      {
+        ID: ({ id }) => id,
+        ROLE: ({ role }) => role,
+        ORGANIZATIONS: ({ organizations }) => organizations.join(", "),
+        CREATED: ({ createdAt }) => createdAt,
+        NAME: ({ name }) => name,
+      },
+      { context },
+    ),
   });
   const revoke = keys
     .command("revoke")

@@ -4,23 +4,25 @@ import { z } from "zod";
 import { markerSchema, type ListedMarker } from "../contract/v1/markers.ts";
 import { breakAddresses } from "../base/broken-address.ts";
 import { describeAuthor } from "../contract/actor.ts";
-import { askingCommand, authorOf, type AskFlags } from "./ask.ts";
+import { actingOnEach, askingCommand, authorOf, type AskFlags } from "./ask.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
-import { renderTable } from "./table.ts";
+import { listing } from "./table.ts";
 import { parseInstant } from "./values.ts";
 
 interface AddFlags extends AskFlags {
   readonly at?: number;
   readonly slug?: string;
-  readonly by?: string;
 }
+
+const path = "/api/v1/markers";
 
 /** `flatline marker add|list|remove`. */
 export const registerMarker: RegisterCommand = (program: Command, context: CliContext): void => {
   const marker = program.command("marker").description("mark rollouts and deployments, which alerts then name");
   addAdd(marker, context);
   addList(marker, context);
-  addRemove(marker, context);
+  const remove = marker.command("remove").description("delete markers");
+  actingOnEach(remove, context, { path, shownBy: "marker list", done: "deleted" });
 };
 
 function addAdd(parent: Command, context: CliContext): void {
@@ -37,7 +39,7 @@ function addAdd(parent: Command, context: CliContext): void {
     ask: (api, { at, slug, by }: AddFlags, text: string) => {
       const atText = at === undefined ? undefined : new Date(at).toISOString();
       const body = { text, at: atText, slug, createdBy: authorOf(by, context) };
-      return api.send("POST", "/api/v1/markers", body, markerSchema);
+      return api.send("POST", path, body, markerSchema);
     },
     say: ({ id, text, at }) => `${id}: «${text}» at ${at}\n`,
   });
@@ -61,35 +63,18 @@ function addList(parent: Command, context: CliContext): void {
     help: "\nExample:\n  flatline marker list --json | jq -r '.[].text'\n",
     ask: (api, { from }: AskFlags & { readonly from?: number }) => {
       const range = from === undefined ? "" : `?from=${encodeURIComponent(new Date(from).toISOString())}`;
-      return api.read(`/api/v1/markers${range}`, z.array(markerSchema));
+      return api.read(`${path}${range}`, z.array(markerSchema));
     },
-    say: (markers) => (markers.length === 0 ? "there are no markers\n" : renderMarkers(markers, context)),
+    say: listing<ListedMarker>(
+      "there are no markers",
+      {
+        AT: ({ at }) => at,
+        ORGANIZATION: ({ slug }) => slug ?? "(all)",
+        WHAT: ({ text }) => breakAddresses(text),
+        BY: ({ createdBy, note }) => describeAuthor(createdBy ?? null, note),
+        ID: ({ id }) => id,
+      },
+      { context },
+    ),
   });
-}
-
-function addRemove(parent: Command, context: CliContext): void {
-  const command = parent
-    .command("remove")
-    .description("delete a marker")
-    .argument("<id>", "id that `marker list` shows");
-  askingCommand(command, context, {
-    acts: true,
-    help: "\nExample:\n  flatline marker remove 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n",
-    ask: async (api, _flags, id: string) => {
-      await api.send("DELETE", `/api/v1/markers/${encodeURIComponent(id)}`, undefined, z.unknown());
-      return id;
-    },
-    say: (id: string) => `${id}: deleted\n`,
-  });
-}
-
-function renderMarkers(markers: readonly ListedMarker[], context: CliContext): string {
-  const rows = markers.map(({ id, at, text, slug, createdBy, note }) => [
-    at,
-    slug ?? "(all)",
-    breakAddresses(text),
-    describeAuthor(createdBy ?? null, note),
-    id,
-  ]);
-  return renderTable(["AT", "ORGANIZATION", "WHAT", "BY", "ID"], rows, { context });
 }

@@ -10,9 +10,9 @@ import { hourMs } from "../base/time.ts";
 import { suggest } from "../base/suggestions.ts";
 import { describeAuthor } from "../contract/actor.ts";
 import type { ApiClient } from "./api-client.ts";
-import { askingCommand, authorOf, forEachNamed, type AskFlags } from "./ask.ts";
+import { actingOnEach, askingCommand, authorOf, type AskFlags } from "./ask.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
-import { renderTable } from "./table.ts";
+import { listing } from "./table.ts";
 import { parseDurationMs, parseInstant } from "./values.ts";
 
 interface AddFlags extends AskFlags {
@@ -21,10 +21,10 @@ interface AddFlags extends AskFlags {
   readonly until?: number;
   readonly startsAt?: number;
   readonly comment: string;
-  readonly by?: string;
   readonly allowUnknown?: boolean;
 }
 
+const path = "/api/v1/silences";
 // Long enough for most maintenance, short enough that a forgotten one hides little.
 const defaultDurationMs = 2 * hourMs;
 
@@ -33,7 +33,8 @@ export const registerSilence: RegisterCommand = (program: Command, context: CliC
   const silence = program.command("silence").description("hold notifications back for a while");
   addAdd(silence, context);
   addList(silence, context);
-  addExpire(silence, context);
+  const expire = silence.command("expire").description("end silences that were made at run time, now");
+  actingOnEach(expire, context, { path, shownBy: "silence list", done: "ended" });
 };
 
 function addAdd(parent: Command, context: CliContext): void {
@@ -58,7 +59,7 @@ function addAdd(parent: Command, context: CliContext): void {
       const { check, comment } = flags;
       const startsAt = flags.startsAt === undefined ? undefined : new Date(startsAtMs).toISOString();
       const body = { slug, check, startsAt, endsAt, comment, createdBy: authorOf(flags.by, context) };
-      return api.send("POST", "/api/v1/silences", body, silenceSchema);
+      return api.send("POST", path, body, silenceSchema);
     },
     say: (silence) => `${silence.id ?? "–"}: ${subject(silence)} is silenced ${span(silence)}\n`,
   });
@@ -105,55 +106,28 @@ function addList(parent: Command, context: CliContext): void {
   askingCommand(command, context, {
     json: "print an array of {id, origin, state, slug, check, startsAt, endsAt, comment, …}",
     help: "\nExample:\n  flatline silence list --json | jq '.[] | select(.state == \"active\")'\n",
-    ask: (api) => api.read("/api/v1/silences", z.array(silenceSchema)),
-    say: (silences) => (silences.length === 0 ? "there are no silences\n" : renderSilences(silences, context)),
+    ask: (api) => api.read(path, z.array(silenceSchema)),
+    say: listing<Silence>(
+      "there are no silences",
+      {
+        ID: ({ id }) => id ?? "(configuration)",
+        STATE: ({ state }) => state,
+        MATCHES: subject,
+        WHEN: span,
+        BY: ({ createdBy, note }) => describeAuthor(createdBy, note),
+        COMMENT: ({ comment }) => breakAddresses(comment),
+      },
+      { context },
+    ),
   });
-}
-
-function addExpire(parent: Command, context: CliContext): void {
-  const command = parent
-    .command("expire")
-    .description("end silences that were made at run time, now")
-    .argument("<id...>", "ids that `silence list` shows");
-  askingCommand(command, context, {
-    acts: true,
-    help: "\nExample:\n  flatline silence expire 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n",
-    ask: (api, _flags, ids: readonly string[]) =>
-      forEachNamed(ids, context, async (id) => {
-        await api.send("DELETE", `/api/v1/silences/${encodeURIComponent(id)}`, undefined, z.unknown());
-        context.stdout.write(`${id}: ended\n`);
-      }),
-    say: () => "",
-  });
-}
-
-function renderSilences(silences: readonly Silence[], context: CliContext): string {
-  const rows = silences.map((silence) => [
-    silence.id ?? "(configuration)",
-    silence.state,
-    subject(silence),
-    span(silence),
-    describeAuthor(silence.createdBy, silence.note),
-    breakAddresses(silence.comment),
-  ]);
-  return renderTable(["ID", "STATE", "MATCHES", "WHEN", "BY", "COMMENT"], rows, { context });
 }
 
 function subject({ slug, check, labels }: Silence): string {
-  const parts = [
-    ...(slug === null ? [] : [slug]),
-    ...(check === null ? [] : [check]),
-    ...Object.entries(labels).map(([name, value]) => `${name}=${value}`),
-  ];
-  return parts.join(" ");
+  const labelled = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+  return [slug, check, ...labelled].filter((part) => part !== null).join(" ");
 }
 
 function span({ startsAt, endsAt, schedule, duration, timezone }: Silence): string {
   if (schedule !== undefined) return `${schedule} for ${duration ?? "?"} (${timezone ?? "UTC"})`;
-  return `${seconds(startsAt)} to ${seconds(endsAt)}`;
-}
-
-/** Without the fraction of the second. */
-function seconds(instant: string | null): string {
-  return instant === null ? "?" : withoutFraction(instant);
+  return [startsAt, endsAt].map((instant) => (instant === null ? "?" : withoutFraction(instant))).join(" to ");
 }

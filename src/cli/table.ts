@@ -10,6 +10,23 @@ export interface TableOptions {
   readonly context: Pick<CliContext, "stdout" | "env">;
 }
 
+/** Returns what puts a list as a table, of each column its head and its cell; `empty` says that there is nothing. */
+export function listing<Item>(
+  empty: string,
+  columns: Readonly<Record<string, (item: Item) => string | null>>,
+  options: TableOptions,
+): (items: readonly Item[]) => string {
+  const cells = Object.values(columns);
+  return (items) =>
+    items.length === 0
+      ? `${empty}\n`
+      : renderTable(
+          Object.keys(columns),
+          items.map((item) => cells.map((cell) => cell(item) ?? "")),
+          options,
+        );
+}
+
 const severityColours: Readonly<Record<string, string>> = {
   ok: "\u001b[32m",
   warn: "\u001b[33m",
