@@ -101,7 +101,8 @@ function otherStatusesText(others: ImportOutcome["otherStatuses"]): string {
   const events = Object.values(others).reduce((sum, count) => sum + count, 0);
   const some = names.slice(0, 3).map((name) => excerpt(name));
   const more = names.length > some.length ? " and others" : "";
-  const advice = `${names[0] ?? ""}=DETECTED_AS_DEAD`;
+  // Which of several means that an asset is gone, only a person knows.
+  const advice = `${names.length === 1 ? names[0] : "NAME"}=DETECTED_AS_DEAD`;
   return `; ${formatCount(events)} of them with the status ${some.join(", ")}${more}, which is not counted as a death (--status ${advice} would count it)`;
 }
 

@@ -95,6 +95,7 @@ export function summarize(past: ReadPast, { candidates, leftOut }: ReplayOutcome
     .reduce((sum, { ok, warn, fail, unknown }) => sum + ok + warn + fail + unknown, 0);
   const lines = [
     `${countOf(events, "event")} from ${from} to ${to}, ${countOf(deaths, "death")}; ${countOf(evaluations, "evaluation")}`,
+    deaths > 0 ? "" : "none of them is a death: --status NAME=DETECTED_AS_DEAD says which status of the file is one",
     leftOut.length === 0
       ? ""
       : `left out, too few events for a baseline${judged === null ? "" : " or none since the first judged alert"} (--from TIME replays them without): ${leftOut.join(", ")}`,

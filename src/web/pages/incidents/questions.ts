@@ -71,7 +71,7 @@ export function decidedQuestions(facts: ReadIncident, options: QuestionOptions):
 
 const causeAnswers = {
   checker: "The liveness checker",
-  assets: "The assets did die",
+  assets: "The assets may have died",
   unclear: "No cause stands out",
 } as const;
 
@@ -213,7 +213,9 @@ function judgedQuestion(facts: ReadIncident, { withPeople, button }: QuestionOpt
   const evidence =
     supporting > 0
       ? `The evidence speaks for the checker${judgeable > 1 ? `, in ${formatCount(supporting)} of ${formatCount(judgeable)}` : ""}.`
-      : "The evidence decides nothing yet.";
+      : facts.summary.likelyCause === "assets"
+        ? "The evidence speaks for deaths that are real."
+        : "The evidence decides nothing yet.";
   return {
     question,
     answer: open < judgeable ? "Not judged as a whole" : "Nobody has judged it",
@@ -237,6 +239,7 @@ function evidenceOf({ found }: MemberFacts["member"]): string | null {
 
 function gatesQuestion(facts: ReadIncident, { withPeople, button }: QuestionOptions): Question {
   const { heldSince, members, headline } = facts;
+  const { judgement } = headline;
   const question = "May the deaths be acted on?";
   if (heldSince.size > 0) {
     const all = memberFactsOf(facts);
@@ -246,13 +249,15 @@ function gatesQuestion(facts: ReadIncident, { withPeople, button }: QuestionOpti
     return {
       question,
       answer: html`No: takedowns of ${whose} are on hold`,
-      why: held === 0 ? nothing : `${countOf(held, "death")} more than usual wait for a judgement.`,
+      why:
+        held === 0
+          ? nothing
+          : `${countOf(held, "death")} more than usual ${judgement === null ? "wait for a judgement" : "stay on hold"}.`,
       act: button("release", heldSince.size === 1 ? "Release…" : `Release ${formatCount(heldSince.size)}…`, false),
     };
   }
   const hasFailed = members.some((alert) => alert.peak.severity === "fail");
   if (!hasFailed) return { question, answer: "Yes: nothing was on hold", why: "Nothing of it has failed." };
-  const { judgement } = headline;
   return {
     question,
     answer: "Yes: takedowns are allowed again",
