@@ -1,4 +1,12 @@
-import { CompiledQuery, PostgresAdapter, sql, type Kysely, type RawBuilder, type SqlBool } from "kysely";
+import {
+  CompiledQuery,
+  PostgresAdapter,
+  sql,
+  type Kysely,
+  type RawBuilder,
+  type SqlBool,
+  type QueryResult,
+} from "kysely";
 
 /** Column types that both databases know. */
 export type ValueType = "bigint" | "text" | "double precision" | "bytea";
@@ -112,15 +120,29 @@ export function inTransaction<Tables, Result>(
   return adapter instanceof TurnsPostgresAdapter ? adapter.takeTurn(begin) : begin();
 }
 
+type OverRows<Answer> = <Tables>(db: Kysely<Tables>, rows: readonly (readonly CellValue[])[]) => Promise<Answer>;
+
+/** Creates a statement over a list of rows. `textOf` receives a query of the rows. Returns the rows of the statement. */
+export function rowStatement<Row>(types: readonly ValueType[], textOf: (rows: string) => string): OverRows<Row[]> {
+  const execute = inSlices<Row>(types, textOf);
+  return async (db, rows) => (await execute(db, rows)).flatMap((result) => result.rows);
+}
+
+/** The same of a statement without rows; returns how many it changed. */
+export function rowChange(types: readonly ValueType[], textOf: (rows: string) => string): OverRows<number> {
+  const execute = inSlices(types, textOf);
+  return async (db, rows) =>
+    (await execute(db, rows)).reduce((sum, { numAffectedRows }) => sum + Number(numAffectedRows ?? 0n), 0);
+}
+
 /**
- * Creates a statement over a list of rows. `textOf` receives a query of the rows. Returns the rows of the statement. The text is built
- * once per engine and per length: Kysely's builder takes three times as long as SQLite itself (20 µs against 7 µs per row, measured
- * 2026-11).
+ * The text is built once per engine and per length. Kysely's builder takes three times as long as SQLite itself (20 µs against 7 µs
+ * per row, measured 2026-11).
  */
-export function rowStatement<Row>(
+function inSlices<Row>(
   types: readonly ValueType[],
   textOf: (rows: string) => string,
-): <Tables>(db: Kysely<Tables>, rows: readonly (readonly CellValue[])[]) => Promise<Row[]> {
+): OverRows<readonly QueryResult<Row>[]> {
   const texts = { sqlite: new Map<number, string>(), postgres: new Map<number, string>() };
 
   function textFor({ engine, rowsText }: StoreDialect, length: number): string {
@@ -133,12 +155,12 @@ export function rowStatement<Row>(
 
   return async (db, rows) => {
     const dialect = dialectOf(db);
-    const answers: Row[] = [];
+    const answers: QueryResult<Row>[] = [];
     for (let start = 0; start < rows.length;) {
       const length = dialect.rowsAtOnce(rows.length - start);
       const slice = rows.slice(start, start + length);
       const query = CompiledQuery.raw(textFor(dialect, length), dialect.rowsParameters(types, slice));
-      answers.push(...(await db.executeQuery<Row>(query)).rows);
+      answers.push(await db.executeQuery<Row>(query));
       start += length;
     }
     return answers;

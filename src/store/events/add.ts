@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import { FlatlineError } from "../../base/errors.ts";
 import { dayMs, eventLoopTurn, hourMs, minuteMs } from "../../base/time.ts";
 import { noType } from "../../contract/assets.ts";
-import { dialectOf, inTransaction, rowStatement } from "../engine/dialect.ts";
+import { dialectOf, inTransaction, rowChange, rowStatement } from "../engine/dialect.ts";
 import type { PlainDb } from "../tables.ts";
 import { deadStatusId, ingestedStatus, type IngestedStatus, type LivenessEvent } from "./rules.ts";
 
@@ -163,11 +163,16 @@ type Row = readonly [
   setId: number | null,
 ];
 
-const insertEvents = rowStatement<{ ordinal: number }>(
+const insertEvents = rowChange(
   ["bigint", "bigint", "bigint", "bigint", "bigint", "bigint", "text", "text", "bigint", "bigint"],
   (rows) => `
     INSERT INTO events (slug_id, at_ms, ordinal, type_id, status_id, count, asset, id, digest, attribute_set_id) ${rows}
-    ON CONFLICT DO NOTHING RETURNING ordinal`,
+    ON CONFLICT DO NOTHING`,
+);
+const findOrdinals = rowStatement<{ ordinal: number }>(
+  ["bigint", "bigint", "bigint"],
+  (rows) => `
+    WITH given (slug_id, at_ms, ordinal) AS (${rows}) SELECT ordinal FROM given JOIN events USING (slug_id, at_ms, ordinal)`,
 );
 
 /** Stores some thousand events with their rollups, without those that are known. */
@@ -179,15 +184,18 @@ async function addSome(
   const rows = await rowsOf(db, events);
   await eventLoopTurn();
   // The first event with an id wins: among these, and in the store.
-  const ordinals = new Set((await insertEvents(db, rows)).map(({ ordinal }) => ordinal));
+  const inserted = await insertEvents(db, rows);
   await eventLoopTurn();
-  if (ordinals.size === rows.length) {
+  if (inserted === rows.length) {
     onChange?.(await addDeaths(db, events, rows));
     return { stored: events, conflicts: [] };
   }
+  const keys = rows.map(([slugId, atMs, ordinal]) => [slugId, atMs, ordinal]);
+  const ordinals = new Set((await findOrdinals(db, keys)).map(({ ordinal }) => ordinal));
   const isStored = rows.map(([, , ordinal]) => ordinals.has(ordinal));
   const isNew = (_: unknown, index: number): boolean => isStored[index] === true;
   const stored = events.filter(isNew);
+  await eventLoopTurn();
   const conflicts = await conflictsOf(db, events, rows, isStored);
   onChange?.(await addDeaths(db, stored, rows.filter(isNew)));
   return { stored, conflicts };
