@@ -69,7 +69,7 @@ function findHeadings(docs: Docs, asked: string): Docs[string] {
         </ul>`;
   return {
     title: "Documentation",
-    content: html`<h1>Headings with “${asked}”</h1>
+    content: html`<h1>Headings with «${asked}»</h1>
       ${list}`.html,
   };
 }
