@@ -57,7 +57,7 @@ export const benchmark: Benchmark = {
       metric: "checks",
       peer: blackbox.name,
       bound: "at least",
-      goal: 50,
+      goal: 8,
     },
   ],
 };

@@ -60,8 +60,8 @@ export interface ImportOutcome extends ImportAnswer {
   readonly otherStatuses: Readonly<Record<string, number>>;
 }
 
-// What is given at a time: enough for the store to sort them by organization. 50,000 rows are faster, and take 25 MB more.
-const rowsABatch = 20_000;
+// What is given at a time: enough for the store to sort them by organization. 20,000 rows are an eighth faster, and take 6 MiB more.
+const rowsABatch = 10_000;
 const lettersABatch = 16 * 1_024 * 1_024;
 const lettersARow = 128;
 
