@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 
 import { gateChecks } from "../../../src/checks/checks.ts";
+import { checkNames } from "../../../src/contract/report.ts";
 import { instruments } from "../../support/instruments.ts";
 import { debianTool } from "../../support/debian-tool.ts";
 
@@ -57,6 +58,14 @@ describe("dashboards/rules", () => {
     expect(Object.keys(annotations)).toEqual(["summary", "description", "runbook_url"]);
     expect(annotations["runbook_url"]).toBe(`https://flatline.example.com/docs/runbooks.md#${alert.toLowerCase()}`);
     expect(labels["severity"]).toMatch(/^(?:critical|warning)$/);
+  });
+
+  it("calls no check of flatline's own a healthcheck of the platform", () => {
+    const excluded = /check!~"([^"]*)"/.exec(
+      alerts.find(({ alert }) => alert === "FlatlineHealthcheckNotOk")?.expr ?? "",
+    );
+
+    expect(excluded?.[1]?.split("|").toSorted()).toEqual(checkNames.toSorted());
   });
 
   it("asks in its annotations for metrics only that flatline exports, or the rules record", () => {
