@@ -30,13 +30,16 @@ async function open(): Promise<Store> {
 async function ask(text: string): Promise<unknown[]> {
   const client = new Client({ connectionString: database.url.reveal() });
   await client.connect();
-  const { rows } = await client.query<Record<string, unknown>>(text);
-  await client.end();
-  return rows.flatMap((row) => Object.values(row));
+  try {
+    const { rows } = await client.query<Record<string, unknown>>(text);
+    return rows.flatMap((row) => Object.values(row));
+  } finally {
+    await client.end();
+  }
 }
 
-/** As after the time of a writer that renewed nothing. */
-const expire = (): Promise<unknown> => ask("update writer set expires_at_ms = 0");
+/** As after the time of a writer of this epoch that renewed nothing, though it does renew. */
+const expire = (epoch: number): Promise<unknown> => ask(`update writer set expires_at_ms = 0 where epoch = ${epoch}`);
 const names = (): Promise<unknown> => ask("select name from meta order by name");
 const put = (store: Store, name: string): Promise<string> => store.meta.getOrSet(name, "value");
 
@@ -91,16 +94,22 @@ describe("the writer of a PostgreSQL", () => {
     const [one, two] = [await open(), await open()];
     const late = await one.takeWriter();
     const { promise: holding, resolve: letGo } = Promise.withResolvers<void>();
+    const { promise: writing, resolve: hasBegun } = Promise.withResolvers<void>();
     const begun = one.transaction(async (parts) => {
       await parts.meta.getOrSet("begun before", "value");
+      hasBegun();
       await holding;
     });
-    await expire();
+    await writing;
     const taking = two.takeWriter();
-    await clock.sleep(200);
+    const isWaiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    await expect.poll(() => expire(late.epoch).then(() => ask(isWaiting))).toEqual([1]);
     expect(await ask("select epoch::int from writer"), "it waits for what has begun").toEqual([late.epoch]);
     letGo();
     await begun;
+    await expect
+      .poll(() => expire(late.epoch).then(() => ask("select epoch::int from writer")))
+      .toEqual([late.epoch + 1]);
     await taking;
     await put(two, "second");
 
