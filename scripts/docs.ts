@@ -31,13 +31,18 @@ async function renderParts(scratch: string): Promise<Readonly<Record<string, str
   };
 }
 
-/** The help of every command, in the order of `--help`, without what all of them have. */
+// The page says before the reference what these are.
+const shared =
+  /^ {2}(?:-[Vh], .*|-c, .* configuration file|--url .*|--token-file .*|--by .*who acts .*)\n(?: {4,}.*\n)*/gm;
+
+/** The help of every command, in the order of `--help`, without the options that most commands have. */
 async function renderCommands(cwd: string): Promise<string> {
   const helpOf = async (path: readonly string[]): Promise<string> =>
     (await runCli([...path, "--help"], { cwd })).stdout;
   const blocks = (await commandPaths(helpOf)).map(async (path) => {
     const shown = (await helpOf(path))
-      .replaceAll(/^ {2}(?:-V|-h), .*\n|^Options:\n(?= {2}-V.*\n {2}-h.*\n\n)/gm, "")
+      .replaceAll(shared, "")
+      .replaceAll(/^Options:\n\n/gm, "")
       .trimEnd();
     return `${path.length === 0 ? "" : `### flatline ${path.join(" ")}\n\n`}\`\`\`text\n${shown}\n\`\`\``;
   });
