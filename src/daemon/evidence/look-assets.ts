@@ -48,7 +48,7 @@ async function readDied(
   slug: string,
   deaths: Interval,
 ): Promise<readonly Died[]> {
-  const assets = await readDeadAssets(evidence, slug, deaths, readingDeadline(clock));
+  const assets = await readDeadAssets(evidence, slug, [deaths], readingDeadline(clock));
   const typeOf = await typesOf(
     evidence,
     assets.map(({ death }) => death),

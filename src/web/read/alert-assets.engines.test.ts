@@ -205,7 +205,7 @@ describe.each(storeEngines)("on $engine, the assets of an alert", (engine) => {
       ["acme", "b", null],
       ["globex", "a", null],
     ]);
-    expect(pages[0]).toMatchObject({ knownCount: 5, seenAliveCount: 1, revivedCount: 1 });
+    expect(pages[0]).toMatchObject({ count: 6, knownCount: 5, seenAliveCount: 1, revivedCount: 1 });
     expect(pages[0]?.assets).toMatchObject([{ deadAtMs: nowMs - 3 }, { revivedAtMs: nowMs + hourMs }]);
     expect(pages[1]?.assets[0]).toMatchObject({ deadAtMs: nowMs + 3 * hourMs });
     const remote = createAlertAssets({ store, clock, isOurs: () => false, keptForMs: () => 0 });
@@ -245,6 +245,11 @@ describe.each(storeEngines)("on $engine, the assets of an alert", (engine) => {
     };
     expect(await costOf(one)).toEqual(cost);
     expect(await costOf(one, other)).toMatchObject({ deaths: 5, stillDead: 2, medianClosedSeconds: 10_800 });
+    // It ended, and fired again within the same window.
+    const again = alertOf("again", "acme", nowMs + hourMs);
+    await store.alerts.save({ ...one, end: { atMs: nowMs, isByRun: true } });
+    await store.alerts.save(again);
+    expect(await costOf(one, again)).toEqual(cost);
     expect(await portOf(world).costOf([one])).toBeNull();
     expect(await costOf(old)).toBeNull();
   });

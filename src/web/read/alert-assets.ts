@@ -3,7 +3,14 @@ import type { LookAnswer } from "../../contract/second-opinion.ts";
 import type { CostAnswer } from "../../contract/v1/cost.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
 import type { Store } from "../../store/store.ts";
-import { createAssetList, readDeadAssets, readingDeadline, type AssetSpan, type DeadAssets } from "./asset-list.ts";
+import {
+  createAssetList,
+  deathsOf,
+  readDeadAssets,
+  readingDeadline,
+  type AssetSpan,
+  type DeadAssets,
+} from "./asset-list.ts";
 
 // Revivals arrive over days, and an incident of hundreds is opened again and again.
 const rememberMs = 5 * minuteMs;
@@ -13,7 +20,7 @@ const mostTimes = 5_000_000;
 
 export type AlertAssets = ReturnType<typeof createAlertAssets>;
 
-/** What an alert cost, and how long each asset of it that was found alive counted as dead, in seconds. */
+/** What the alerts of an organization cost, and how long each asset of it that was found alive counted as dead, in seconds. */
 interface AlertCost extends Pick<CostAnswer, "deaths" | "knownCount"> {
   readonly closed: readonly number[];
 }
@@ -52,15 +59,18 @@ export function createAlertAssets({
     return found === null || onset === undefined ? (found?.span ?? null) : { ...found.span, afterMs: onset.atMs - 1 };
   }
 
-  /** null: its events, or some of them, are gone. */
-  async function readCost({ slug, afterMs, endMs }: AssetSpan): Promise<AlertCost | null> {
+  /** What alerts of one organization cost together; null: they have no assets, or events of theirs are gone. */
+  async function readCost(slug: string, alerts: readonly Alert[]): Promise<AlertCost | null> {
     const nowMs = clock.nowMs();
-    if (keptForMs() > 0 && afterMs < nowMs - keptForMs()) return null;
-    const deaths = { afterMs, untilMs: endMs ?? nowMs };
-    const assets = await readDeadAssets(store.evidence, slug, deaths, readingDeadline(clock));
-    const [byType = []] = await store.events.deaths([{ slug, intervals: [deaths] }]);
+    const found = await Promise.all(alerts.map(({ id }) => costSpanOf(id)));
+    const oldestMs = keptForMs() > 0 ? nowMs - keptForMs() : -Infinity;
+    const spans = found.flatMap((span) => (span === null || span.afterMs < oldestMs ? [] : [span]));
+    if (spans.length === 0) return null;
+    const intervals = deathsOf(spans, nowMs).get(slug) ?? [];
+    const assets = await readDeadAssets(store.evidence, slug, intervals, readingDeadline(clock));
+    const [byType = []] = await store.events.deaths([{ slug, intervals }]);
     return {
-      deaths: byType.reduce((sum, one) => sum + (one.deaths[0] ?? 0), 0),
+      deaths: byType.flatMap(({ deaths }) => deaths).reduce((sum, deaths) => sum + deaths, 0),
       knownCount: assets.length,
       closed: assets.flatMap(({ death, revivedAtMs }) =>
         revivedAtMs === null ? [] : [Math.round((revivedAtMs - death.atMs) / secondMs)],
@@ -68,21 +78,21 @@ export function createAlertAssets({
     };
   }
 
-  async function costOfOne({ id }: Alert): Promise<AlertCost | null> {
-    const known = costs.get(id);
+  async function costOfOrganization(slug: string, alerts: readonly Alert[]): Promise<AlertCost | null> {
+    const key = alerts.map(({ id }) => id).join();
+    const known = costs.get(key);
     if (known !== undefined && clock.nowMs() - known.atMs < rememberMs) return known.cost;
-    const span = await costSpanOf(id);
-    const cost = span === null ? null : await readCost(span);
-    forget(id);
-    costs.set(id, { atMs: clock.nowMs(), cost });
+    const cost = await readCost(slug, alerts);
+    forget(key);
+    costs.set(key, { atMs: clock.nowMs(), cost });
     heldTimes += cost?.closed.length ?? 0;
     for (const one of costs.keys()) if (costs.size > mostCosts || heldTimes > mostTimes) forget(one);
     return cost;
   }
 
-  function forget(id: string): void {
-    heldTimes -= costs.get(id)?.cost?.closed.length ?? 0;
-    costs.delete(id);
+  function forget(key: string): void {
+    heldTimes -= costs.get(key)?.cost?.closed.length ?? 0;
+    costs.delete(key);
   }
 
   /** Returns the answers of an incident's dead assets at the last look; an answer that tells nothing leaves the one before. */
@@ -117,11 +127,12 @@ export function createAlertAssets({
       const answerOf = (slug: string, asset: string): LookAnswer | null => answers.get(keyOf(slug, asset)) ?? null;
       return createAssetList({ store, clock }, { spans, subject: id, slug: null, answers: answerOf });
     },
-    /** The cost of all alerts judged `checker` among these; null: none is, or none has assets. */
+    /** The cost of all alerts judged `checker` among these, an asset per organization once; null: none is, or none has assets. */
     costOf: async (alerts: readonly Alert[]): Promise<CostAnswer | null> => {
       const found: AlertCost[] = [];
-      for (const alert of alerts)
-        if (alert.judgement?.verdict === "checker") found.push(...[(await costOfOne(alert)) ?? []].flat());
+      const judged = alerts.filter(({ judgement }) => judgement?.verdict === "checker");
+      for (const [slug, own] of Map.groupBy(judged, (alert) => alert.slug))
+        found.push(...[(await costOfOrganization(slug, own)) ?? []].flat());
       return found.length === 0 ? null : sumOf(found);
     },
   };

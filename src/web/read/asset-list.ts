@@ -50,7 +50,6 @@ export interface AssetSpan {
 
 /** What a list is of. */
 export interface ListedSpans {
-  /** The spans in the order of their alerts; those of one organization follow each other. */
   readonly spans: readonly AssetSpan[];
   /** Id of the alert or incident, and its organization, for the audit; null: of several. */
   readonly subject: string;
@@ -78,23 +77,40 @@ const withinMs = minuteMs;
 // The last instant that a Date knows: an asset may be found alive at any time.
 const lastInstantMs = 8_640_000_000_000_000;
 
+/** Returns the deaths of each organization up to `toMs`, in order of time: where spans overlap, a death is in one of them. */
+export function deathsOf(spans: readonly AssetSpan[], toMs: number): ReadonlyMap<string, readonly Interval[]> {
+  const deaths = new Map<string, Interval[]>();
+  for (const { slug, afterMs, endMs } of spans.toSorted((left, right) => left.afterMs - right.afterMs)) {
+    const known = deaths.get(slug) ?? [];
+    const last = known.at(-1);
+    const untilMs = Math.min(endMs ?? toMs, toMs);
+    if (last === undefined || afterMs > last.untilMs) deaths.set(slug, [...known, { afterMs, untilMs }]);
+    else known[known.length - 1] = { ...last, untilMs: Math.max(last.untilMs, untilMs) };
+  }
+  return deaths;
+}
+
 /**
- * Reads the assets that died in an interval, in no order.
+ * Reads the assets of an organization that died in these intervals, each with its last death there, in no order.
  * @throws FlatlineError too_large, unavailable (when the signal aborts)
  */
 export async function readDeadAssets(
   evidence: Pick<Store["evidence"], "assetEvents">,
   slug: string,
-  deaths: Interval,
+  intervals: readonly Interval[],
   signal: AbortSignal,
 ): Promise<DeadAsset<AssetEventRow>[]> {
-  const ledger = new DeadAssetLedger<AssetEventRow>({ deaths, mostAssets });
-  const interval = { afterMs: deaths.afterMs, untilMs: lastInstantMs };
-  for await (const page of assetEventPages(evidence, { slug, interval })) {
-    if (signal.aborted) throw new FlatlineError("unavailable", "the events of this alert could not be read in time");
-    for (const event of page) if (!ledger.add(event)) throw tooMany();
+  const found = new AssetBook<DeadAsset<AssetEventRow>>();
+  for (const deaths of intervals) {
+    const ledger = new DeadAssetLedger<AssetEventRow>({ deaths, mostAssets });
+    const interval = { afterMs: deaths.afterMs, untilMs: lastInstantMs };
+    for await (const page of assetEventPages(evidence, { slug, interval })) {
+      if (signal.aborted) throw new FlatlineError("unavailable", "the events of this alert could not be read in time");
+      for (const event of page) if (!ledger.add(event)) throw tooMany();
+    }
+    for (const one of ledger.assets()) found.set(one.death, one);
   }
-  return ledger.assets();
+  return [...found.values()];
 }
 
 /** How long dead assets may be read for one answer. */
@@ -113,13 +129,8 @@ export function createAssetList(
   async function readAll(toMs: number): Promise<Listed[]> {
     const signal = readingDeadline(clock);
     const listed: Listed[] = [];
-    for (const [slug, own] of Map.groupBy(spans, (span) => span.slug)) {
-      const found = new AssetBook<DeadAsset<AssetEventRow>>();
-      for (const { afterMs, endMs } of own) {
-        const deaths = { afterMs, untilMs: Math.min(endMs ?? toMs, toMs) };
-        for (const one of await readDeadAssets(store.evidence, slug, deaths, signal)) found.set(one.death, one);
-      }
-      for (const { death, revivedAtMs } of found.values()) {
+    for (const [slug, deaths] of deathsOf(spans, toMs)) {
+      for (const { death, revivedAtMs } of await readDeadAssets(store.evidence, slug, deaths, signal)) {
         const answer = answers?.(slug, death.asset) ?? null;
         const rank = answers === null || (answer !== null && showsLife(answer)) ? 0 : revivedAtMs === null ? 2 : 1;
         listed.push({ slug, death, revivedAtMs, answer, rank });
@@ -181,10 +192,7 @@ export function createAssetList(
       const rest = (await filtered(all, filter)).filter((one) => inOrder(one, { rank, death: { atMs, ordinal } }) > 0);
       const shown = rest.slice(0, limit);
       const counted = await store.events.deaths(
-        spans.map(({ slug, afterMs, endMs }) => ({
-          slug,
-          intervals: [{ afterMs, untilMs: Math.min(endMs ?? toMs, toMs) }],
-        })),
+        [...deathsOf(spans, toMs)].map(([slug, intervals]) => ({ slug, intervals })),
       );
       const last = shown.at(-1);
       const next: AssetCursor | null =
@@ -196,7 +204,10 @@ export function createAssetList(
         fromMs: Math.min(toMs, ...spans.map(({ afterMs }) => afterMs)),
         toMs,
         /** All deaths, and how many different assets of them are known; whatever the filters are. */
-        count: counted.flat().reduce((sum, { deaths }) => sum + (deaths[0] ?? 0), 0),
+        count: counted
+          .flat()
+          .flatMap(({ deaths }) => deaths)
+          .reduce((sum, deaths) => sum + deaths, 0),
         knownCount: all.length,
         /** How many of these showed life to the verifier, and how many events found alive since. */
         seenAliveCount: all.filter(({ answer }) => answer !== null && showsLife(answer)).length,
