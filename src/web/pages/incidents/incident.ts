@@ -4,16 +4,14 @@ import { countOf, durationText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import type { CostAnswer } from "../../../contract/v1/cost.ts";
 import type { IncidentDetail } from "../../read/incidents.ts";
-import { dialogButton } from "../dialog.ts";
 import { renderHead } from "../frame.ts";
 import { mark, type MarkShape } from "../marks.ts";
 import { renderSection, renderTable } from "../table.ts";
-import type { DialogAct } from "./dialogs.ts";
 import { renderInstants } from "./instants.ts";
 import { excessOf, memberFactsOf } from "./member-facts.ts";
 import { renderMembers, type MembersOptions } from "./members.ts";
 import { renderOpinion } from "./opinion.ts";
-import { decidedQuestions, knownQuestions, renderQuestions, type Question } from "./questions.ts";
+import { actButton, decidedQuestions, knownQuestions, renderQuestions, type ActWords } from "./questions.ts";
 import { renderStory } from "./story.ts";
 
 /** What the page of an incident is made with. */
@@ -42,12 +40,6 @@ export function incidentMark({ summary, incident }: Pick<IncidentDetail, "summar
   return mark(`${severity}-ended` as MarkShape, "ended");
 }
 
-/** Renders the button of an act on a whole incident, or on one organization of it. */
-export function actButton(number: number, act: DialogAct, words: string, isFirst = false, slug?: string): Html {
-  const href = `/incidents/${number}/${act}${slug === undefined ? "" : `?slug=${encodeURIComponent(slug)}`}`;
-  return dialogButton(href, words, isFirst);
-}
-
 /** Renders the page of an incident: its six answers, its chart, whom it is of, and what happened. */
 export function renderIncident(
   page: IncidentDetail,
@@ -57,29 +49,24 @@ export function renderIncident(
   const { number } = incident;
   const path = `/incidents/${number}`;
   const isSpike = incident.family === "deaths";
-  const silence = incident.endedAtMs === null ? actButton(number, "silence", "Silence…") : nothing;
+  const button = (act: ActWords): Html => actButton(number, act);
+  const silence = incident.endedAtMs === null ? button({ act: "silence", words: "Silence…" }) : nothing;
   const report = html`<a class="button" href="/api/v1${path}/report">Report</a>`;
   const acts = html`${silence} ${report} <a class="button" href="/api/v1/incidents/${number}">JSON</a>`;
-  const button = (act: DialogAct, words: string, isFirst: boolean): Html => actButton(number, act, words, isFirst);
-  const lookButton = dialogButton(`${path}/look`, page.summary.secondOpinion === null ? "Look…" : "Look again…");
-  const decided = decidedQuestions(page, { withPeople, button });
+  const decided = decidedQuestions(page, withPeople);
   return html`<p class="crumbs">
       <span><a href="/incidents">Incidents</a> / ${number}</span>
     </p>
     ${renderHead(headline(page.headline, { nowMs: page.nowMs, withPeople }), { shape: incidentMark(page), acts })}
     ${renderInstants(page, withPeople)}
-    <div class="asked">${renderQuestions(knownQuestions(page, lookButton))}${renderQuestions(decided, true)}</div>
+    <div class="asked">${renderQuestions(knownQuestions(page), button)}${renderQuestions(decided, button, "acts")}</div>
     ${chart}${page.headline.alone !== null ? nothing : renderMembers(page, { params, ticked, path })}
     <div class="two">
       <div>${isSpike ? renderCarriers(page) : nothing}${renderCost(cost, page, withPeople)}${organization}</div>
       ${renderSection("What happened", html`${incidentComment(number)}${renderStory(page, withPeople)}`)}
     </div>
-    ${withPeople ? renderOpinion(page) : nothing}${deadAssets} ${renderActBar(decided)}`;
-}
-
-/** On a phone the acts of the questions are a bar at the foot. */
-function renderActBar(questions: readonly Question[]): Html {
-  return html`<nav class="actbar" aria-label="Acts">${questions.map(({ act = nothing }) => act)}</nav>`;
+    ${withPeople ? renderOpinion(page) : nothing}${deadAssets}
+    <nav class="actbar" aria-label="Acts">${decided.map(({ act }) => (act === null ? nothing : button(act)))}</nav>`;
 }
 
 function incidentComment(number: number): Html {

@@ -9,8 +9,8 @@ import { headline as incidentHeadline } from "../../../words/headline.ts";
 import { renderHead } from "../frame.ts";
 import { severityWord } from "../marks.ts";
 import { filterByWords, renderFilter, renderNoMatch, renderTable, withParams, type Column } from "../table.ts";
-import { actButton } from "./incident.ts";
 import { excessOf, memberFactsOf } from "./member-facts.ts";
+import { actButton } from "./questions.ts";
 
 /** The list of incidents, as one reader may see it. */
 export interface IncidentList {
@@ -163,13 +163,19 @@ function nextAct(facts: ReadIncident, list: Listing): Html {
   const { number } = incident;
   const firing = members.filter(({ end }) => end === null).length;
   if (incident.endedAtMs === null && summary.acknowledgedBy === null)
-    return actButton(number, "acknowledge", firing > 1 ? `Acknowledge ${formatCount(firing)}…` : "Acknowledge…", true);
+    return actButton(number, {
+      act: "acknowledge",
+      words: firing > 1 ? `Acknowledge ${formatCount(firing)}…` : "Acknowledge…",
+      isFirst: true,
+    });
   const unjudged = members.filter((alert) => alert.kind === "verdict" && alert.judgement === undefined).length;
   if (incident.family === "unreachable" || unjudged === 0) {
     const isHeld = facts.heldSince.size > 0 && isLeft(list, number);
-    return isHeld ? actButton(number, "release", `Release ${formatCount(facts.heldSince.size)}…`) : nothing;
+    return isHeld
+      ? actButton(number, { act: "release", words: `Release ${formatCount(facts.heldSince.size)}…` })
+      : nothing;
   }
   if (incident.endedAtMs === null || isLeft(list, number))
-    return actButton(number, "judge", unjudged > 1 ? `Judge ${formatCount(unjudged)}…` : "Judge…");
+    return actButton(number, { act: "judge", words: unjudged > 1 ? `Judge ${formatCount(unjudged)}…` : "Judge…" });
   return nothing;
 }

@@ -1,72 +1,77 @@
 import { slugsOf } from "../../../alerting/incident-summary.ts";
+import { breakAddresses } from "../../../base/broken-address.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import { minuteMs } from "../../../base/time.ts";
-import { breakAddresses } from "../../../base/broken-address.ts";
-import { speaksForChecker } from "../../../contract/judgement.ts";
-import { controlWords, failureWords } from "../../../contract/second-opinion.ts";
-import { countOf, durationText, nbsp, shareText } from "../../../words/numbers.ts";
-import { html, nothing, type Html } from "../../parts/html.ts";
-import { renderTime } from "../../parts/time.ts";
-import type { ReadIncident } from "../../read/incidents.ts";
-import { excessOf, memberFactsOf, stoppedMsOf, type MemberFacts } from "./member-facts.ts";
 import { describeAuthor } from "../../../contract/actor.ts";
+import { controlWords, opinionWords } from "../../../contract/second-opinion.ts";
 import { judgedInPart, judgementSentences, overSentence } from "../../../words/headline.ts";
+import { countOf, durationText, nbsp, shareText, timeText } from "../../../words/numbers.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
+import type { ReadIncident } from "../../read/incidents.ts";
+import { dialogButton } from "../dialog.ts";
+import { sentenceOf } from "../site.ts";
+import type { DialogAct } from "./dialogs.ts";
+import { excessOf, memberFactsOf, stoppedMsOf } from "./member-facts.ts";
 
-/** A question with its answer, the reason after it, and the act that changes it. */
-export interface Question {
-  readonly question: string;
-  readonly answer: Html | string;
-  readonly why: Html | string;
-  /** The button of the act [none]. */
-  readonly act?: Html;
+/** A question with its answer, the reason after it, and the act that changes it; in plain text. */
+export type Question = ReturnType<typeof ask>;
+
+/** The button of an act on an incident. */
+export interface ActWords {
+  readonly act: DialogAct | "look";
+  readonly words: string;
+  readonly isFirst?: boolean;
 }
 
-/** What an incident's page says, and what a reader may see of it. */
-export interface QuestionOptions {
-  readonly withPeople: boolean;
-  /** Renders the button of an act on this incident, with what it is called. */
-  readonly button: (
-    act: "acknowledge" | "unacknowledge" | "judge" | "release",
-    words: string,
-    isFirst: boolean,
-  ) => Html;
+function ask(question: string, answer: string, why: string, act: ActWords | null = null) {
+  return { question, answer, why, act };
 }
 
-/** Renders questions in their three columns; `isActs`: they are what people decide. */
-export function renderQuestions(questions: readonly Question[], isActs = false): Html {
-  return html`<div${isActs ? html` class="acts"` : nothing}>
-    ${questions.map(
-      ({ question, answer, why, act = nothing }) =>
-        html`<section>
-          <h2>${question}</h2>
-          <p class="answer">${answer}</p>
-          <p class="why">${why}</p>
-          ${act.html === "" ? nothing : html`<p class="row">${act}</p>`}
-        </section>`,
-    )}
+/** Renders the button of an act on a whole incident, or on one organization of it. */
+export function actButton(number: number, { act, words, isFirst = false }: ActWords, slug?: string): Html {
+  const href = `/incidents/${number}/${act}${slug === undefined ? "" : `?slug=${encodeURIComponent(slug)}`}`;
+  return dialogButton(href, words, isFirst);
+}
+
+/** Renders questions in their three columns with the `button` of each [none]; those that people decide are of the kind `acts`. */
+export function renderQuestions(
+  questions: readonly Question[],
+  button: (act: ActWords) => Html = () => nothing,
+  kind = "known",
+): Html {
+  return html`<div class="${kind}">
+    ${questions.map(({ question, answer, why, act }) => {
+      const shown = act === null ? nothing : button(act);
+      return html`<section>
+        <h2>${question}</h2>
+        <p class="answer">${answer}</p>
+        <p class="why">${why}</p>
+        ${shown.html === "" ? nothing : html`<p class="row">${shown}</p>`}
+      </section>`;
+    })}
   </div>`;
 }
 
-/** What flatline knows. `lookButton` asks for another look [none]. */
-export function knownQuestions(facts: ReadIncident, lookButton: Html = nothing): readonly Question[] {
+/** What flatline knows. */
+export function knownQuestions(facts: ReadIncident): readonly Question[] {
   const { incident, headline, summary, canLook } = facts;
   if (incident.family === "unreachable") return platformQuestions(facts);
   if (incident.family !== "deaths") return [overQuestion(facts)];
-  const isAsked = canLook || summary.secondOpinion !== null;
-  const isOver = incident.endedAtMs !== null;
   return [
     causeQuestion(facts),
-    ...(isAsked || headline.isSeen ? [opinionQuestion(facts, canLook ? lookButton : nothing)] : []),
-    ...(isOver || headline.isSeen ? [overQuestion(facts)] : []),
+    ...(canLook || summary.secondOpinion !== null || headline.isSeen ? [opinionQuestion(facts)] : []),
+    ...(incident.endedAtMs !== null || headline.isSeen ? [overQuestion(facts)] : []),
   ];
 }
 
-/** What people decide. */
-export function decidedQuestions(facts: ReadIncident, options: QuestionOptions): readonly Question[] {
-  const onIt = onItQuestion(facts, options);
-  if (facts.incident.family === "unreachable") return [onIt, platformJudgement, platformGates(facts)];
-  if (facts.incident.family !== "deaths" && facts.heldSince.size === 0) return [onIt];
-  return [onIt, judgedQuestion(facts, options), gatesQuestion(facts, options)];
+/** What people decide; `withPeople`: names and reasons are for the reader. */
+export function decidedQuestions(facts: ReadIncident, withPeople: boolean): readonly Question[] {
+  const { incident, heldSince } = facts;
+  const onIt = onItQuestion(facts, withPeople);
+  if (incident.family === "unreachable")
+    return [onIt, ask("What was it?", "There is nothing to judge", "It questions no deaths."), platformGates(facts)];
+  if (incident.family !== "deaths" && heldSince.size === 0) return [onIt];
+  return [onIt, judgedQuestion(facts, withPeople), gatesQuestion(facts, withPeople)];
 }
 
 const causeAnswers = {
@@ -77,245 +82,173 @@ const causeAnswers = {
 
 function causeQuestion({ summary, members, headline }: ReadIncident): Question {
   const question = "Likely cause";
-  const [carrier] = summary.carriers;
+  const { likelyCause, carriers } = summary;
   // A source that only counts shows no single deaths: what is not known is not denied.
-  if (!headline.isSeen && summary.likelyCause === "unclear")
-    return { question, answer: "Not known", why: "The platform counts; single deaths are not known here." };
-  const shared =
-    carrier === undefined
-      ? "Its deaths share no attribute."
-      : html`<b>${shareText(carrier.share)}</b> of these deaths share
-          <span class="nowrap">${carrier.key}=${carrier.value}</span>, usually ${shareText(carrier.usualShare)}.`;
-  const marked = members.flatMap((alert) => (alert.onset?.marker ? [alert.onset] : []))[0];
-  const marker =
-    marked === undefined || marked.marker === null
-      ? html`No deployment within 24${nbsp}h before.`
-      : html`It began ${durationText(Math.max(minuteMs, marked.atMs - marked.marker.atMs))} after the deployment
-        «${breakAddresses(marked.marker.text)}».`;
-  return { question, answer: causeAnswers[summary.likelyCause], why: html`${shared} ${marker}` };
+  if (!headline.isSeen && likelyCause === "unclear")
+    return ask(question, "Not known", "The platform counts; single deaths are not known here.");
+  const [shared = "Its deaths share no attribute."] = carriers.map(
+    ({ key, value, share, usualShare }) =>
+      `${shareText(share)} of these deaths share ${key}=${value}, usually ${shareText(usualShare)}.`,
+  );
+  const [marker = `No deployment within 24${nbsp}h before.`] = members.flatMap(({ onset }) => {
+    if (!onset?.marker) return [];
+    const later = durationText(Math.max(minuteMs, onset.atMs - onset.marker.atMs));
+    return [`It began ${later} after the deployment «${breakAddresses(onset.marker.text)}».`];
+  });
+  return ask(question, causeAnswers[likelyCause], `${shared} ${marker}`);
 }
 
-function opinionQuestion({ summary, incident, isLooking, canLook, nowMs }: ReadIncident, act: Html): Question {
+function opinionQuestion({ summary, incident, isLooking, canLook, nowMs }: ReadIncident): Question {
   const question = "Second opinion";
   const { secondOpinion: opinion } = summary;
-  if (isLooking && opinion === null) return { question, answer: "Looking", why: "The verifier has not answered yet." };
+  const words = opinion === null ? "Look…" : "Look again…";
+  const act = canLook && !isLooking ? ({ act: "look", words } as const) : null;
   if (opinion === null) {
-    const why = !canLook
-      ? html`No verifier is configured: <code>secondOpinion</code>.`
-      : incident.endedAtMs === null
-        ? "The verifier was not asked yet, or none of its dead assets may be sent."
-        : "The verifier was not asked.";
-    return { question, answer: "None", why, act };
+    if (isLooking) return ask(question, "Looking", "The verifier has not answered yet.");
+    const isOpen = incident.endedAtMs === null;
+    const why = canLook
+      ? `The verifier was not asked${isOpen ? " yet, or none of its dead assets may be sent" : ""}.`
+      : "No verifier is configured: secondOpinion.";
+    return ask(question, "None", why, act);
   }
-  const { asked, alive, gone, verdict, atMs, isRecorded, failure } = opinion;
-  const of = (count: number): string => `${formatCount(count)} of ${formatCount(asked)}`;
+  const { asked, alive, gone, verdict, atMs, isRecorded } = opinion;
   const answers = {
-    refuted: html`${of(alive)} still answer`,
-    confirmed: html`${of(gone)} are gone`,
+    refuted: `${formatCount(alive)} of ${formatCount(asked)} still answer`,
+    confirmed: `${formatCount(gone)} of ${formatCount(asked)} are gone`,
     undecided: "Undecided",
   };
-  const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}. `;
-  const words = controlWords(opinion);
-  const found =
-    failure === undefined
-      ? verdict === "undecided"
-        ? `${of(alive)} still answer, ${formatCount(gone)} are gone. `
-        : ""
-      : sentence(failureWords[failure]);
-  const known = words === null || failure === "no_answer" ? "" : sentence(words);
-  return {
-    question,
-    answer: answers[verdict],
-    why: html`${found}${known}${isRecorded === true ? "By recorded answers, nobody looked. " : ""}${renderTime(atMs, nowMs)}.
-    ${isLooking ? "Looking again." : ""}`,
-    act: isLooking ? nothing : act,
-  };
+  const found = verdict === "undecided" ? opinionWords({ ...opinion, isRecorded: false }) : controlWords(opinion);
+  const why = [
+    ...(found === null ? [] : [sentenceOf(found)]),
+    ...(isRecorded === true ? ["By recorded answers, nobody looked."] : []),
+    `${timeText(atMs, nowMs)}.`,
+    ...(isLooking ? ["Looking again."] : []),
+  ];
+  return ask(question, answers[verdict], why.join(" "), act);
 }
 
 function overQuestion(facts: ReadIncident): Question {
   const { incident, headline, nowMs } = facts;
-  const question = "Is it over?";
-  const stoppedMs = stoppedMsOf(facts);
-  if (incident.endedAtMs !== null)
-    return {
-      question,
-      answer: html`Yes, since ${renderTime(incident.endedAtMs, nowMs)}`,
-      why:
-        stoppedMs === null
-          ? "Nothing of it fires any more."
-          : html`Nothing unusual since ${renderTime(stoppedMs, nowMs)}.`,
-    };
   const { excess } = headline;
+  const question = "Is it over?";
+  if (incident.endedAtMs !== null) {
+    const stoppedMs = stoppedMsOf(facts);
+    const why =
+      stoppedMs === null ? "Nothing of it fires any more." : `Nothing unusual since ${timeText(stoppedMs, nowMs)}.`;
+    return ask(question, `Yes, since ${timeText(incident.endedAtMs, nowMs)}`, why);
+  }
   const why = overSentence(headline, nowMs);
   if (excess === null || why === "")
-    return { question, answer: "Not known", why: "Too few deaths stand out from the usual to say it." };
-  const answers = { ongoing: "No", unclear: "It may be", stopped: "It has stopped" };
-  return { question, answer: answers[excess.state], why };
+    return ask(question, "Not known", "Too few deaths stand out from the usual to say it.");
+  return ask(question, { ongoing: "No", unclear: "It may be", stopped: "It has stopped" }[excess.state], why);
 }
 
-function onItQuestion(facts: ReadIncident, { withPeople, button }: QuestionOptions): Question {
-  const { incident, summary, members, escalation, nowMs } = facts;
+function onItQuestion({ incident, summary, members, escalation, nowMs }: ReadIncident, withPeople: boolean): Question {
   const question = "Who has acknowledged it?";
+  const { acknowledgedBy } = summary;
   const firing = members.filter(({ end }) => end === null);
-  const taken = members.flatMap((alert) => alert.acknowledgement ?? []);
-  const acknowledgement = taken[0] ?? null;
-  const name =
-    acknowledgement === null
-      ? null
-      : withPeople
-        ? describeAuthor(acknowledgement.by, acknowledgement.note) || "Somebody"
-        : "Somebody";
-  if (incident.endedAtMs !== null)
-    return {
-      question,
-      answer: name ?? "Nobody",
-      why: "It has ended: nobody is reminded of it.",
-    };
-  if (summary.acknowledgedBy !== null && acknowledgement !== null)
-    return {
-      question,
-      answer: withPeople ? summary.acknowledgedBy : "Somebody",
-      why: html`Since ${renderTime(acknowledgement.atMs, nowMs)}: no reminders.`,
-      act: button("unacknowledge", "Take it back…", false),
-    };
-  const open = new Set(firing.filter((alert) => alert.acknowledgement === null).map((alert) => alert.slug)).size;
-  const some = firing.length > 0 && open < slugsOf(firing).size;
+  const [taken] = members.flatMap(({ acknowledgement }) => acknowledgement ?? []);
+  const name = taken === undefined ? "Nobody" : (withPeople && describeAuthor(taken.by, taken.note)) || "Somebody";
+  if (incident.endedAtMs !== null) return ask(question, name, "It has ended: nobody is reminded of it.");
+  if (acknowledgedBy !== null && taken !== undefined) {
+    const why = `Since ${timeText(taken.atMs, nowMs)}: no reminders.`;
+    return ask(question, withPeople ? acknowledgedBy : name, why, { act: "unacknowledge", words: "Take it back…" });
+  }
+  const open = slugsOf(firing.filter(({ acknowledgement }) => acknowledgement === null)).size;
+  const isInPart = firing.length > 0 && open < slugsOf(firing).size;
   const called =
     escalation === null
       ? "An acknowledgement stops the reminders."
-      : html`${escalation.receiver} is called at ${renderTime(escalation.atMs, nowMs)}. An acknowledgement stops that,
-        and the reminders.`;
-  return {
+      : `${escalation.receiver} is called at ${timeText(escalation.atMs, nowMs)}. An acknowledgement stops that, and the reminders.`;
+  return ask(
     question,
-    answer: some ? `${name ?? "Somebody"}, some of it` : "Nobody",
-    why: some ? html`${countOf(open, "organization")} of it nobody has acknowledged. ${called}` : called,
-    act: button("acknowledge", open > 1 ? `Acknowledge ${formatCount(open)}…` : "Acknowledge…", true),
-  };
+    isInPart ? `${name}, some of it` : "Nobody",
+    isInPart ? `${countOf(open, "organization")} of it nobody has acknowledged. ${called}` : called,
+    { act: "acknowledge", words: open > 1 ? `Acknowledge ${formatCount(open)}…` : "Acknowledge…", isFirst: true },
+  );
 }
 
-function judgedQuestion(facts: ReadIncident, { withPeople, button }: QuestionOptions): Question {
-  const { members, headline, nowMs } = facts;
-  const { judgement, judgeable, judged } = headline;
+const evidenceWords = {
+  checker: "The evidence speaks for the checker.",
+  assets: "The evidence speaks for deaths that are real.",
+  unclear: "The evidence decides nothing yet.",
+} as const;
+
+function judgedQuestion({ incident, summary, headline, nowMs }: ReadIncident, withPeople: boolean): Question {
   const question = "What was it?";
+  const { judgement, judgeable, judged } = headline;
+  if (judgement !== null) {
+    const { by, verdict, comment, atMs } = judgement;
+    const said = comment === null ? "" : `: «${breakAddresses(comment)}»`;
+    const at = timeText(atMs, nowMs);
+    const why = withPeople ? `${by}, ${at}${said}.` : `Judged ${at}.`;
+    return ask(question, judgementSentences[verdict], why, { act: "judge", words: "Judge again…" });
+  }
   const open = judgeable - judged.checker - judged.real - judged.expected;
   const words = judgeable > 1 ? `Judge ${formatCount(open === 0 ? judgeable : open)}…` : "Judge…";
-  if (judgement !== null)
-    return {
-      question,
-      answer: judgementSentences[judgement.verdict],
-      why: withPeople
-        ? html`${judgement.by},
-          ${renderTime(judgement.atMs, nowMs)}${judgement.comment === null ? "" : `: «${breakAddresses(judgement.comment)}»`}.`
-        : html`Judged ${renderTime(judgement.atMs, nowMs)}.`,
-      act: button("judge", "Judge again…", false),
-    };
-  const supporting = members.filter((alert) => evidenceOf(alert) === "checker").length;
-  const evidence =
-    supporting > 0
-      ? `The evidence speaks for the checker${judgeable > 1 ? `, in ${formatCount(supporting)} of ${formatCount(judgeable)}` : ""}.`
-      : facts.summary.likelyCause === "assets"
-        ? "The evidence speaks for deaths that are real."
-        : "The evidence decides nothing yet.";
-  return {
+  return ask(
     question,
-    answer: open < judgeable ? "Not judged as a whole" : "Nobody has judged it",
-    why: open < judgeable ? judgedInPart(headline) : evidence,
-    act: button("judge", words, facts.incident.endedAtMs !== null),
-  };
+    open < judgeable ? "Not judged as a whole" : "Nobody has judged it",
+    open < judgeable ? judgedInPart(headline) : evidenceWords[summary.likelyCause],
+    { act: "judge", words, isFirst: incident.endedAtMs !== null },
+  );
 }
 
-/** What the evidence of one alert speaks for. */
-function evidenceOf({ found }: MemberFacts["member"]): string | null {
-  if (found === undefined) return null;
-  const { revived, cause } = found;
-  if (
-    revived !== null &&
-    revived.judged > 0 &&
-    speaksForChecker({ revivedCount: revived.count, share: revived.count / revived.judged })
-  )
-    return "checker";
-  return cause;
-}
+const gatesAsked = "May the deaths be acted on?";
 
-function gatesQuestion(facts: ReadIncident, { withPeople, button }: QuestionOptions): Question {
+function gatesQuestion(facts: ReadIncident, withPeople: boolean): Question {
   const { heldSince, members, headline } = facts;
   const { judgement } = headline;
-  const question = "May the deaths be acted on?";
   if (heldSince.size > 0) {
-    const all = memberFactsOf(facts);
-    const held = Math.round(excessOf(all.filter(({ heldSinceMs }) => heldSinceMs !== null)));
-    const [slug] = heldSince.keys();
-    const whose = heldSince.size === 1 && slug !== undefined ? slug : countOf(heldSince.size, "organization");
-    return {
-      question,
-      answer: html`No: takedowns of ${whose} are on hold`,
-      why:
-        held === 0
-          ? nothing
-          : `${countOf(held, "death")} more than usual ${judgement === null ? "wait for a judgement" : "stay on hold"}.`,
-      act: button("release", heldSince.size === 1 ? "Release…" : `Release ${formatCount(heldSince.size)}…`, false),
-    };
+    const held = Math.round(excessOf(memberFactsOf(facts).filter(({ heldSinceMs }) => heldSinceMs !== null)));
+    const [slug = ""] = heldSince.keys();
+    const whose = heldSince.size === 1 ? slug : countOf(heldSince.size, "organization");
+    const waits = judgement === null ? "wait for a judgement" : "stay on hold";
+    return ask(
+      gatesAsked,
+      `No: takedowns of ${whose} are on hold`,
+      held === 0 ? "" : `${countOf(held, "death")} more than usual ${waits}.`,
+      { act: "release", words: heldSince.size === 1 ? "Release…" : `Release ${formatCount(heldSince.size)}…` },
+    );
   }
-  const hasFailed = members.some((alert) => alert.peak.severity === "fail");
-  if (!hasFailed) return { question, answer: "Yes: nothing was on hold", why: "Nothing of it has failed." };
-  return {
-    question,
-    answer: "Yes: takedowns are allowed again",
-    why: judgement === null || !withPeople ? nothing : html`${judgement.by} has judged it.`,
-  };
+  if (members.every(({ peak }) => peak.severity !== "fail"))
+    return ask(gatesAsked, "Yes: nothing was on hold", "Nothing of it has failed.");
+  const why = judgement === null || !withPeople ? "" : `${judgement.by} has judged it.`;
+  return ask(gatesAsked, "Yes: takedowns are allowed again", why);
 }
 
 function platformQuestions({ members, nowMs, incident }: ReadIncident): readonly Question[] {
-  const runs = Math.max(0, ...members.map((alert) => alert.unknownRuns));
-  const messages = members.flatMap((alert) => alert.found?.error?.message ?? []);
-  const [message] = [...Map.groupBy(messages, (one) => one)].toSorted(([, a], [, b]) => b.length - a.length)[0] ?? [];
+  const { startedAtMs, endedAtMs } = incident;
+  const runs = Math.max(0, ...members.map(({ unknownRuns }) => unknownRuns));
+  const messages = Map.groupBy(
+    members.flatMap(({ found }) => found?.error?.message ?? []),
+    (one) => one,
+  );
+  const [message = "Nothing"] = [...messages.values()].toSorted((a, b) => b.length - a.length)[0] ?? [];
   return [
-    {
-      question: "What does it say?",
-      answer: message === undefined ? "Nothing" : html`${breakAddresses(message)}`,
-      why: runs > 1 ? `${formatCount(runs)} times in a row.` : nothing,
-    },
-    {
-      question: "What is still known?",
-      answer: html`The last results, from before ${renderTime(incident.startedAtMs, nowMs)}`,
-      why: "What was found then is shown as unknown since.",
-    },
-    {
-      question: "Is it over?",
-      answer: incident.endedAtMs === null ? "No" : html`Yes, since ${renderTime(incident.endedAtMs, nowMs)}`,
-      why:
-        incident.endedAtMs === null
-          ? "It ends with the first good result of each."
-          : "The service gives results again.",
-    },
+    ask("What does it say?", breakAddresses(message), runs > 1 ? `${formatCount(runs)} times in a row.` : ""),
+    ask(
+      "What is still known?",
+      `The last results, from before ${timeText(startedAtMs, nowMs)}`,
+      "What was found then is shown as unknown since.",
+    ),
+    endedAtMs === null
+      ? ask("Is it over?", "No", "It ends with the first good result of each.")
+      : ask("Is it over?", `Yes, since ${timeText(endedAtMs, nowMs)}`, "The service gives results again."),
   ];
 }
 
-const platformJudgement: Question = {
-  question: "What was it?",
-  answer: "There is nothing to judge",
-  why: "It questions no deaths.",
-};
-
 /** Which takedowns go on while nothing is known, and by which setting. */
 function platformGates({ headline: { platform }, incident }: ReadIncident): Question {
-  const question = "May the deaths be acted on?";
   if (platform === null || platform.unwatched === 0)
-    return { question, answer: "As before", why: "The checks that give no result hold nothing." };
+    return ask(gatesAsked, "As before", "The checks that give no result hold nothing.");
   const { unwatched, onHold } = platform;
-  const setting = html`<code>gate.whenUnknown</code>`;
-  if (incident.endedAtMs !== null)
-    return {
-      question,
-      answer: "As before",
-      why: `${countOf(unwatched, "organization")} ${unwatched === 1 ? "is" : "are"} checked again.`,
-    };
+  if (incident.endedAtMs !== null) {
+    const why = `${countOf(unwatched, "organization")} ${unwatched === 1 ? "is" : "are"} checked again.`;
+    return ask(gatesAsked, "As before", why);
+  }
   if (onHold === 0)
-    return {
-      question,
-      answer: "Yes: takedowns go on",
-      why: html`${setting} is <code>allow</code>: nobody checks these deaths.`,
-    };
+    return ask(gatesAsked, "Yes: takedowns go on", "gate.whenUnknown is allow: nobody checks these deaths.");
   const of = onHold === unwatched ? "" : ` of ${countOf(onHold, "organization")}`;
-  return { question, answer: `No: takedowns${of} are on hold`, why: html`${setting} is <code>hold</code>.` };
+  return ask(gatesAsked, `No: takedowns${of} are on hold`, "gate.whenUnknown is hold.");
 }

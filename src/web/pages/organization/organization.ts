@@ -4,10 +4,8 @@ import { html, nothing, type Html } from "../../parts/html.ts";
 import type { OrganizationFacts } from "../../read/organization.ts";
 import { dialogButton } from "../dialog.ts";
 import { renderHead } from "../frame.ts";
-import type { DialogAct } from "../incidents/dialogs.ts";
-import { actButton } from "../incidents/incident.ts";
 import { renderIncidentTable } from "../incidents/list.ts";
-import { decidedQuestions, renderQuestions } from "../incidents/questions.ts";
+import { actButton, decidedQuestions, renderQuestions, type ActWords } from "../incidents/questions.ts";
 import { mark } from "../marks.ts";
 import { renderSection } from "../table.ts";
 import { renderAbout } from "./about.ts";
@@ -48,13 +46,12 @@ export function renderOrganization(facts: OrganizationFacts, options: Organizati
 function renderOpen({ slug, open }: OrganizationFacts, withPeople: boolean): Html {
   if (open === null) return nothing;
   const { number } = open.own.incident;
-  const button = (act: DialogAct, words: string, isFirst: boolean): Html =>
-    actButton(number, act, words, isFirst, slug);
+  const button = (act: ActWords): Html => actButton(number, act, slug);
   const all =
     open.organizations === 1
       ? html`<a href="/incidents/${number}">Incident ${number}</a>`
       : html`These act on ${slug} only; <a href="/incidents/${number}">for all ${formatCount(open.organizations)}</a>.`;
-  return html`<div class="asked">${renderQuestions(decidedQuestions(open.own, { withPeople, button }), true)}</div>
+  return html`<div class="asked">${renderQuestions(decidedQuestions(open.own, withPeople), button, "acts")}</div>
     <p class="second">${all}</p>`;
 }
 

@@ -4,9 +4,9 @@ import { html, nothing, type Html } from "../../parts/html.ts";
 import type { Bounded, UnwatchedSlug } from "../../read/unwatched.ts";
 import type { ReadIncident } from "../../read/incidents.ts";
 import { renderHead } from "../frame.ts";
-import { actButton, incidentMark } from "../incidents/incident.ts";
+import { incidentMark } from "../incidents/incident.ts";
 import { beganMsOf } from "../incidents/member-facts.ts";
-import { decidedQuestions, knownQuestions, renderQuestions } from "../incidents/questions.ts";
+import { actButton, decidedQuestions, knownQuestions, renderQuestions } from "../incidents/questions.ts";
 
 export interface BandOptions {
   readonly sentences: readonly string[];
@@ -24,19 +24,14 @@ export function renderBand(facts: ReadIncident, { sentences, withPeople, isAlone
     summary.acknowledgedBy === null
       ? `Nobody has acknowledged it${escalation === null ? "" : `; ${escalation.receiver} is called at ${timeText(escalation.atMs, nowMs)}`}.`
       : `Acknowledged${withPeople ? ` by ${summary.acknowledgedBy}` : ""}.`;
-  const acts: Html[] = [];
-  decidedQuestions(facts, {
-    withPeople,
-    button: (act, words, isFirst) => {
-      if (act !== "unacknowledge") acts.push(actButton(number, act, words, isFirst));
-      return nothing;
-    },
-  });
+  const acts = decidedQuestions(facts, withPeople).flatMap(({ act }) =>
+    act === null || act.act === "unacknowledge" ? [] : [html`${actButton(number, act)} `],
+  );
   return html`<section class="incident ${summary.severity}" aria-label="Incident ${number}">
     ${renderHead(sentences, { shape: incidentMark(facts), isOfPage: isAlone })}
     <div class="asked">${renderQuestions(knownQuestions(facts))}</div>
     <div class="do">
-      <div class="row">${acts.map((act) => html`${act} `)}</div>
+      <div class="row">${acts}</div>
       <p>Began ${timeText(began, nowMs)}. ${who}</p>
       <p><a href="/incidents/${number}">Open incident ${number}</a></p>
     </div>
