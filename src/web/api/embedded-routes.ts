@@ -15,9 +15,6 @@ import { fixtureCountsSchema, type FixtureCounts } from "../../contract/v1/fixtu
 import { iso } from "../../contract/v1/instant.ts";
 import { listedKeySchema, madeKeySchema, type ListedKey, type MadeKey } from "../../contract/v1/keys.ts";
 import type { FixtureText } from "../../service/fixture/file.ts";
-import { importFixtures } from "../../service/fixture/fixture.ts";
-import { createKeyActs } from "../../service/key-acts.ts";
-import { createLocalPlatformSource } from "../../service/local-platform-source.ts";
 import type { StoredKey } from "../../store/platform/platform.ts";
 import { keyRoles } from "../../store/platform/tables.ts";
 import { authorOf } from "../access/identity.ts";
@@ -43,7 +40,7 @@ const fixturesSchema = z.strictObject({
 // CONTRACT 8.
 const mostFixtureBytes = 16 * 1_024 * 1_024;
 
-/** The routes of the embedded service beside its own API: its keys, fixtures, and its operations for people without a key. */
+/** The routes beside the embedded service's API: its keys, fixtures, and operations without a key. Only a request loads it. */
 export function addEmbeddedRoutes(
   server: FastifyInstance,
   { running, bodies }: { readonly running: Running; readonly bodies: ByteBudget },
@@ -53,8 +50,9 @@ export function addEmbeddedRoutes(
     if (!running.holdsEvents()) throw new FlatlineError("conflict", "this is for source.type: embedded only");
   };
   const configured = (): string[] => running.config().organizations.map(({ slug }) => slug);
-  const keys = () => {
+  const keys = async () => {
     requireEmbedded();
+    const { createKeyActs } = await import("../../service/key-acts.ts");
     return createKeyActs(running);
   };
 
@@ -62,7 +60,7 @@ export function addEmbeddedRoutes(
     access: "admin",
     says: "The valid keys of the embedded service",
     answer: z.array(listedKeySchema),
-    handle: async (): Promise<ListedKey[]> => (await keys().list()).map(viewKey),
+    handle: async (): Promise<ListedKey[]> => (await (await keys()).list()).map(viewKey),
   });
   addRoute(server, "POST /api/v1/keys", {
     access: "admin",
@@ -71,7 +69,7 @@ export function addEmbeddedRoutes(
     answer: madeKeySchema,
     status: 201,
     handle: async ({ request, body }): Promise<MadeKey> => {
-      const { key, stored } = await keys().create(body, authorOf(request));
+      const { key, stored } = await (await keys()).create(body, authorOf(request));
       const known = new Set([...configured(), ...(await store.platform.organizations.slugs())]);
       const unknown = body.organizations.filter((slug) => !known.has(slug));
       return { ...viewKey(stored), key, ...(unknown.length === 0 ? {} : { unknown }) };
@@ -81,7 +79,7 @@ export function addEmbeddedRoutes(
     access: "admin",
     says: "Ends a key",
     handle: async ({ request, params: { id } }) => {
-      if (!(await keys().revoke(id, authorOf(request))))
+      if (!(await (await keys()).revoke(id, authorOf(request))))
         throw new FlatlineError("not_found", `there is no valid key ${id}`);
     },
   });
@@ -94,16 +92,18 @@ export function addEmbeddedRoutes(
       requireEmbedded();
       const body = await receiveBody(request.raw, reply.raw, { mostBytes: mostFixtureBytes, budget: bodies });
       const files = readFiles(body.toString());
+      const { importFixtures } = await import("../../service/fixture/fixture.ts");
       return importFixtures({ store, clock, files, configured: configured(), by: authorOf(request) });
     },
   });
 
   /** The service as a customer key of the slug. */
-  function apiFor(request: FastifyRequest, slug: string | undefined): PlatformApi {
+  async function apiFor(request: FastifyRequest, slug: string | undefined): Promise<PlatformApi> {
     requireEmbedded();
     if (slug === undefined) throw malformed(["slug: is required"]);
     const { appUrl } = running.config();
     const options = { ...running, appUrl, organizations: configured(), author: authorOf(request) };
+    const { createLocalPlatformSource } = await import("../../service/local-platform-source.ts");
     return createLocalPlatformSource(options).forOrganization(slug);
   }
   addRoute(server, "POST /api/v1/platform/list_reports", {
@@ -115,7 +115,7 @@ export function addEmbeddedRoutes(
     handle: async ({ request, body }): Promise<ReportsPage> => {
       const parsed = parseReportsQuery(body);
       if (parsed.kind === "issues") throw malformed(parsed.issues);
-      return apiFor(request, parsed.query.slug).listReports(parsed.query);
+      return (await apiFor(request, parsed.query.slug)).listReports(parsed.query);
     },
   });
   addRoute(server, "POST /api/v1/platform/review_proposal", {
@@ -127,7 +127,7 @@ export function addEmbeddedRoutes(
     handle: async ({ request, body: { proposalId, ...body } }): Promise<ReviewOutcome> => {
       const parsed = parseReviewRequest(String(proposalId), body);
       if (parsed.kind === "issues") throw malformed(parsed.issues);
-      return apiFor(request, parsed.request.slug).reviewProposal(parsed.request);
+      return (await apiFor(request, parsed.request.slug)).reviewProposal(parsed.request);
     },
   });
 }

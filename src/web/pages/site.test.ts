@@ -49,6 +49,21 @@ describe("a page", () => {
     expect(await answer.text()).toContain("flatline cannot read its store.");
   });
 
+  it.each([
+    ["/silences/new", 16],
+    ["/receivers/retry", 256],
+    ["/incidents/1/acknowledge", 1_024],
+  ])("takes a form of %s of %d KiB, and not a larger one", async (path, kibibytes) => {
+    const web = await start();
+    const post = async (bytes: number): Promise<number> => {
+      const headers = { ...bearer, "content-type": "application/x-www-form-urlencoded" };
+      return (await fetch(web.url + path, { method: "POST", headers, body: "a=".padEnd(bytes, "a") })).status;
+    };
+
+    expect(await post(kibibytes * 1_024)).not.toBe(413);
+    expect(await post(kibibytes * 1_024 + 1)).toBe(413);
+  });
+
   it("is not shown to who may not see it, and says what is missing", async () => {
     const web = await start();
     web.world.access = { ...nobody, tokens: [], publicRead: true };
@@ -152,7 +167,7 @@ describe.each([
       "/silences",
       "/silences/new",
       "/receivers",
-      "/docs",
+      "/docs?q=cause",
       "/sign-in",
       "/nothing",
     ]) {

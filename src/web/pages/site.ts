@@ -61,6 +61,8 @@ export interface Site {
     act: {
       readonly ask?: (asked: PageAsked<Path>) => ActAnswer | Promise<ActAnswer>;
       readonly perform: (asked: ActAsked<Path>) => Promise<ActAnswer>;
+      /** Of its form [16 KiB]. */
+      readonly mostBytes?: number;
     },
   ): void;
   /** Answers who may not see or do something. */
@@ -73,8 +75,7 @@ export interface Site {
 
 // Pages that are kept for others who have them open, with some 20 kB each.
 const mostPages = 100;
-// All members of a large incident, ticked one by one.
-const mostFormBytes = 1_024 * 1_024;
+const mostFormBytes = 16 * 1_024;
 
 interface MadePage {
   readonly status: number;
@@ -161,7 +162,7 @@ export function createSite({ version, logger, running, settings }: SiteOptions):
           return sendMade(reply, await (wantsPart(request) ? shared(key, made) : made()));
         },
       }),
-    addAct: (server, path, access, { ask, perform }) => {
+    addAct: (server, path, access, { ask, perform, mostBytes = mostFormBytes }) => {
       if (ask !== undefined)
         addRoute(server, `GET ${path}`, {
           access,
@@ -175,8 +176,7 @@ export function createSite({ version, logger, running, settings }: SiteOptions):
         access,
         handle: async (asked) => {
           const { request, reply } = asked;
-          const limits = { mostBytes: mostFormBytes, budget: server.routes.bodies };
-          const form = await receiveForm(request, reply, limits);
+          const form = await receiveForm(request, reply, { mostBytes, budget: server.routes.bodies });
           const search = paramsOf(request);
           let answer: ActAnswer;
           try {

@@ -36,7 +36,7 @@ storage: { path: flatline.db }
 `);
   url = (await folder.start()).address()?.url ?? "";
   browser = await startBrowser();
-  await silence({ slug: "umbra-*", comment: "contract ended" });
+  await silence({ slug: "umbra-*", comment: "contract ended", createdBy: "Dana Reyes" });
   await silence({
     slug: "globex",
     comment: "<i>clean-up</i>",
@@ -60,6 +60,7 @@ describe("the page of silences", () => {
     const groups = await page.locator("tr.group").allInnerTexts();
     expect(groups.map((one) => one.trim())).toEqual(["Active 1", "To come 2"]);
     expect(await textAt(page, "tr.active")).toContain("2 organizations, nothing fires");
+    expect(await textAt(page, "tr.active")).toContain("Dana Reyes (token)");
     expect(await page.locator("tr.pending", { hasText: "database maintenance" }).innerText()).toContain(
       "change it in the file",
     );

@@ -93,6 +93,9 @@ export interface ActDialogs {
   readonly find: (id: string, withDetails: boolean) => Promise<IncidentDetail | null>;
 }
 
+// All members of a large incident, ticked one by one.
+const mostFormBytes = 1_024 * 1_024;
+
 /** `/incidents/N/ACT`: the dialog of each act, which without scripts is a page, and its form. */
 export function addActDialogs(server: FastifyInstance, { site, incidents, find }: ActDialogs): void {
   async function dialogOf(
@@ -121,6 +124,7 @@ export function addActDialogs(server: FastifyInstance, { site, incidents, find }
 
   for (const act of Object.keys(words) as DialogAct[])
     site.addAct(server, `/incidents/:id/${act}`, rightOf(act), {
+      mostBytes: mostFormBytes,
       ask: async ({ request, params: { id }, search, withDetails }) => {
         const page = await find(id, withDetails);
         return page === null ? missingIncident(id) : dialogOf(request, { act, page, form: search, problem: "" });

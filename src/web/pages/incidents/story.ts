@@ -90,9 +90,9 @@ function eventsOf(page: IncidentDetail, withPeople: boolean): Event[] {
       what: html`<b>Ended</b>`,
       detail: "Nothing of it fires any more.",
     });
-  for (const { atMs, text, slug, createdBy } of markers) {
+  for (const { atMs, text, slug, createdBy, note } of markers) {
     const said = `«${breakAddresses(text)}»`;
-    const detail = `${slug ?? "all organizations"}${withPeople && createdBy !== null ? `, set by ${createdBy}` : ""}`;
+    const detail = `${slug ?? "all organizations"}${withPeople && createdBy !== null ? `, set by ${describeAuthor(createdBy, note)}` : ""}`;
     events.push({ atMs, shape: "marker", what: html`<b>Deployment</b> ${said}`, detail, said });
   }
   for (const [index, { receiver, atMs }] of notified.entries()) {

@@ -26,6 +26,8 @@ export interface OperatorPageRoutes {
 
 // A look at the last hours of a busy fleet; the log has all of it.
 const shownDeliveries = 50;
+// Thousands of notifications, ticked one by one.
+const mostFormBytes = 256 * 1_024;
 
 const receiversAround = { title: "Receivers · flatline", current: "receivers" } as const;
 
@@ -78,9 +80,11 @@ export function addOperatorPages(server: FastifyInstance, routes: OperatorPageRo
   };
 
   site.addAct(server, "/receivers/retry", "admin", {
+    mostBytes: mostFormBytes,
     perform: (asked) => changeTicked(asked, retryEntry, "tried again"),
   });
   site.addAct(server, "/receivers/discard", "admin", {
+    mostBytes: mostFormBytes,
     ask: ({ request, search }) => {
       const letters = search.getAll("letter");
       const many = countOf(letters.length, "notification");

@@ -1,6 +1,7 @@
 import { breakAddresses } from "../../../base/broken-address.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import { literalOf } from "../../../base/text-pattern.ts";
+import { describeAuthor } from "../../../contract/actor.ts";
 import { worstSeverity } from "../../../contract/severity.ts";
 import type { PageSilence } from "../../read/silences.ts";
 import { formatLength } from "../../parts/figures.ts";
@@ -173,8 +174,8 @@ function wordsOf(silence: PageSilence): string {
   return [literalOf(slug) ?? slug, checkWords(check), ...attributes, comment, byWords(silence)].join(" ");
 }
 
-function byWords({ id, createdBy }: PageSilence): string {
-  return id === null ? "configuration" : (createdBy ?? "nobody said");
+function byWords({ id, createdBy, note }: PageSilence): string {
+  return id === null ? "configuration" : describeAuthor(createdBy, note) || "nobody said";
 }
 
 function checkWords(check: string | undefined): string {
