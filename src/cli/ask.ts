@@ -21,6 +21,7 @@ import { createApiClient, type ApiAccess, type ApiClient, type Exchange } from "
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext } from "./context.ts";
 import { daemonUrl, isLoopback, parseDaemonUrl } from "./daemon-address.ts";
+import { confirmOpening } from "./questions.ts";
 import { asJson } from "./values.ts";
 
 /** Flags of a command that asks the HTTP API. */
@@ -29,6 +30,8 @@ export interface AskFlags {
   readonly url?: string;
   readonly tokenFile?: string;
   readonly by?: string;
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
   readonly json?: boolean;
 }
 
@@ -76,8 +79,12 @@ export interface AskingCommand<Flags extends AskFlags, Words extends readonly un
   readonly without?: Without;
   /** Asks for the answer; `words` are the command's arguments in their order. */
   readonly ask: (api: ApiClient, flags: Flags, ...words: Words) => Promise<Answer>;
+  /** Asks which gates it would open; a person is asked before it does, unless `--yes` or `--dry-run` is there [none]. */
+  readonly opens?: (api: ApiClient, flags: Flags, ...words: Words) => Promise<readonly string[]>;
   /** Puts the answer for people, with the end of its last line. */
   readonly say: (answer: Answer, asked: Asked<Flags, Words>) => string;
+  /** Puts it for `--json` [as JSON]. */
+  readonly data?: (answer: Answer) => string;
   /** The exit code that the answer means [0]. */
   readonly exitCode?: (answer: Answer) => number;
 }
@@ -94,19 +101,29 @@ export interface Asked<Flags extends AskFlags, Words extends readonly unknown[]>
 export function askingCommand<Flags extends AskFlags, Words extends readonly unknown[], Answer>(
   command: Command,
   context: CliContext,
-  { json, help, acts = false, without, ask, say, exitCode }: AskingCommand<Flags, Words, Answer>,
+  { json, help, acts = false, without, ask, opens, say, data = asJson, exitCode }: AskingCommand<Flags, Words, Answer>,
 ): void {
   if (acts) addBy(command);
+  if (opens !== undefined) command.option("--yes", "open gates without asking");
   addAskFlags(command, json)
     .addHelpText("after", help)
     .action(async (...given: unknown[]) => {
       // commander gives the arguments, then the flags, then the command.
       const words = given.slice(0, -2) as unknown as Words;
       const flags = given.at(-2) as Flags;
+      if (opens !== undefined && flags.yes !== true && flags.dryRun !== true) {
+        // A request of its own: nobody is kept from the store while a person thinks.
+        const gates = await askApi(flags, context, (api) => opens(api, flags, ...words), without);
+        if (gates.length > 0 && !(await confirmOpening(gates, context))) {
+          context.stderr.write("nothing was done\n");
+          context.setExitCode(1);
+          return;
+        }
+      }
       let url: string | null = null;
       const work = (api: ApiClient) => ((url = api.url), ask(api, flags, ...words));
       const answer = await askApi(flags, context, work, without);
-      context.stdout.write(flags.json === true ? asJson(answer) : say(answer, { flags, words, url }));
+      context.stdout.write(flags.json === true ? data(answer) : say(answer, { flags, words, url }));
       if (exitCode !== undefined) context.setExitCode(exitCode(answer));
     });
 }

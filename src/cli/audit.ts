@@ -4,7 +4,7 @@ import { breakAddresses } from "../base/broken-address.ts";
 import { auditSchema, type AuditAnswer } from "../contract/v1/operator.ts";
 import { askingCommand, type AskFlags } from "./ask.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
-import { listing } from "./table.ts";
+import { renderTable } from "./table.ts";
 import { parseInstant, parseNumber } from "./values.ts";
 
 interface AuditFlags extends AskFlags {
@@ -49,8 +49,8 @@ export const registerAudit: RegisterCommand = (program: Command, context: CliCon
     },
     say: (entries, { flags: { since, until, actor } }) => {
       const isNarrowed = since !== undefined || until !== undefined || actor !== undefined;
-      return listing<Entry>(
-        isNarrowed ? "no act matches these flags" : "no act is recorded yet",
+      return renderTable<Entry>(
+        entries,
         {
           AT: ({ at }) => withoutFraction(at),
           ACTOR: ({ actor: name }) => name,
@@ -60,8 +60,8 @@ export const registerAudit: RegisterCommand = (program: Command, context: CliCon
           SUBJECT: ({ subject }) => subject,
           DETAIL: ({ detail }) => describeDetail(detail),
         },
-        { context },
-      )(entries);
+        { empty: isNarrowed ? "no act matches these flags" : "no act is recorded yet", context },
+      );
     },
   });
 };

@@ -97,16 +97,16 @@ function renderJson(reports: readonly CheckReport[]): string {
 /** Renders reports as a table, the worst first; `own` are addresses that stay links. */
 export function renderReports(reports: readonly CheckReport[], own: readonly string[], context: CliContext): string {
   const checks = new Set(reports.map(({ check }) => check));
-  const rows = reports
-    .toSorted(byWorst)
-    .map((report) => [
-      report.severity,
-      report.slug,
-      ...(checks.size > 1 ? [report.check] : []),
-      ...figures(report, own),
-    ]);
-  const head = ["SEVERITY", "ORGANIZATION", ...(checks.size > 1 ? ["CHECK"] : []), "COUNT", "EXPECTED", "RATIO", ""];
-  return renderTable(head, rows, { right: ["COUNT", "EXPECTED", "RATIO"], context });
+  const columns = {
+    SEVERITY: ({ severity }: CheckReport) => severity,
+    ORGANIZATION: ({ slug }: CheckReport) => slug,
+    ...(checks.size > 1 ? { CHECK: ({ check }: CheckReport) => check } : {}),
+    COUNT: (one: CheckReport) => (one.kind === "error" ? none : formatCount(one.counts.currentCount)),
+    EXPECTED: (one: CheckReport) => (one.kind === "error" ? none : formatExpected(one.counts.expectedCount)),
+    RATIO: (one: CheckReport) => (one.kind === "error" ? none : (ratioWords(one.counts) ?? none)),
+    "": (one: CheckReport) => why(one, own),
+  };
+  return renderTable(reports.toSorted(byWorst), columns, { right: ["COUNT", "EXPECTED", "RATIO"], context });
 }
 
 /** The worst first, then the largest ratio; the order of the configuration decides the rest. */
@@ -123,15 +123,8 @@ function ratioOf(report: CheckReport): number {
   return ratio ?? (expectedCount === 0 && (currentCount ?? 0) > 0 ? Number.POSITIVE_INFINITY : -1);
 }
 
-function figures(report: CheckReport, own: readonly string[]): string[] {
-  if (report.kind === "error")
-    return [none, none, none, `${report.error.reason}: ${breakAddresses(report.error.message, own)}`];
-  const { currentCount, expectedCount } = report.counts;
+function why(report: CheckReport, own: readonly string[]): string {
+  if (report.kind === "error") return `${report.error.reason}: ${breakAddresses(report.error.message, own)}`;
   const [first] = report.result.findings;
-  return [
-    formatCount(currentCount),
-    formatExpected(expectedCount),
-    ratioWords(report.counts) ?? none,
-    first === undefined ? "" : brokenFinding(first, own).message,
-  ];
+  return first === undefined ? "" : brokenFinding(first, own).message;
 }

@@ -42,8 +42,11 @@ export const registerForget: RegisterCommand = (program: Command, context: CliCo
       throw new FlatlineError("usage", message);
     },
     say: (removed) => {
-      const rows = Object.entries(removed).map(([kind, count]) => [kind, formatCount(count)]);
-      return renderTable(["REMOVED", "ROWS"], rows, { right: ["ROWS"], context });
+      const columns = {
+        REMOVED: ([kind]: [string, number]) => kind,
+        ROWS: ([, count]: [string, number]) => formatCount(count),
+      };
+      return renderTable(Object.entries(removed), columns, { right: ["ROWS"], context });
     },
   });
 };

@@ -1,20 +1,13 @@
 import type { Command } from "commander";
 import { withoutFraction } from "../base/instant.ts";
 import { gateListSchema, gateSchema, type Gate, type GateList } from "../contract/v1/gate.ts";
-import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import { formatCount } from "../base/numbers.ts";
-import { confirmOpening } from "./questions.ts";
-import type { ApiClient } from "./api-client.ts";
-import { addAskFlags, addBy, askApi, askingCommand, authorOf, forEachNamed, ifMissing, type AskFlags } from "./ask.ts";
+import { askingCommand, authorOf, forEachNamed, ifMissing, recode, type AskFlags } from "./ask.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
-import { asJson } from "./values.ts";
 
-interface ReleaseFlags extends AskFlags {
-  readonly comment: string;
-  readonly by?: string;
-  readonly yes?: boolean;
-}
+// An exit code of 1 says hold: what is neither allow nor hold has another.
+const neverHold = recode({ conflict: "unavailable", api_invalid_response: "unavailable" });
 
 /** `flatline gate SLUG` and `flatline gate release`. */
 export const registerGate: RegisterCommand = (program: Command, context: CliContext): void => {
@@ -28,7 +21,7 @@ export const registerGate: RegisterCommand = (program: Command, context: CliCont
     help: gateHelp,
     ask: (api, _flags, slug: string | undefined): Promise<Gate | GateList> =>
       (slug === undefined ? api.read("/api/v1/gate", gateListSchema) : api.read(pathOf(slug), gateSchema)).catch(
-        refuseUnanswered,
+        neverHold,
       ),
     say: (answer) => ("gates" in answer ? renderAll(answer, context) : render(answer)),
     exitCode: (answer) => (("gates" in answer ? answer.gates.length === 0 : answer.decision === "allow") ? 0 : 1),
@@ -51,39 +44,27 @@ function addRelease(parent: Command, context: CliContext): void {
     .command("release")
     .description("let deaths be acted on again, by hand: covers what has failed until now")
     .argument("<slug...>", "organizations")
-    .requiredOption("--comment <text>", "why; shown with the release")
-    .option("--yes", "open gates without asking");
-  addBy(addAskFlags(command, "print an array of the gates"))
-    .addHelpText("after", '\nExample:\n  flatline gate release acme globex --comment "ten opened by hand, all gone"\n')
-    .action(async (slugs: string[], flags: ReleaseFlags) => {
+    .requiredOption("--comment <text>", "why; shown with the release");
+  askingCommand(command, context, {
+    acts: true,
+    without: "daemon",
+    json: "print an array of the gates",
+    help: '\nExample:\n  flatline gate release acme globex --comment "ten opened by hand, all gone"\n',
+    // A failure holds it, and not only that nothing is known.
+    opens: async (api, _flags, slugs: readonly string[]) => {
+      const gates = await Promise.all(slugs.map((slug) => api.read(pathOf(slug), gateSchema).catch(ifMissing)));
+      return gates.flatMap((gate) => (gate?.decision === "hold" && gate.alertId !== null ? [gate.slug] : []));
+    },
+    ask: async (api, flags: AskFlags & { readonly comment: string }, slugs: readonly string[]) => {
       const body = { by: authorOf(flags.by, context), comment: flags.comment };
       const released: Gate[] = [];
-      const isWanted = await askApi(
-        flags,
-        context,
-        async (api) => {
-          const held = flags.yes === true ? [] : await heldOf(slugs, api);
-          if (held.length > 0 && !(await confirmOpening(held, context))) return false;
-          await forEachNamed(slugs, context, async (slug) => {
-            released.push(await api.send("POST", `${pathOf(slug)}/release`, body, gateSchema));
-          });
-          return true;
-        },
-        "daemon",
-      ).catch(refuseUnanswered);
-      if (!isWanted) {
-        context.stderr.write("nothing was done\n");
-        context.setExitCode(1);
-        return;
-      }
-      context.stdout.write(flags.json === true ? asJson(released) : released.map(render).join(""));
-    });
-}
-
-/** Returns those whose gate a release opens: a failure holds it, and not only that nothing is known. */
-async function heldOf(slugs: readonly string[], api: ApiClient): Promise<string[]> {
-  const gates = await Promise.all(slugs.map((slug) => api.read(pathOf(slug), gateSchema).catch(ifMissing)));
-  return gates.flatMap((gate) => (gate?.decision === "hold" && gate.alertId !== null ? [gate.slug] : []));
+      await forEachNamed(slugs, context, async (slug) => {
+        released.push(await api.send("POST", `${pathOf(slug)}/release`, body, gateSchema));
+      });
+      return released;
+    },
+    say: (released) => released.map(render).join(""),
+  });
 }
 
 function pathOf(slug: string): string {
@@ -95,15 +76,15 @@ function renderAll({ gates, open }: GateList, context: CliContext): string {
     return open === 0
       ? "no organization is checked\n"
       : `nothing is on hold: takedowns of all ${formatCount(open)} are allowed\n`;
-  const rows = gates.map(({ slug, decision, since, reason, check, opens }) => [
-    slug,
-    decision,
-    since === null ? "–" : withoutFraction(since),
-    reasonWords[reason]?.(check ?? "a check") ?? reason,
-    opens ?? "",
-  ]);
+  const columns = {
+    ORGANIZATION: ({ slug }: Gate) => slug,
+    DECISION: ({ decision }: Gate) => decision,
+    SINCE: ({ since }: Gate) => (since === null ? "–" : withoutFraction(since)),
+    WHY: ({ reason, check }: Gate) => reasonWords[reason]?.(check ?? "a check") ?? reason,
+    OPENS: ({ opens }: Gate) => opens,
+  };
   const others = open === 0 ? "" : `${formatCount(open)} ${open === 1 ? "other" : "others"} may act\n`;
-  return `${renderTable(["ORGANIZATION", "DECISION", "SINCE", "WHY", "OPENS"], rows, { context })}${others}`;
+  return `${renderTable(gates, columns, { context })}${others}`;
 }
 
 const reasonWords: Readonly<Record<string, (check: string) => string>> = {
@@ -115,20 +96,4 @@ const reasonWords: Readonly<Record<string, (check: string) => string>> = {
 function render({ slug, decision, reason, message, suspectFrom }: Gate): string {
   const suspect = suspectFrom === null ? "" : `; deaths from ${suspectFrom} on are in question`;
   return `${slug}: ${decision} (${reason}): ${message}${suspect}\n`;
-}
-
-// An exit code of 1 says hold: what is neither allow nor hold has another.
-const gateCodes: Readonly<Partial<Record<ErrorCode, ErrorCode>>> = {
-  not_found: "not_found",
-  usage: "usage",
-  unauthorized: "unauthorized",
-  forbidden: "forbidden",
-};
-
-function refuseUnanswered(error: unknown): never {
-  if (!(error instanceof FlatlineError)) throw error;
-  throw new FlatlineError(gateCodes[error.code] ?? "unavailable", error.message, {
-    cause: error,
-    issues: error.issues,
-  });
 }

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { listedKeySchema, madeKeySchema } from "../contract/v1/keys.ts";
 import { askingCommand, recode, type AskFlags } from "./ask.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
-import { listing } from "./table.ts";
+import { renderTable } from "./table.ts";
 
 interface CreateFlags extends AskFlags {
   readonly organization: readonly string[];
@@ -25,17 +25,18 @@ export const registerKeys: RegisterCommand = (program: Command, context: CliCont
     json: "print an array of {id, name, role, organizations, createdAt}",
     help: "\nExample:\n  flatline keys list --json | jq -r '.[].id'\n",
     ask: (api) => api.read(path, z.array(listedKeySchema)).catch(orUsage),
-    say: listing<z.infer<typeof listedKeySchema>>(
-      "there are no keys",
-      {
-        ID: ({ id }) => id,
-        ROLE: ({ role }) => role,
-        ORGANIZATIONS: ({ organizations }) => organizations.join(", "),
-        CREATED: ({ createdAt }) => createdAt,
-        NAME: ({ name }) => name,
-      },
-      { context },
-    ),
+    say: (listed) =>
+      renderTable(
+        listed,
+        {
+          ID: ({ id }) => id,
+          ROLE: ({ role }) => role,
+          ORGANIZATIONS: ({ organizations }) => organizations.join(", "),
+          CREATED: ({ createdAt }) => createdAt,
+          NAME: ({ name }) => name,
+        },
+        { empty: "there are no keys", context },
+      ),
   });
   const revoke = keys
     .command("revoke")

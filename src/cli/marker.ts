@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import { z } from "zod";
 
-import { markerSchema, type ListedMarker } from "../contract/v1/markers.ts";
+import { markerSchema } from "../contract/v1/markers.ts";
 import { breakAddresses } from "../base/broken-address.ts";
 import { describeAuthor } from "../contract/actor.ts";
 import { actingOnEach, askingCommand, authorOf, type AskFlags } from "./ask.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
-import { listing } from "./table.ts";
+import { renderTable } from "./table.ts";
 import { parseInstant } from "./values.ts";
 
 interface AddFlags extends AskFlags {
@@ -65,16 +65,17 @@ function addList(parent: Command, context: CliContext): void {
       const range = from === undefined ? "" : `?from=${encodeURIComponent(new Date(from).toISOString())}`;
       return api.read(`${path}${range}`, z.array(markerSchema));
     },
-    say: listing<ListedMarker>(
-      "there are no markers",
-      {
-        AT: ({ at }) => at,
-        ORGANIZATION: ({ slug }) => slug ?? "(all)",
-        WHAT: ({ text }) => breakAddresses(text),
-        BY: ({ createdBy, note }) => describeAuthor(createdBy ?? null, note),
-        ID: ({ id }) => id,
-      },
-      { context },
-    ),
+    say: (listed) =>
+      renderTable(
+        listed,
+        {
+          AT: ({ at }) => at,
+          ORGANIZATION: ({ slug }) => slug ?? "(all)",
+          WHAT: ({ text }) => breakAddresses(text),
+          BY: ({ createdBy, note }) => describeAuthor(createdBy ?? null, note),
+          ID: ({ id }) => id,
+        },
+        { empty: "there are no markers", context },
+      ),
   });
 }

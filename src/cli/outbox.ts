@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import { z } from "zod";
 
-import { outboxEntrySchema, type OutboxEntryAnswer } from "../contract/v1/operator.ts";
+import { outboxEntrySchema } from "../contract/v1/operator.ts";
 import { deliveryName } from "../store/alerts/outbox.ts";
 import { actingOnEach, askingCommand } from "./ask.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
-import { listing } from "./table.ts";
+import { renderTable } from "./table.ts";
 
 const path = "/api/v1/outbox";
 
@@ -19,18 +19,19 @@ export const registerOutbox: RegisterCommand = (program: Command, context: CliCo
     json: "print an array of {id, receiver, recipient, state, attempts, createdAt, nextAttemptAt, lastError, incident}",
     help: "\nExample:\n  flatline outbox list --json | jq '.[] | select(.state == \"dead\") | .id'\n",
     ask: (api) => api.read(path, z.array(outboxEntrySchema)),
-    say: listing<OutboxEntryAnswer>(
-      "the outbox is empty",
-      {
-        ID: ({ id }) => id,
-        RECEIVER: ({ receiver, recipient }) => deliveryName(receiver, recipient),
-        STATE: ({ state }) => state,
-        ATTEMPTS: ({ attempts }) => String(attempts),
-        "NEXT ATTEMPT": ({ nextAttemptAt }) => nextAttemptAt ?? "–",
-        "LAST ERROR": ({ lastError }) => lastError,
-      },
-      { right: ["ATTEMPTS"], context },
-    ),
+    say: (listed) =>
+      renderTable(
+        listed,
+        {
+          ID: ({ id }) => id,
+          RECEIVER: ({ receiver, recipient }) => deliveryName(receiver, recipient),
+          STATE: ({ state }) => state,
+          ATTEMPTS: ({ attempts }) => String(attempts),
+          "NEXT ATTEMPT": ({ nextAttemptAt }) => nextAttemptAt ?? "–",
+          "LAST ERROR": ({ lastError }) => lastError,
+        },
+        { right: ["ATTEMPTS"], empty: "the outbox is empty", context },
+      ),
   });
   const shared = { path, shownBy: "outbox list", without: "store" } as const;
   const retry = outbox

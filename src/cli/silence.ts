@@ -12,7 +12,7 @@ import { describeAuthor } from "../contract/actor.ts";
 import type { ApiClient } from "./api-client.ts";
 import { actingOnEach, askingCommand, authorOf, type AskFlags } from "./ask.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
-import { listing } from "./table.ts";
+import { renderTable } from "./table.ts";
 import { parseDurationMs, parseInstant } from "./values.ts";
 
 interface AddFlags extends AskFlags {
@@ -107,18 +107,19 @@ function addList(parent: Command, context: CliContext): void {
     json: "print an array of {id, origin, state, slug, check, startsAt, endsAt, comment, …}",
     help: "\nExample:\n  flatline silence list --json | jq '.[] | select(.state == \"active\")'\n",
     ask: (api) => api.read(path, z.array(silenceSchema)),
-    say: listing<Silence>(
-      "there are no silences",
-      {
-        ID: ({ id }) => id ?? "(configuration)",
-        STATE: ({ state }) => state,
-        MATCHES: subject,
-        WHEN: span,
-        BY: ({ createdBy, note }) => describeAuthor(createdBy, note),
-        COMMENT: ({ comment }) => breakAddresses(comment),
-      },
-      { context },
-    ),
+    say: (listed) =>
+      renderTable(
+        listed,
+        {
+          ID: ({ id }) => id ?? "(configuration)",
+          STATE: ({ state }) => state,
+          MATCHES: subject,
+          WHEN: span,
+          BY: ({ createdBy, note }) => describeAuthor(createdBy, note),
+          COMMENT: ({ comment }) => breakAddresses(comment),
+        },
+        { empty: "there are no silences", context },
+      ),
   });
 }
 

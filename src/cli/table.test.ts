@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 
 import { renderTable } from "./table.ts";
 
-const head = ["SEVERITY", "SLUG", "WHO", "ID"];
-const rows = [["fail", "acme", "dana", "0011aabb"]];
+const columns = { SEVERITY: () => "fail", SLUG: () => "acme", WHO: () => "dana", ID: () => "0011aabb" };
 
-function lines(isTerminal: boolean, columns: number): string[] {
-  const stdout = { isTerminal, columns, write: () => true };
-  const text = renderTable(head, rows, { dispensable: ["WHO", "SLUG"], context: { stdout, env: { NO_COLOR: "1" } } });
+function lines(isTerminal: boolean, width: number): string[] {
+  const stdout = { isTerminal, columns: width, write: () => true };
+  const context = { stdout, env: { NO_COLOR: "1" } };
+  const text = renderTable([{}], columns, { dispensable: ["WHO", "SLUG"], context });
   return text.trimEnd().split("\n");
 }
 

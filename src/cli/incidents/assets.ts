@@ -4,8 +4,7 @@ import { breakAddress } from "../../base/broken-address.ts";
 import { withoutFraction } from "../../base/instant.ts";
 import { formatCount } from "../../base/numbers.ts";
 import { incidentAssetPageSchema, type IncidentAsset, type IncidentAssetPage } from "../../contract/v1/dead-assets.ts";
-import type { ApiClient } from "../api-client.ts";
-import { addAskFlags, askApi, type AskFlags } from "../ask.ts";
+import { askingCommand, type AskFlags } from "../ask.ts";
 import type { CliContext } from "../context.ts";
 import { renderTable } from "../table.ts";
 import { collect } from "../values.ts";
@@ -15,27 +14,43 @@ interface AssetsFlags extends AskFlags {
   readonly stillDead?: boolean;
   readonly toRestore?: boolean;
   readonly csv?: boolean;
-  readonly json?: boolean;
 }
 
-/** `flatline incidents assets ID` */
-export function addAssets(parent: Command, context: CliContext): void {
-  const command = parent
-    .command("assets")
-    .description("list the assets that died in an incident, those first that flatline saw alive")
-    .argument("<id>", "its number or id")
+/** Completes `flatline incidents assets ID`. */
+export function addAssets(command: Command, context: CliContext): void {
+  command
     .option("--slug <slug>", "only of this organization; repeatable", collect)
     .option("--to-restore", "only of alerts that are judged `checker`: what is to be brought back")
     .option("--still-dead", "without those that were found alive since")
-    .addOption(new Option("--csv", "print all as CSV, with the attributes of the events").conflicts("json"))
-    .option("--json", "print one JSON object a line: {slug, asset, assetType, deadAt, attributes, revivedAt, answer}");
-  addAskFlags(command)
-    .addHelpText("after", help)
-    .action(async (id: string, flags: AssetsFlags) => {
+    .addOption(new Option("--csv", "print all as CSV, with the attributes of the events").conflicts("json"));
+  askingCommand(command, context, {
+    json: "print one JSON object a line: {slug, asset, assetType, deadAt, attributes, revivedAt, answer}",
+    help,
+    ask: async (api, { slug = [], stillDead, toRestore, csv }: AssetsFlags, id: string) => {
+      const query = new URLSearchParams(csv === true ? { format: "csv" } : { limit: mostOnPage });
+      for (const one of slug) query.append("slug", one);
+      if (stillDead === true) query.set("stillDead", "true");
+      if (toRestore === true) query.set("toRestore", "true");
       const path = `/api/v1/incidents/${encodeURIComponent(id)}/assets`;
-      await askApi(flags, context, (api) => print(flags, context, api, path));
-    });
+      if (csv === true) return api.readText(`${path}?${query.toString()}`);
+      const pages: IncidentAssetPage[] = [];
+      do {
+        const page = await api.read(`${path}?${query.toString()}`, incidentAssetPageSchema);
+        pages.push(page);
+        query.set("cursor", page.cursor ?? "");
+      } while (query.get("cursor") !== "");
+      return pages;
+    },
+    say: (answer) => (typeof answer === "string" ? answer : render(answer, context)),
+    data: (answer) =>
+      typeof answer === "string"
+        ? answer
+        : answer.flatMap(({ assets }) => assets.map((asset) => `${JSON.stringify(asset)}\n`)).join(""),
+  });
 }
+
+// As many as a page may have.
+const mostOnPage = "1000";
 
 const help = `
 In order of harm: what showed life to the verifier (a second opinion), what events found alive since, the rest; of each
@@ -46,62 +61,21 @@ Examples:
   flatline incidents assets 41 --to-restore --still-dead --csv > restore.csv
 `;
 
-async function print(flags: AssetsFlags, context: CliContext, api: ApiClient, path: string): Promise<void> {
-  const filter: readonly [string, string][] = [
-    ...(flags.slug ?? []).map((slug): [string, string] => ["slug", slug]),
-    ...(flags.stillDead === true ? [["stillDead", "true"] as [string, string]] : []),
-    ...(flags.toRestore === true ? [["toRestore", "true"] as [string, string]] : []),
-  ];
-  if (flags.csv === true) {
-    const query = new URLSearchParams([["format", "csv"], ...filter]);
-    context.stdout.write(await api.readText(`${path}?${query.toString()}`));
-    return;
-  }
-  const assets: IncidentAsset[] = [];
-  let summary = "";
-  for await (const page of readPages(api, path, filter)) {
-    if (flags.json === true) {
-      context.stdout.write(page.assets.map((asset) => `${JSON.stringify(asset)}\n`).join(""));
-      continue;
-    }
-    assets.push(...page.assets);
-    summary =
-      `${formatCount(page.count)} deaths, ${formatCount(page.knownCount)} different assets known; ` +
-      `${formatCount(page.seenAliveCount)} answered the verifier, ` +
-      `${formatCount(page.revivedCount)} ${page.revivedCount === 1 ? "was" : "were"} found alive`;
-  }
-  if (flags.json !== true) context.stdout.write(renderAssets(assets, summary, context));
-}
-
-function renderAssets(assets: readonly IncidentAsset[], summary: string, context: CliContext): string {
+function render(pages: readonly IncidentAssetPage[], context: CliContext): string {
+  const { count = 0, knownCount = 0, seenAliveCount = 0, revivedCount = 0 } = pages.at(-1) ?? {};
+  const summary =
+    `${formatCount(count)} deaths, ${formatCount(knownCount)} different assets known; ` +
+    `${formatCount(seenAliveCount)} answered the verifier, ` +
+    `${formatCount(revivedCount)} ${revivedCount === 1 ? "was" : "were"} found alive`;
+  const assets = pages.flatMap((page) => page.assets);
   if (assets.length === 0) return `${summary}; none to list\n`;
-  const rows = assets.map(({ slug, asset, assetType, deadAt, revivedAt, answer }) => [
-    withoutFraction(deadAt),
-    assetType ?? "",
-    revivedAt === null ? "" : withoutFraction(revivedAt),
-    answer ?? "",
-    slug,
-    breakAddress(asset),
-  ]);
-  const head = ["DEAD SINCE", "TYPE", "FOUND ALIVE", "ANSWER", "ORGANIZATION", "ASSET"];
-  return `${renderTable(head, rows, { context })}\n${summary}\n`;
-}
-
-// As many as a page may have.
-const pageLimit = "1000";
-
-/** Reads all pages of a list of dead assets. */
-async function* readPages(
-  api: Pick<ApiClient, "read">,
-  path: string,
-  filter: readonly [string, string][],
-): AsyncGenerator<IncidentAssetPage> {
-  let cursor: string | undefined;
-  do {
-    const query = new URLSearchParams([["limit", pageLimit], ...filter]);
-    if (cursor !== undefined) query.set("cursor", cursor);
-    const page = await api.read(`${path}?${query.toString()}`, incidentAssetPageSchema);
-    yield page;
-    cursor = page.cursor;
-  } while (cursor !== undefined);
+  const columns = {
+    "DEAD SINCE": ({ deadAt }: IncidentAsset) => withoutFraction(deadAt),
+    TYPE: ({ assetType }: IncidentAsset) => assetType,
+    "FOUND ALIVE": ({ revivedAt }: IncidentAsset) => (revivedAt === null ? null : withoutFraction(revivedAt)),
+    ANSWER: ({ answer }: IncidentAsset) => answer,
+    ORGANIZATION: ({ slug }: IncidentAsset) => slug,
+    ASSET: ({ asset }: IncidentAsset) => breakAddress(asset),
+  };
+  return `${renderTable(assets, columns, { context })}\n${summary}\n`;
 }

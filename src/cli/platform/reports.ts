@@ -1,17 +1,17 @@
-import { formatCount } from "../../base/numbers.ts";
+import { formatCount, none } from "../../base/numbers.ts";
 import { Option, type Command } from "commander";
 import { askPlatform, type AskedPlatform } from "./access.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { assetTypes } from "../../contract/asset-types.ts";
 import { walkReportPages } from "../../contract/report-pages.ts";
 import { proposalDecisions, reportSources, reportStatuses } from "../../contract/report-values.ts";
-import type { Report, ReportsPage, ReportsQuery } from "../../contract/reports.ts";
+import type { ReportsPage, ReportsQuery } from "../../contract/reports.ts";
 import { parseReportsQuery } from "../../contract/reports-query.ts";
 import type { AskFlags } from "../ask.ts";
 import { loadFleetConfig } from "../command-config.ts";
 import { createProgressLine, type CliContext, type RegisterCommand } from "../context.ts";
 import { flagNames } from "./review-flags.ts";
-import { describeAsset, describeProposal, viewReport } from "./report-view.ts";
+import { describeAsset, describeProposal, viewReport, type ReportView } from "./report-view.ts";
 import { renderTable } from "../table.ts";
 
 type QueryFlags = Partial<Record<keyof ReportsQuery, string>>;
@@ -71,13 +71,13 @@ Examples:
 async function list(api: AskedPlatform, query: ReportsQuery, flags: ListFlags, context: CliContext): Promise<void> {
   const progress = createProgressLine(context);
   let count = 0;
-  const rows: string[][] = [];
+  const listed: ReportView[] = [];
   let cursor: string | undefined;
   try {
     for await (const page of pagesOf(api, query, flags.all === true, context.signal)) {
       if (flags.json === true)
         context.stdout.write(page.reports.map((report) => `${JSON.stringify(report)}\n`).join(""));
-      else rows.push(...page.reports.map(rowOf));
+      else listed.push(...page.reports.map(viewReport));
       count += page.reports.length;
       if (flags.all === true) progress.show(`${formatCount(count)} reports`);
       cursor = page.cursor;
@@ -85,10 +85,7 @@ async function list(api: AskedPlatform, query: ReportsQuery, flags: ListFlags, c
   } finally {
     progress.clear();
   }
-  if (flags.json !== true) {
-    const head = ["ID", "CREATED", "STATUS", "SOURCE", "PROPOSALS", "ASSET", "TITLE"];
-    context.stdout.write(rows.length === 0 ? "no reports\n" : renderTable(head, rows, { context }));
-  }
+  if (flags.json !== true) context.stdout.write(renderTable(listed, columns, { empty: "no reports", context }));
   if (flags.all !== true && cursor !== undefined)
     context.stderr.write(`there are more: --all lists them, --cursor ${cursor} the next page\n`);
 }
@@ -103,20 +100,16 @@ async function* pagesOf(
   else yield await api.listReports(query, { signal });
 }
 
-function rowOf(report: Report): string[] {
-  const view = viewReport(report);
-  const [first] = view.proposals;
-  const more = view.proposals.length > 1 ? ` +${view.proposals.length - 1}` : "";
-  return [
-    view.id ?? "–",
-    view.createdAt ?? "–",
-    view.status ?? "–",
-    view.source ?? "–",
-    view.proposals.map(describeProposal).join(", "),
-    first === undefined ? "" : `${describeAsset(first.asset)}${more}`,
-    view.title ?? "",
-  ];
-}
+const columns: Readonly<Record<string, (report: ReportView) => string>> = {
+  ID: ({ id }) => id ?? none,
+  CREATED: ({ createdAt }) => createdAt ?? none,
+  STATUS: ({ status }) => status ?? none,
+  SOURCE: ({ source }) => source ?? none,
+  PROPOSALS: ({ proposals }) => proposals.map(describeProposal).join(", "),
+  ASSET: ({ proposals: [first, ...more] }) =>
+    first === undefined ? "" : `${describeAsset(first.asset)}${more.length === 0 ? "" : ` +${more.length}`}`,
+  TITLE: ({ title }) => title ?? "",
+};
 
 /** Returns the query of the flags. @throws usage with one issue per flag */
 function readQuery(flags: ListFlags): ReportsQuery {

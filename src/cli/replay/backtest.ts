@@ -182,21 +182,21 @@ const mostNames = 3;
 
 function renderIncidents({ incidents }: Replayed, context: CliContext): string {
   if (incidents.length === 0) return "";
-  const rows = incidents
-    .slice(-mostIncidents)
-    .map(({ number, severity, startsAtMs, endedAtMs, slugs, isOneCause, family }) => [
-      String(number),
-      severity,
-      withoutFraction(iso(startsAtMs)),
+  const columns = {
+    INCIDENT: ({ number }: ReplayedIncident) => String(number),
+    WORST: ({ severity }: ReplayedIncident) => severity,
+    BEGAN: ({ startsAtMs }: ReplayedIncident) => withoutFraction(iso(startsAtMs)),
+    FOR: ({ startsAtMs, endedAtMs }: ReplayedIncident) =>
       endedAtMs === null ? "still firing" : formatDelay(endedAtMs - startsAtMs),
+    ORGANIZATIONS: ({ slugs, isOneCause, family }: ReplayedIncident) =>
       `${namesOf(slugs)}${isOneCause ? ", from one cause" : ""}${family === "deaths" ? "" : ", nothing known"}`,
-    ]);
+  };
   const more =
     incidents.length > mostIncidents
       ? `and ${formatCount(incidents.length - mostIncidents)} before them; --json has all\n`
       : "";
-  const head = ["INCIDENT", "WORST", "BEGAN", "FOR", "ORGANIZATIONS"];
-  return `${renderTable(head, rows, { right: ["INCIDENT", "FOR"], context })}${more}\n`;
+  const table = renderTable(incidents.slice(-mostIncidents), columns, { right: ["INCIDENT", "FOR"], context });
+  return `${table}${more}\n`;
 }
 
 function namesOf(slugs: ReplayedIncident["slugs"]): string {

@@ -129,16 +129,15 @@ function choose(replayed: readonly Replayed[], past: ReadPast, mostAWeek: number
 function render(found: Tuned, { all, maxFalseAlarms }: TuneFlags, context: CliContext): string {
   const { candidates, front, warn, fail, failMultiplier, yaml } = found;
   const shown = all === true ? candidates : front.includes(warn) ? front : [...front, warn];
-  const rows = shown.map((point) => [
-    point === warn ? "*" : "",
-    describeCandidate(point),
-    foundText(point),
-    (point.score.recall ?? 0).toFixed(2),
-    point.score.groundlessAWeek.toFixed(2),
-    point.score.falseAlarmsAWeek.toFixed(2),
-    formatDelay(point.score.medianDelayMs),
-  ]);
-  const head = ["", "CANDIDATE", "FOUND", "RECALL", "FALSE A WEEK", "WITH MASS DEATHS", "DELAY"];
+  const columns = {
+    "": (point: TuningPoint) => (point === warn ? "*" : ""),
+    CANDIDATE: describeCandidate,
+    FOUND: foundText,
+    RECALL: ({ score }: TuningPoint) => (score.recall ?? 0).toFixed(2),
+    "FALSE A WEEK": ({ score }: TuningPoint) => score.groundlessAWeek.toFixed(2),
+    "WITH MASS DEATHS": ({ score }: TuningPoint) => score.falseAlarmsAWeek.toFixed(2),
+    DELAY: ({ score }: TuningPoint) => formatDelay(score.medianDelayMs),
+  };
   const notes = [
     adviceNote(found),
     warn.score.groundlessAWeek > maxFalseAlarms
@@ -148,7 +147,7 @@ function render(found: Tuned, { all, maxFalseAlarms }: TuneFlags, context: CliCo
       ? `No stricter candidate finds three quarters of that: fail begins at twice the warning, ×${failMultiplier}.`
       : `fail begins at ×${failMultiplier}: ${foundText(fail)} found, ${fail.score.groundlessAWeek.toFixed(2)} false alarms a week.`,
   ].filter((note) => note !== "");
-  return `${renderTable(head, rows, { right: head.slice(2), context })}\n${notes.join("\n")}\n\n${yaml}`;
+  return `${renderTable(shown, columns, { right: Object.keys(columns).slice(2), context })}\n${notes.join("\n")}\n\n${yaml}`;
 }
 
 function foundText({ score: { found, incidents } }: TuningPoint): string {
