@@ -226,7 +226,7 @@ export function createRecorder(options: RecorderOptions) {
 
   const commit = createBatch({
     run: commitRuns,
-    keysOf: ({ run }: Ended) => [checkKey(run)],
+    keyOf: ({ run }: Ended) => checkKey(run),
     ...(options.gather === undefined ? {} : { gather: options.gather }),
   });
 

@@ -15,7 +15,7 @@ function grouping(fails: (group: readonly Request[]) => Error | null = () => nul
   const groups: string[][] = [];
   let hold: Promise<void> = Promise.resolve();
   const record = createBatch<Request, number>({
-    keysOf: ({ key }) => key.split(" and "),
+    keyOf: ({ key }) => key,
     run: async (requests) => {
       groups.push(requests.map(({ key }) => key));
       await hold;

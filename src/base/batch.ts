@@ -4,20 +4,19 @@ import { eventLoopTurn } from "./time.ts";
 export interface BatchOptions<Request, Answer> {
   /** Does all of them, all or none, and returns the answer of each, in order. */
   readonly run: (requests: readonly Request[]) => Promise<readonly Answer[]>;
-  /** Two requests that share a key are never in one group [any may be]. */
-  readonly keysOf?: (request: Request) => readonly string[];
+  /** Two requests of one key are never in one group. */
+  readonly keyOf: (request: Request) => string;
   /** Awaited before a group is taken, for more to join it [one turn of the event loop]. */
   readonly gather?: () => Promise<void>;
 }
 
 interface Waiting<Request, Answer> {
   readonly request: Request;
-  readonly keys: readonly string[];
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
 }
 
-// Hundreds of requests already share the cost of an fsync: more of them save next to nothing. One counts for as many as it has keys.
+// Hundreds of requests already share the cost of an fsync: more of them save next to nothing.
 const largestGroup = 512;
 
 /**
@@ -30,24 +29,17 @@ export function createBatch<Request, Answer>(
 ): (request: Request) => Promise<Answer> {
   // Requests that arrived in the same turn as the first one may not have been read yet.
   const gather = options.gather ?? eventLoopTurn;
-  let queue: Waiting<Request, Answer>[] = [];
+  const queue: Waiting<Request, Answer>[] = [];
   let isRunning = false;
 
   /** The longest front of the queue without a key twice. */
   function takeGroup(): Waiting<Request, Answer>[] {
-    if (queue.length === 1) return queue.splice(0);
     const keys = new Set<string>();
-    let length = 0;
-    let size = 0;
-    for (const waiting of queue) {
-      size += sizeOf(waiting);
-      if (length > 0 && (size > largestGroup || waiting.keys.some((key) => keys.has(key)))) break;
-      for (const key of waiting.keys) keys.add(key);
-      length++;
-    }
-    const group = queue.slice(0, length);
-    queue = queue.slice(length);
-    return group;
+    const end = queue.findIndex(({ request }) => {
+      const size = keys.size;
+      return size === largestGroup || keys.add(options.keyOf(request)).size === size;
+    });
+    return queue.splice(0, end === -1 ? queue.length : end);
   }
 
   async function runGroup(group: readonly Waiting<Request, Answer>[]): Promise<void> {
@@ -80,14 +72,9 @@ export function createBatch<Request, Answer>(
 
   return (request) =>
     new Promise((resolve, reject) => {
-      const keys = options.keysOf?.(request) ?? [];
-      queue.push({ request, keys, resolve, reject });
+      queue.push({ request, resolve, reject });
       if (!isRunning) void runAll();
     });
-}
-
-function sizeOf({ keys }: { readonly keys: readonly string[] }): number {
-  return Math.max(1, keys.length);
 }
 
 /** Returns whether the store cannot be used or is busy: then no single request is at fault. */

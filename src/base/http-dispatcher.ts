@@ -2,11 +2,6 @@ import type { Dispatcher } from "undici";
 
 import { FlatlineError } from "./errors.ts";
 
-export interface HttpDispatcherOptions {
-  /** Environment variables: HTTP_PROXY, HTTPS_PROXY, NO_PROXY; lower-case names take precedence, as in curl. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-}
-
 /** Sends requests: what we use of undici's dispatchers. */
 export interface HttpDispatcher {
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): unknown;
@@ -29,64 +24,43 @@ const agentOptions = {
   allowH2: false,
 } as const;
 
-interface Proxies {
-  readonly http: string;
-  readonly https: string;
-  readonly except: string;
-}
+/** The agents by scheme; one and the same without proxies. */
+type Agents = Record<"http" | "https", Dispatcher>;
 
-/** The agents of both schemes; one and the same without proxies. */
-interface Agents {
-  readonly http: Dispatcher;
-  readonly https: Dispatcher;
-}
+/** HTTP_PROXY, HTTPS_PROXY, NO_PROXY; lower-case names take precedence, as in curl. */
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Creates a dispatcher that uses the proxies of `env` and keeps connections alive; its owner closes or destroys it.
- * HTTP_PROXY applies to http: only, HTTPS_PROXY to https: only, as in curl and Go.
+ * HTTP_PROXY applies to http: only, HTTPS_PROXY to https: only, as in curl and Go. It loads undici with the first request:
+ * 8 MiB that a daemon without a remote source and without alerts does not need.
  * @throws invalid_config for a proxy that is not a URL
  */
-export function createHttpDispatcher({ env }: HttpDispatcherOptions): HttpDispatcher {
-  const [http, https] = [proxyUrl(env, "http_proxy"), proxyUrl(env, "https_proxy")];
-  return new LazyDispatcher({ http, https, except: variable(env, "no_proxy") });
-}
+export function createHttpDispatcher({ env }: { readonly env: Environment }): HttpDispatcher {
+  const proxies = [proxyUrl(env, "http_proxy"), proxyUrl(env, "https_proxy"), variable(env, "no_proxy")] as const;
+  let opened: Promise<Agents> | null = null;
+  let isEnded = false;
 
-/** Loads undici with the first request: 8 MiB that a daemon without a remote source and without alerts does not need. */
-class LazyDispatcher implements HttpDispatcher {
-  readonly #proxies: Proxies;
-  #agents: Promise<Agents> | null = null;
-  #isEnded = false;
-
-  constructor(proxies: Proxies) {
-    this.#proxies = proxies;
+  async function endAll(end: (agent: Dispatcher) => Promise<void>): Promise<void> {
+    isEnded = true;
+    if (opened !== null) await Promise.all([...new Set(Object.values(await opened))].map(end));
   }
+  const destroy = (): Promise<void> => endAll((agent) => agent.destroy());
 
-  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
-    if (this.#agents === null) {
-      this.#agents = openAgents(this.#proxies);
+  return {
+    dispatch: (options, handler) => {
+      opened ??= openAgents(...proxies);
       // undici refuses this request, like any after the end.
-      if (this.#isEnded) void this.destroy();
-    }
-    const isHttps = String(options.origin).startsWith("https:");
-    void this.#agents.then(({ http, https }) => (isHttps ? https : http).dispatch(options, handler));
-  }
-
-  close(): Promise<void> {
-    return this.#end((agent) => agent.close());
-  }
-
-  destroy(): Promise<void> {
-    return this.#end((agent) => agent.destroy());
-  }
-
-  async #end(end: (agent: Dispatcher) => Promise<void>): Promise<void> {
-    this.#isEnded = true;
-    const agents = await this.#agents;
-    if (agents !== null) await Promise.all([...new Set([agents.http, agents.https])].map(end));
-  }
+      if (isEnded) void destroy();
+      const scheme = String(options.origin).startsWith("https:") ? "https" : "http";
+      void opened.then((agents) => agents[scheme].dispatch(options, handler));
+    },
+    close: () => endAll((agent) => agent.close()),
+    destroy,
+  };
 }
 
-async function openAgents({ http, https, except }: Proxies): Promise<Agents> {
+async function openAgents(http: string, https: string, noProxy: string): Promise<Agents> {
   const { Agent, EnvHttpProxyAgent } = await import("undici");
   if (http === "" && https === "") {
     const agent = new Agent(agentOptions);
@@ -95,16 +69,16 @@ async function openAgents({ http, https, except }: Proxies): Promise<Agents> {
   // undici falls back from https_proxy to http_proxy, and from options to process.env. So all of them are passed, and https
   // has its own agent.
   return {
-    http: new EnvHttpProxyAgent({ ...agentOptions, httpProxy: http, httpsProxy: "", noProxy: except }),
-    https: new EnvHttpProxyAgent({ ...agentOptions, httpProxy: "", httpsProxy: https, noProxy: except }),
+    http: new EnvHttpProxyAgent({ ...agentOptions, httpProxy: http, httpsProxy: "", noProxy }),
+    https: new EnvHttpProxyAgent({ ...agentOptions, httpProxy: "", httpsProxy: https, noProxy }),
   };
 }
 
-function variable(env: HttpDispatcherOptions["env"], name: string): string {
+function variable(env: Environment, name: string): string {
   return (env[name] ?? env[name.toUpperCase()] ?? "").trim();
 }
 
-function proxyUrl(env: HttpDispatcherOptions["env"], name: string): string {
+function proxyUrl(env: Environment, name: string): string {
   const value = variable(env, name);
   if (value === "") return "";
   // curl and Go take `proxy:3128` as well.

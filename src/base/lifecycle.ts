@@ -38,21 +38,16 @@ export async function drain(
   return new FlatlineError("unavailable", "work in progress does not end");
 }
 
-export interface ReleaseOptions {
-  /** True if the part stores data: its failure means that something was not written [false]. */
-  readonly stores?: boolean;
-}
-
-interface Release extends Required<ReleaseOptions> {
+interface Release {
   readonly name: string;
   readonly release: (limitMs: number) => void | Promise<void>;
+  /** True if the part stores data: its failure means that something was not written. */
+  readonly stores: boolean;
 }
 
 /** A release that threw, or did not end in time. */
-export interface ReleaseFailure {
-  readonly name: string;
+export interface ReleaseFailure extends Omit<Release, "release"> {
   readonly error: unknown;
-  readonly stores: boolean;
 }
 
 /**
@@ -66,7 +61,7 @@ export class ReleaseGroup {
   /**
    * Registers the release of a resource that was just acquired; `release` receives its time limit. `name` is for the log.
    */
-  add(name: string, release: Release["release"], { stores = false }: ReleaseOptions = {}): void {
+  add(name: string, release: Release["release"], { stores = false } = {}): void {
     this.#releases.push({ name, release, stores });
   }
 
@@ -89,11 +84,7 @@ async function releaseOne(
 ): Promise<ReleaseFailure | null> {
   try {
     if (await endsWithin(clock, Promise.resolve(release(limitMs)), limitMs)) return null;
-    return {
-      name,
-      stores,
-      error: new FlatlineError("unavailable", `it has not ended within ${Math.round(limitMs)} ms`),
-    };
+    throw new FlatlineError("unavailable", `it has not ended within ${Math.round(limitMs)} ms`);
   } catch (error) {
     return { name, stores, error };
   }

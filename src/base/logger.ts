@@ -75,20 +75,16 @@ export function createLogger(options: LoggerOptions): RootLogger {
 }
 
 function levelled(logger: PinoLogger, shared: { readonly level: LogLevel }): Logger {
-  const isWritten = (level: LogLevel): boolean => ranks[level] >= ranks[shared.level];
+  const writer =
+    (level: LogEntry["level"]): Logger["info"] =>
+    (fields, message) => {
+      if (ranks[level] >= ranks[shared.level]) logger[level](fields, message);
+    };
   return {
-    debug: (fields, message) => {
-      if (isWritten("debug")) logger.debug(fields, message);
-    },
-    info: (fields, message) => {
-      if (isWritten("info")) logger.info(fields, message);
-    },
-    warn: (fields, message) => {
-      if (isWritten("warn")) logger.warn(fields, message);
-    },
-    error: (fields, message) => {
-      if (isWritten("error")) logger.error(fields, message);
-    },
+    debug: writer("debug"),
+    info: writer("info"),
+    warn: writer("warn"),
+    error: writer("error"),
     child: (fields) => levelled(logger.child(fields), shared),
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { formatCompactCount, formatCount, formatExpected } from "./numbers.ts";
+import { formatCount, formatExpected } from "./numbers.ts";
 
 describe("numbers", () => {
   it.each([
@@ -13,15 +13,6 @@ describe("numbers", () => {
     ["none where it is no number", Number.NaN, "–"],
   ])("a count is %s", (_rule, count, text) => {
     expect(formatCount(count)).toBe(text);
-  });
-
-  it.each([
-    ["as any count below ten million", 9_999_999, "9,999,999"],
-    ["in millions from there", 12_345_678, "12.3M"],
-    ["in grouped millions", 4e9, "4,000M"],
-    ["none is no zero", null, "–"],
-  ])("a count in a column is %s", (_rule, count, text) => {
-    expect(formatCompactCount(count)).toBe(text);
   });
 
   it.each([

@@ -8,7 +8,7 @@ const largestGrouped = 1e15;
 export function formatCount(count: number | null): string {
   if (count === null || !Number.isFinite(count)) return none;
   if (Math.abs(count) >= largestGrouped) return count.toExponential(1);
-  return groupDigits(Math.round(count));
+  return String(Math.round(count)).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
 /** Formats `11.1`, `1,302`: one decimal below 100, none above; `0`, and `<0.1` for a value that would round to 0. */
@@ -36,21 +36,10 @@ export function formatNumber(value: number): string {
   return Number.isInteger(value) ? formatCount(value) : formatExpected(value);
 }
 
-/** Formats for a column of a table: `12.3M` from ten million on, otherwise as formatCount. */
-export function formatCompactCount(count: number | null): string {
-  if (count === null || !Number.isFinite(count) || Math.abs(count) < 10_000_000) return formatCount(count);
-  const [whole = "", decimal] = String(Math.round(count / 100_000) / 10).split(".");
-  return `${groupDigits(Number(whole))}${decimal === undefined ? "" : `.${decimal}`}M`;
-}
-
 /** Returns the median; of an even number of values the mean of the middle two, of none null. */
 export function medianOf(values: readonly number[]): number | null {
   const sorted = values.toSorted((left, right) => left - right);
   const upper = sorted[Math.floor(sorted.length / 2)];
   const lower = sorted[Math.floor((sorted.length - 1) / 2)];
   return upper === undefined || lower === undefined ? null : (lower + upper) / 2;
-}
-
-function groupDigits(whole: number): string {
-  return String(whole).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 }

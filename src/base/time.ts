@@ -29,9 +29,6 @@ export function eventLoopTurn(): Promise<void> {
   return turn();
 }
 
-// setTimeout has a signed 32-bit delay: longer ones fire at once.
-const longestTimerMs = 2_147_483_647;
-
 /** Returns the reason of a signal whose time has elapsed. */
 export function timeoutError(): DOMException {
   return new DOMException("The operation was aborted due to timeout", "TimeoutError");
@@ -44,48 +41,41 @@ export function isTimedOut({ reason }: AbortSignal): boolean {
 
 /** Creates a clock over the system's clock. */
 export function createSystemClock(): Clock {
+  // Costs a third of AbortSignal.timeout and AbortSignal.any, which are only released by garbage collection.
+  function deadline(delayMs: number, signal?: AbortSignal): Deadline {
+    const controller = new AbortController();
+    const release = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", stop);
+    };
+    const end = (reason: unknown): void => {
+      release();
+      controller.abort(reason);
+    };
+    const stop = (): void => end(signal?.reason);
+    const timer = setTimeout(() => end(timeoutError()), timerMs(Math.ceil(delayMs))).unref();
+    if (signal?.aborted === true) stop();
+    else signal?.addEventListener("abort", stop, { once: true });
+    return { signal: controller.signal, release };
+  }
   return {
     nowMs: () => Date.now(),
     monotonicMs: () => performance.now(),
     sleep: async (delayMs, signal) => {
       try {
-        await delay(Math.min(Math.max(delayMs, 0), longestTimerMs), undefined, signal === undefined ? {} : { signal });
+        await delay(timerMs(delayMs), undefined, signal === undefined ? {} : { signal });
       } catch (error) {
         if (signal === undefined || !signal.aborted) throw error;
       }
     },
-    timeout: (delayMs, signal) => {
-      const timer = AbortSignal.timeout(Math.min(Math.max(Math.ceil(delayMs), 0), longestTimerMs));
-      return signal === undefined ? timer : AbortSignal.any([signal, timer]);
-    },
-    // Costs a third of AbortSignal.timeout and AbortSignal.any, which are only released by garbage collection.
-    deadline: (delayMs, signal) => {
-      const controller = new AbortController();
-      if (signal?.aborted === true) {
-        controller.abort(signal.reason);
-        return { signal: controller.signal, release: () => undefined };
-      }
-      const stop = (): void => {
-        clearTimeout(timer);
-        controller.abort(signal?.reason);
-      };
-      const timer = setTimeout(
-        () => {
-          signal?.removeEventListener("abort", stop);
-          controller.abort(timeoutError());
-        },
-        Math.min(Math.max(Math.ceil(delayMs), 0), longestTimerMs),
-      ).unref();
-      signal?.addEventListener("abort", stop, { once: true });
-      return {
-        signal: controller.signal,
-        release: () => {
-          clearTimeout(timer);
-          signal?.removeEventListener("abort", stop);
-        },
-      };
-    },
+    timeout: (delayMs, signal) => deadline(delayMs, signal).signal,
+    deadline,
   };
+}
+
+// setTimeout has a signed 32-bit delay: longer ones fire at once.
+function timerMs(delayMs: number): number {
+  return Math.min(Math.max(delayMs, 0), 2_147_483_647);
 }
 
 export const secondMs = 1_000;

@@ -151,14 +151,8 @@ export function createVirtualClock({
           };
           signal?.addEventListener("abort", wake, { once: true });
         }),
-      timeout: (delayMs, signal) => {
-        if (signal?.aborted === true) return AbortSignal.any([signal]);
-        const controller = new AbortController();
-        const timer = add(owner, "timeout", delayMs, () => {
-          controller.abort(timeoutError());
-        });
-        signal?.addEventListener("abort", () => timers.delete(timer), { once: true });
-        return signal === undefined ? controller.signal : AbortSignal.any([signal, controller.signal]);
+      timeout(delayMs, signal) {
+        return this.deadline(delayMs, signal).signal;
       },
       deadline: (delayMs, signal) => {
         const controller = new AbortController();

@@ -1,4 +1,4 @@
-import { formatCompactCount, formatCount, formatExpected, formatRatio } from "../../../base/numbers.ts";
+import { formatCount, formatExpected, formatRatio } from "../../../base/numbers.ts";
 import { compareSeverity, type Severity } from "../../../contract/severity.ts";
 import { formatRatioCell } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
@@ -239,7 +239,7 @@ function renderGroup(words: Html, some: readonly OverviewRow[]): Html {
   return html`<tr class="group">
     <td class="sev" colspan="2">${words} <span class="marks">${marks}</span></td>
     <td class="wide"></td>
-    <td class="n"><b>${formatCompactCount(count)}</b></td>
+    <td class="n"><b>${formatCount(count)}</b></td>
     <td class="n" data-name="of">${formatExpected(expected)}</td>
     <td class="n ratio">${expected === 0 ? "" : formatRatio(count / expected)}</td>
     <td class="gate">${shut === 0 ? "" : `${formatCount(shut)} on hold`}</td>
@@ -270,7 +270,7 @@ function renderRow(row: OverviewRow, labels: Readonly<Record<string, string>>, n
       >${notes.length === 0 ? nothing : html`<span class="under">${notes.join(", ")}</span>`}
     </th>
     <td class="wide quiet">${shown.join(" · ")}</td>
-    <td class="n">${isHot ? html`<b>${formatCompactCount(count)}</b>` : formatCompactCount(count)}</td>
+    <td class="n">${isHot ? html`<b>${formatCount(count)}</b>` : formatCount(count)}</td>
     <td class="n second" data-name="of">${formatExpected(expected)}</td>
     <td class="n ratio ${severity}">${formatRatioCell(row)}</td>
     <td class="gate">${gate}${late}</td>
