@@ -14,6 +14,7 @@ import type { YamlPath } from "../document/problems.ts";
 import { builtinSettings, mostHealthchecks } from "../schema/organization.ts";
 import {
   lookAt,
+  namesOf,
   partsOf,
   thresholdsOf,
   type Finding,
@@ -35,34 +36,99 @@ type Related = Look & Place;
 /** Returns what is wrong between several keys of a configuration of which each key is right (CONTRACT 4). */
 export async function checkRelations(config: WrittenConfig, place: Place): Promise<readonly Finding[]> {
   const look = { ...lookAt(config), ...place };
-  const slugs = partsOf(config.organizations, "organizations").map(({ path, value }) =>
-    typeof value === "string" ? { path, value } : { path: [...path, "slug"], value: value.slug },
-  );
-  checkDuplicates("organization", slugs, look);
-  checkDuplicates("receiver", namesOf(partsOf(config.receivers, "receivers")), look);
-  checkDuplicates("discovery source", namesOf(partsOf(config.discover, "discover")), look);
+  const { organizations, receivers, discover, server, silences } = config;
+  const { say } = look;
+  checkDuplicates("organization", namesOf(organizations, "slug", "organizations"), look);
+  checkDuplicates("receiver", namesOf(receivers, "name", "receivers"), look);
+  checkDuplicates("discovery source", namesOf(discover, "name", "discover"), look);
+  checkDuplicates("token", namesOf(server?.tokens, "name", "server", "tokens"), look);
   checkTokens(look);
   checkApiKeys(look);
-  checkStorage(look);
-  checkEventRetention(look);
-  checkSecondOpinion(look);
-  for (const one of look.settings) {
-    checkReceiverNames(one, look);
-    checkLabels(one, look);
-    checkBaseline(one, look);
-    checkCounting(one, look);
-    checkFirstEvents(one, look);
-    checkChecks(one, look);
-  }
+  checkWhole(look);
+  for (const one of look.settings) checkOrganization(one, look);
   checkHealthchecks(look);
   const checks = [...checkNames, ...look.settings.flatMap(pathsOf).map(({ value }) => healthcheckName(value))];
-  for (const { path, value } of partsOf(config.silences, "silences")) checkMatch(path, value, checks, look);
-  await Promise.all(partsOf(config.receivers, "receivers").map((receiver) => checkReceiver(receiver, checks, look)));
+  for (const { path, value } of partsOf(silences, "silences")) checkMatch(path, value, checks, look);
+  for (const { path, value } of partsOf(receivers, "receivers")) {
+    const { match = {}, type, sendActs } = value;
+    const kind = receiverKind(type);
+    checkMatch([...path, "match"], match, checks, look);
+    const why = "which knows alerts that fire or are over and no judgement: use another receiver for them";
+    const isWithActs = sendActs === true && kind.isWithoutActs === true;
+    say([...path, "sendActs"], isWithActs && `does not go with type ${type}, ${why}`, "key");
+    for (const { key, message, part } of (await kind.check?.(value)) ?? []) say([...path, key ?? ""], message, part);
+  }
   return look.findings;
 }
 
-function namesOf(parts: readonly Part<{ readonly name: string }>[]): Part<string>[] {
-  return parts.map(({ path, value }) => ({ path: [...path, "name"], value: value.name }));
+/** The parts of which there is one. */
+function checkWhole(look: Related): void {
+  const { config, source, say } = look;
+  const { url, path, poolSize, eventRetention } = config.storage ?? {};
+  say(["storage", "path"], url !== undefined && path !== undefined && "does not go with url", "key");
+  say(["storage", "poolSize"], url === undefined && poolSize !== undefined && "goes with url only", "key");
+  const retentionMs = parseDuration(eventRetention ?? "0s") ?? 0;
+  // What an evaluation looks back on is not forgotten.
+  const spansMs = look.settings.map(({ value }) => lookBackMs(thresholdsOf(look, value), baselineOf(value, look)));
+  const longestMs = Math.max(...spansMs);
+  say(
+    ["storage", "eventRetention"],
+    retentionMs > 0 &&
+      retentionMs < longestMs &&
+      `must be 0s, or at least the longest window and baseline together: ${formatDuration(longestMs)}`,
+  );
+  const needs = "needs stored events with the names of assets: source.type: embedded";
+  say(["secondOpinion"], config.secondOpinion !== undefined && !source.holdsEvents && needs, "key");
+}
+
+/** The settings of `defaults`, or those that an organization has itself. */
+function checkOrganization({ path, value }: Part<WrittenSettings>, look: Related): void {
+  const { config, source, defaults, say } = look;
+  const { baseline, count, alert, labels = {} } = value;
+  const here = `with source.type ${source.type}`;
+  say(
+    [...path, "baseline"],
+    baseline === "median" &&
+      !source.isLocal &&
+      `median needs a local source: ${here} the platform itself evaluates, and its API knows the mean only`,
+  );
+  // An asset has no name elsewhere, and the mean counts deaths.
+  if (count === "assets" && !source.holdsEvents)
+    say(
+      [...path, "count"],
+      `assets needs the liveness events in flatline's own store: ${here} no asset has a name here; leave count out, or import the events with source.type: embedded`,
+    );
+  else if (count === "assets" && baselineOf(value, look) === "mean")
+    say([...path, "count"], "assets needs baseline: median beside it: the mean is the API's rule, which counts deaths");
+  else if (count === undefined && defaults.count === "assets" && baseline === "mean")
+    say(
+      [...path, "baseline"],
+      "mean counts deaths, and defaults.count says assets: leave this out, or set count: deaths beside it",
+    );
+  if ("query" in config.source && config.source.query !== undefined && (alert?.minBaselineCoverage ?? 0) > 0)
+    say(
+      [...path, "alert", "minBaselineCoverage"],
+      "needs source.table: a query of your own does not return when an organization's first event was",
+    );
+  for (const settings of checkSettings) {
+    const { key, needs, switchedBy = [] } = settings;
+    const written = value[key];
+    if (source[needs] || written === undefined || !isSwitchedOn(settings, written)) continue;
+    const what = needs === "hasReports" ? "the platform's reports" : "the liveness events in flatline's own store";
+    say([...path, key, ...[switchedBy].flat()], `needs ${what}: ${here} there are none, so this check cannot run`);
+  }
+  const kinds = (config.receivers ?? []).map(({ type }) => receiverKind(type));
+  for (const name of Object.keys(labels))
+    say(
+      [...path, "labels", name],
+      name === "" ? "a label needs a name" : (labelNameProblem(name, kinds) ?? false),
+      "key",
+    );
+  const names = (config.receivers ?? []).map(({ name }) => name);
+  const routed = namesOf(value.receivers, "name", ...path, "receivers");
+  for (const { path: at, value: name } of routed)
+    say(at, !names.includes(name) && `no receiver has the name ${JSON.stringify(name)}${suggest(name, names)}`);
+  checkDuplicates("receiver", routed, look);
 }
 
 function checkDuplicates(noun: string, names: readonly Part<string>[], { say, lineOf }: Related): void {
@@ -76,34 +142,30 @@ function checkDuplicates(noun: string, names: readonly Part<string>[], { say, li
 
 const leastTokenBytes = 16;
 
-/** No two tokens are the same or have the same name, which the audit says; who is elsewhere cannot guess one. */
-function checkTokens(look: Related): void {
-  const { config, say, isExposed } = look;
-  const { token: one, tokens } = config.server ?? {};
-  const named = partsOf(tokens, "server", "tokens");
-  checkDuplicates("token", namesOf(named), look);
-  for (const { path, value } of named) {
-    if (value.name === oneTokenName)
-      say([...path, "name"], "is the name of the token of server.token: choose another one");
-    if (value.slugs !== undefined && value.may.some((right) => right !== "ingest"))
-      say(
-        [...path, "slugs"],
-        "goes with a token that may only ingest: the other rights are of all organizations",
-        "key",
-      );
+/** No two tokens are the same; who is elsewhere cannot guess one. */
+function checkTokens({ config: { server = {} }, say, isExposed }: Related): void {
+  for (const { path, value } of partsOf(server.tokens, "server", "tokens")) {
+    const isReserved = value.name === oneTokenName;
+    say([...path, "name"], isReserved && "is the name of the token of server.token: choose another one");
+    const isBound = value.slugs !== undefined && value.may.some((right) => right !== "ingest");
+    const why = "goes with a token that may only ingest: the other rights are of all organizations";
+    say([...path, "slugs"], isBound && why, "key");
   }
   const seen = new Set<string>();
-  for (const { path, value } of [{ path: ["server"], value: { token: one } }, ...named]) {
-    const { token = "" } = value;
-    if (token === "") continue;
-    const at = [...path, "token"];
-    if (seen.has(token)) say(at, "is the same as an earlier one: they could not be distinguished");
-    seen.add(token);
-    if (isExposed && Buffer.byteLength(token) < leastTokenBytes)
-      say(
-        at,
+  const tokens = [
+    { path: ["server", "token"], value: server.token ?? "" },
+    ...namesOf(server.tokens, "token", "server", "tokens"),
+  ];
+  for (const { path, value } of tokens) {
+    if (value === "") continue;
+    say(path, seen.has(value) && "is the same as an earlier one: they could not be distinguished");
+    seen.add(value);
+    say(
+      path,
+      isExposed &&
+        Buffer.byteLength(value) < leastTokenBytes &&
         `must have at least ${leastTokenBytes} bytes where server.listen is not this machine's alone (127.0.0.1): openssl rand -hex 16 makes one`,
-      );
+    );
   }
 }
 
@@ -115,24 +177,7 @@ function checkApiKeys({ config: { source, organizations, discover }, source: { i
     say(path, "needs source.apiKey: what it lists has no key of its own");
 }
 
-/** A file, or a PostgreSQL. */
-function checkStorage({ config: { storage = {} }, say }: Related): void {
-  const { url, path, poolSize } = storage;
-  if (url !== undefined && path !== undefined) say(["storage", "path"], "does not go with url", "key");
-  if (url === undefined && poolSize !== undefined) say(["storage", "poolSize"], "goes with url only", "key");
-}
-
-/** `storage.eventRetention` that forgets what an evaluation looks back on. */
-function checkEventRetention(look: Related): void {
-  const retentionMs = parseDuration(look.config.storage?.eventRetention ?? "0s") ?? 0;
-  const spansMs = look.settings.map(({ value }) => lookBackMs(thresholdsOf(look, value), baselineOf(value, look)));
-  const longestMs = Math.max(...spansMs);
-  if (retentionMs === 0 || retentionMs >= longestMs) return;
-  const message = `must be 0s, or at least the longest window and baseline together: ${formatDuration(longestMs)}`;
-  look.say(["storage", "eventRetention"], message);
-}
-
-function baselineOf({ baseline }: WrittenSettings, { defaults }: Related): BaselineKind {
+function baselineOf({ baseline }: WrittenSettings, { defaults }: Look): BaselineKind {
   return baseline ?? defaults.baseline ?? builtinSettings.baseline;
 }
 
@@ -145,34 +190,6 @@ export function lookBackMs(
   return windowHours * hourMs + (baselineDays + lagDays) * dayMs;
 }
 
-/** Names of stored events are what a second opinion is about. */
-function checkSecondOpinion({ config, source, say }: Related): void {
-  if (config.secondOpinion !== undefined && !source.holdsEvents)
-    say(["secondOpinion"], "needs stored events with the names of assets: source.type: embedded", "key");
-}
-
-function checkReceiverNames({ path, value }: Part<WrittenSettings>, look: Related): void {
-  const names = (look.config.receivers ?? []).map(({ name }) => name);
-  const routed = partsOf(value.receivers, ...path, "receivers").map((one) =>
-    typeof one.value === "string"
-      ? { path: one.path, value: one.value }
-      : { path: [...one.path, "name"], value: one.value.name },
-  );
-  for (const name of routed)
-    if (!names.includes(name.value))
-      look.say(name.path, `no receiver has the name ${JSON.stringify(name.value)}${suggest(name.value, names)}`);
-  checkDuplicates("receiver", routed, look);
-}
-
-/** Labels that no receiver of the configuration could be sent. */
-function checkLabels({ path, value }: Part<WrittenSettings>, { config, say }: Related): void {
-  const kinds = (config.receivers ?? []).map(({ type }) => receiverKind(type));
-  for (const name of Object.keys(value.labels ?? {})) {
-    const message = name === "" ? "a label needs a name" : labelNameProblem(name, kinds);
-    if (message !== null) say([...path, "labels", name], message, "key");
-  }
-}
-
 /** Returns why one of these kinds of receivers [any] cannot send a label of this name; null if all can. */
 export function labelNameProblem(
   name: string,
@@ -181,64 +198,9 @@ export function labelNameProblem(
   return kinds.map((kind) => kind.checkLabel?.(name) ?? null).find((problem) => problem !== null) ?? null;
 }
 
-/** `baseline: median` where the platform evaluates: its API has one rule, and no word for another. */
-function checkBaseline({ path, value }: Part<WrittenSettings>, { source, say }: Related): void {
-  if (value.baseline === "median" && !source.isLocal)
-    say(
-      [...path, "baseline"],
-      `median needs a local source: with source.type ${source.type} the platform itself evaluates, and its API knows the mean only`,
-    );
-}
-
-/** `count: assets` where assets have no names, or are counted against a mean. */
-function checkCounting({ path, value }: Part<WrittenSettings>, look: Related): void {
-  const { source, defaults, say } = look;
-  if ((value.count ?? defaults.count) !== "assets") return;
-  // Settings that only `defaults` has are reported there.
-  const isOwn = value.count !== undefined;
-  if (isOwn && !source.holdsEvents)
-    return say(
-      [...path, "count"],
-      `assets needs the liveness events in flatline's own store: with source.type ${source.type} no asset has a name here; leave count out, or import the events with source.type: embedded`,
-    );
-  if (baselineOf(value, look) !== "mean") return;
-  if (isOwn)
-    say([...path, "count"], "assets needs baseline: median beside it: the mean is the API's rule, which counts deaths");
-  else if (value.baseline !== undefined)
-    say(
-      [...path, "baseline"],
-      "mean counts deaths, and defaults.count says assets: leave this out, or set count: deaths beside it",
-    );
-}
-
-function checkFirstEvents({ path, value }: Part<WrittenSettings>, { config: { source }, say }: Related): void {
-  if (!("query" in source) || source.query === undefined || (value.alert?.minBaselineCoverage ?? 0) === 0) return;
-  say(
-    [...path, "alert", "minBaselineCoverage"],
-    "needs source.table: a query of your own does not return when an organization's first event was",
-  );
-}
-
-/** Checks need what not every source has. */
-function checkChecks({ path, value }: Part<WrittenSettings>, { source, say }: Related): void {
-  for (const settings of checkSettings) {
-    const { key, needs, switchedBy } = settings;
-    const written = value[key];
-    if (source[needs] || written === undefined || !isSwitchedOn(settings, written)) continue;
-    const what = needs === "hasReports" ? "the platform's reports" : "the liveness events in flatline's own store";
-    say(
-      [...path, key, ...(switchedBy === undefined ? [] : [switchedBy])],
-      `needs ${what}: with source.type ${source.type} there are none, so this check cannot run`,
-    );
-  }
-}
-
 /** The paths of the healthchecks that `defaults` or an organization lists. */
 function pathsOf({ path, value }: Part<WrittenSettings>): Part<string>[] {
-  return partsOf(value.healthchecks, ...path, "healthchecks").map((one) => ({
-    path: [...one.path, "path"],
-    value: one.value.path,
-  }));
+  return namesOf(value.healthchecks, "path", ...path, "healthchecks");
 }
 
 /** The source has healthchecks, each path is once in a list, and no two are of one name: an organization has those of `defaults` too. */
@@ -262,9 +224,11 @@ function checkHealthchecks(look: Related): void {
       const name = healthcheckName(part.value);
       const first = byName.get(name) ?? part;
       byName.set(name, first);
-      if (first.value === part.value) continue;
       const other = `${JSON.stringify(first.value)} at ${lineOf(first.path)}`;
-      say(part.path, `gives its check the name ${JSON.stringify(name)}, as does ${other}`);
+      say(
+        part.path,
+        first.value !== part.value && `gives its check the name ${JSON.stringify(name)}, as does ${other}`,
+      );
     }
   }
 }
@@ -277,19 +241,4 @@ function checkMatch(
 ): void {
   if (check === undefined || checks.some((name) => matchesText(check, name))) return;
   say([...path, "check"], `matches no check: ${[...new Set(checks)].join(", ")}${suggest(check, checks)}`);
-}
-
-async function checkReceiver(
-  { path, value }: Part<NonNullable<WrittenConfig["receivers"]>[number]>,
-  checks: readonly CheckName[],
-  look: Related,
-): Promise<void> {
-  const { match, type } = value;
-  const kind = receiverKind(type);
-  if (match !== undefined) checkMatch([...path, "match"], match, checks, look);
-  if (value.sendActs === true && kind.isWithoutActs === true) {
-    const why = "which knows alerts that fire or are over and no judgement: use another receiver for them";
-    look.say([...path, "sendActs"], `does not go with type ${type}, ${why}`, "key");
-  }
-  for (const { key, message, part } of (await kind.check?.(value)) ?? []) look.say([...path, key ?? ""], message, part);
 }

@@ -14,24 +14,25 @@ export type WrittenSettings = z.input<typeof defaultsSchema>;
 export interface Finding {
   readonly path: YamlPath;
   readonly message: string;
-  readonly part?: "value" | "key";
-}
-
-/** What a rule looks at, and where it says what it finds. */
-export interface Look {
-  readonly config: WrittenConfig;
-  readonly source: SourceKind & { readonly type: SourceType };
-  readonly defaults: WrittenSettings;
-  /** `defaults`, and every organization that is more than a slug. */
-  readonly settings: readonly Part<WrittenSettings>[];
-  readonly say: (path: YamlPath, message: string, part?: "key") => void;
-  readonly findings: readonly Finding[];
+  readonly part?: "key" | undefined;
 }
 
 /** A part of the configuration, and its path. */
 export interface Part<Value> {
   readonly path: YamlPath;
   readonly value: Value;
+}
+
+/** What rules look at, and where they say what they find. */
+export interface Look {
+  readonly config: WrittenConfig;
+  readonly source: SourceKind & { readonly type: SourceType };
+  readonly defaults: WrittenSettings;
+  /** `defaults`, and every organization that is more than a slug. */
+  readonly settings: readonly Part<WrittenSettings>[];
+  /** Says what is wrong at a path, and false: nothing is. */
+  readonly say: (path: YamlPath, message: string | false, part?: "key") => void;
+  readonly findings: readonly Finding[];
 }
 
 export function lookAt(config: WrittenConfig): Look {
@@ -46,7 +47,7 @@ export function lookAt(config: WrittenConfig): Look {
     source: { type, ...sourceKinds[type] },
     defaults,
     settings: [{ path: ["defaults"], value: defaults }, ...own],
-    say: (path, message, part) => void findings.push({ path, message, ...(part === undefined ? {} : { part }) }),
+    say: (path, message, part) => message !== false && findings.push({ path, message, part }),
     findings,
   };
 }
@@ -54,6 +55,19 @@ export function lookAt(config: WrittenConfig): Look {
 /** Returns the items of a list with their paths. */
 export function partsOf<Item>(list: readonly Item[] | undefined, ...path: YamlPath): Part<Item>[] {
   return (list ?? []).map((value, index) => ({ path: [...path, index], value }));
+}
+
+/** Returns the names of the items of a list with their paths: the text of a `key`, or an item that is a text. */
+export function namesOf<Key extends string>(
+  list: readonly (string | Readonly<Record<Key, string>>)[] | undefined,
+  key: Key,
+  ...path: YamlPath
+): Part<string>[] {
+  return partsOf(list, ...path).map((one) =>
+    typeof one.value === "string"
+      ? { path: one.path, value: one.value }
+      : { path: [...one.path, key], value: one.value[key] },
+  );
 }
 
 /** Returns the thresholds of settings over those of `defaults`. */
