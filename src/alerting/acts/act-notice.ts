@@ -22,11 +22,12 @@ export function wantsAct({ sendActs, sendComments }: ReceiverRoute, { event }: P
 /** Notes an act in its own transaction, for the receivers that want to be notified of it; nothing where none does. */
 export async function noteActNotice(
   { actNotices }: Pick<StoreParts, "actNotices">,
-  { settings, slug, nowMs }: { readonly settings: Pick<AlertingSettings, "receivers">; slug: string; nowMs: number },
+  { settings, actId, nowMs }: { settings: Pick<AlertingSettings, "receivers">; actId: string; nowMs: number },
   entries: readonly ActEntry[],
 ): Promise<void> {
   if (!settings.receivers.some((route) => entries.some((entry) => wantsAct(route, entry)))) return;
-  await actNotices.append({ slug, atMs: nowMs, body: JSON.stringify(entries) });
+  const notices = entries.map((entry) => ({ slug: entry.alert.slug, body: JSON.stringify(entry) }));
+  await actNotices.append({ actId, atMs: nowMs }, notices);
 }
 
 /** Returns the entries of a gate that has opened, one an alert that held it last. */
@@ -43,7 +44,7 @@ export function releasedEntries(
   }));
 }
 
-/** Returns the entries of a text that noteActNotice wrote in the same schema version of the store. */
-export function readActEntries(body: string): readonly ActEntry[] {
-  return JSON.parse(body) as readonly ActEntry[];
+/** Reads a text that noteActNotice wrote in the same schema version of the store. */
+export function readActEntry(body: string): ActEntry {
+  return JSON.parse(body) as ActEntry;
 }

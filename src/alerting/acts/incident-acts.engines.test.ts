@@ -111,6 +111,17 @@ describe.each(storeEngines)("on $engine, an act on an incident", ({ openTemporar
     },
   );
 
+  it("is told without an organization that is forgotten meanwhile", async () => {
+    const { number: incident } = await open(3);
+    await counted({ incident, act: { kind: "judge", verdict: "real", comment: null }, author, slugs: null });
+
+    await opened.store.forgetting.forget("3-org-1", 1_000);
+
+    const notices = await opened.store.actNotices.all();
+    expect(JSON.stringify(notices)).not.toContain("3-org-1");
+    expect(new Set(notices.map(({ slug }) => slug))).toEqual(new Set(["3-org-0", "3-org-2"]));
+  });
+
   it("leaves what was judged apart, unless it is named, and takes back only what it said", async () => {
     const { number: incident } = await open(3);
     const judge = async (verdict: "real" | "checker", slugs: readonly string[] | null = null): Promise<DoneAct> =>

@@ -77,7 +77,7 @@ export async function actOnIncident(
   const comment = said.comment === null ? null : await keepComment(parts, context, request, plan, said.comment);
   const entries = [...changed.flatMap((kept) => entryOf(act, kept, said)), ...releasedEntries(opened, said)];
   // One act is one notification, however many alerts it is of.
-  await noteActNotice(parts, { settings, slug: `incident ${plan.incident.number}`, nowMs }, entries);
+  await noteActNotice(parts, { settings, actId: context.newId(), nowMs }, entries);
   return { ...plan, comment };
 }
 

@@ -1,31 +1,43 @@
-import { chunksOf } from "../engine/chunks.ts";
+import { sql } from "kysely";
+
+import { dialectOf, isAmong } from "../engine/dialect.ts";
 import type { Db, RowId } from "../tables.ts";
 
-/** An act, or its consequence, of which receivers with `sendActs` are told. */
+/** What an act means for one alert, of which receivers with `sendActs` are told. */
 export interface ActNotice {
-  /** Grows with every act. */
-  readonly seq: number;
+  /** The same for all alerts of the act. */
+  readonly actId: string;
+  /** The organization of the alert. */
   readonly slug: string;
   readonly atMs: number;
-  /** The act and its alerts (alerting/acts/act-notice.ts), as JSON. */
+  /** The ActEntry (alerting/acts/act-notice.ts) as JSON. */
   readonly body: string;
 }
 
 export interface ActNoticeTables {
-  readonly act_notices: Omit<ActNotice, "seq"> & { readonly seq: RowId };
+  readonly act_notices: ActNotice & { readonly seq: RowId };
 }
 
 /** Acts of which no receiver was told yet, over the table `act_notices`. */
 export function createActNoticeStore(db: Db<ActNoticeTables>) {
   return {
     /** Written in the transaction of the act. */
-    append: async (notice: Omit<ActNotice, "seq">): Promise<void> => {
-      await db.insertInto("act_notices").values(notice).execute();
+    append: async (
+      { actId, atMs }: Pick<ActNotice, "actId" | "atMs">,
+      notices: readonly Pick<ActNotice, "slug" | "body">[],
+    ): Promise<void> => {
+      const cells = notices.map(({ slug, body }) => [slug, body]);
+      await sql`insert into act_notices (act_id, at_ms, slug, body)
+        select ${actId}, ${atMs}, value ->> 0, value ->> 1 from ${dialectOf(db).cells(cells)}`.execute(db);
     },
     /** In order. */
-    all: (): Promise<readonly ActNotice[]> => db.selectFrom("act_notices").selectAll().orderBy("seq").execute(),
-    forget: async (seqs: readonly number[]): Promise<void> => {
-      for (const slice of chunksOf(seqs)) await db.deleteFrom("act_notices").where("seq", "in", slice).execute();
+    all: (): Promise<readonly ActNotice[]> =>
+      db.selectFrom("act_notices").select(["actId", "slug", "atMs", "body"]).orderBy("seq").execute(),
+    forget: async (actIds: readonly string[]): Promise<void> => {
+      await db
+        .deleteFrom("act_notices")
+        .where(isAmong(db, "act_id", actIds))
+        .execute();
     },
   };
 }

@@ -66,8 +66,8 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     look_answers: 0,
     // A judgement, a comment and a release.
     alert_log: fired + 3 * sayings,
-    // A gate opens by an act, or with the end of an alert.
-    act_notices: fired + sayings,
+    // Of each alert of an act; and a gate opens by an act, or with the end of an alert.
+    act_notices: fired + organizations * sayings,
     silences: incidents + sayings,
     markers: 0,
     fleets: wallHours,

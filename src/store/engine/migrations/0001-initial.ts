@@ -120,9 +120,10 @@ const alerts: readonly string[] = [
 
   `CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID`,
 
-  // Written with the act, deleted when the notifications of it are formed.
+  // An act on an alert each: written with the act, deleted when the notifications of it are formed.
   `CREATE TABLE act_notices (
-     seq INTEGER PRIMARY KEY AUTOINCREMENT, slug TEXT NOT NULL, at_ms INTEGER NOT NULL, body TEXT NOT NULL)`,
+     seq INTEGER PRIMARY KEY AUTOINCREMENT, act_id TEXT NOT NULL, slug TEXT NOT NULL, at_ms INTEGER NOT NULL,
+     body TEXT NOT NULL)`,
   // What was put into the outbox for each receiver, or recipient of it (empty: none), of an alert and of an incident, until the incident is over and all of it told.
   // severity null: what told of it was not delivered. gone_at_ms: since when the receiver is not configured. Written with the outbox.
   `CREATE TABLE queued_alerts (
