@@ -31,7 +31,7 @@ export interface EventFlags {
   readonly anyTime?: boolean;
 }
 
-/** Whole numbers of this column are seconds. */
+/** Whole numbers of this field are seconds. */
 const secondsField = "at.seconds";
 
 /** Adds the flags that say how files of others are written (CONTRACT 10). */
@@ -75,7 +75,7 @@ export function layoutOf(flags: EventFlags, nowMs: number, isLaterRight = false)
     ),
     statuses: new Map(flags.status),
     timezone: flags.timezone ?? null,
-    hasSeconds: flags.map.some(([, asked]) => asked === secondsField),
+    hasSeconds: [...flags.map.map(([, asked]) => asked), ...flags.set.map(([asked]) => asked)].includes(secondsField),
     times: flags.anyTime === true ? plainLayout.times : usualTimes(nowMs, isLaterRight),
     hasFlags: true,
   };

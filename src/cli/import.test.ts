@@ -108,6 +108,13 @@ describe("import events", () => {
     expect(await firstEventAtMs("acme")).toBe(startMs);
   });
 
+  it("reads one time for all events, in seconds too", async () => {
+    await writeFile(join(folder, "names.csv"), "asset,slug\nx,acme\n");
+
+    expect(await run(["--set", `at.seconds=${startMs / 1_000}`, "names.csv"])).toMatchObject({ exitCode: 0 });
+    expect(await firstEventAtMs("acme")).toBe(startMs);
+  });
+
   it("reads an export of others by flags alone, and says of what counts for nothing", async () => {
     const lines = ["1,2026-01-15 12:00:00,https://a.example/,offline", "2,2026-01-15 12:01:00,https://b.example/,odd"];
     await writeFile(join(folder, "feed.csv"), `# a feed\n# id,dateadded,url,state\n${lines.join("\n")}\n`);
@@ -156,13 +163,13 @@ describe("import events", () => {
       "a local time",
       ["local.csv"],
       65,
-      /local\.csv:2: at "2026-01-15 13:00" has no offset; .*, else --timezone ZONE says which it is of\n$/,
+      /: 31 bad lines\n {2}local\.csv:2: at "2026-01-15 13:00" has no offset; .*, else --timezone ZONE says which it is of, and so 29 more\n {2}local\.csv:3: at "now" is neither .*\n$/,
     ],
     [
       "an unknown column",
       ["--map", "ts=at", "events.csv"],
       65,
-      /events\.csv:1: unknown column "at"; .*; --map NAME=FIELD/,
+      /events\.csv:1: unknown column "at"; the columns are slug, .*, ts \(field at\), .*; --map NAME=FIELD reads another one as one of/,
     ],
     [
       "two fields of a name",
@@ -189,7 +196,10 @@ describe("import events", () => {
     ["no file", [], 64, /missing required argument 'file'/],
   ])("refuses %s", async (_, args, code, message) => {
     await writeFile(join(folder, "bad.csv"), "at,slug\n2026-01-15T12:00:00Z,\n");
-    await writeFile(join(folder, "local.csv"), "at,slug\n2026-01-15 13:00,acme\n");
+    await writeFile(
+      join(folder, "local.csv"),
+      `at,slug\n2026-01-15 13:00,acme\nnow,acme\n${"2026-01-15 13:00,acme\n".repeat(29)}`,
+    );
 
     const { stdout, stderr, exitCode } = await run(args);
 

@@ -1,6 +1,5 @@
 import { isUtf8 } from "node:buffer";
 
-import type { Refusal } from "../../contract/refusals.ts";
 import { BadRow } from "./layout.ts";
 
 /** Maximum length of a line or an element of an array, in bytes: the longest asset, escaped, with a margin. */
@@ -39,13 +38,13 @@ export const cutLines: Format["cut"] = (bytes, isEnd, take) => {
 /** Reads the items of a format, however they are cut into chunks. */
 export class ItemReader {
   readonly #format: Format;
-  readonly #problem: (number: number, reason: string, refusal: Refusal) => void;
+  readonly #problem: (number: number, error: BadRow) => void;
   #rest: Buffer = Buffer.alloc(0);
   #number = 0;
   #isOver = false;
 
   /** `problem` is called for each bad item. */
-  constructor(format: Format, problem: (number: number, reason: string, refusal: Refusal) => void) {
+  constructor(format: Format, problem: (number: number, error: BadRow) => void) {
     this.#format = format;
     this.#problem = problem;
   }
@@ -75,7 +74,7 @@ export class ItemReader {
     } catch (error) {
       if (!(error instanceof BadRow)) throw error;
       this.#isOver = error.endsInput;
-      this.#problem(error.line ?? this.#number, error.message, error.refusal);
+      this.#problem(error.line ?? this.#number, error);
     }
   }
 }

@@ -41,7 +41,11 @@ describe("names and times of the input's own", () => {
       '2: at "2026-03-29T02:30:00" does not exist in Europe/Berlin, whose clocks skip it; write its offset, or name another timezone',
     ],
     ["a column that was named and is not there", "when,slug\n", "1: column id is missing, which --map names as asset"],
-    ["a field by its own name", "at,slug,id\n", '1: unknown column "at"; the columns are when, slug, id, attr.NAME'],
+    [
+      "a field by its own name",
+      "at,slug,id\n",
+      '1: unknown column "at"; the columns are when (field at), slug, id (field asset), attr.NAME',
+    ],
   ])("refuse %s", (_, text, problem) => {
     expect(read(text, "csv", [], layout).problems).toEqual([problem]);
   });
@@ -49,7 +53,9 @@ describe("names and times of the input's own", () => {
   it("refuse a key by the field's own name", () => {
     const { problems } = read('{"at":0,"slug":"a"}', "ndjson", [], layout);
 
-    expect(problems).toEqual(['1: unknown field "at"; the fields are when, slug, id, attributes']);
+    expect(problems).toEqual([
+      '1: unknown field "at"; the fields are when (field at), slug, id (field asset), attributes',
+    ]);
   });
 });
 

@@ -66,10 +66,11 @@ export function targetOf(name: string, { targets, ignored }: EventLayout): Targe
   return ignored.has("*") ? null : undefined;
 }
 
-/** Returns the names that are known, and what to do about another one. */
+/** Returns the names that an input may have, each with its field where that is called otherwise, and what to do about another one. */
 export function knownNames({ targets, hasFlags }: EventLayout, others: string): string {
-  const advice = "; --map NAME=FIELD reads another name, --ignore NAME leaves it out";
-  return `${[...targets.keys(), others].join(", ")}${hasFlags ? advice : ""}`;
+  const names = [...targets].map(([name, target]) => (name === target ? name : `${name} (field ${target})`));
+  const advice = "; --map NAME=FIELD reads another one as one of these fields, --ignore NAME leaves it out";
+  return `${[...names, others].join(", ")}${hasFlags ? advice : ""}`;
 }
 
 /** Why a row is no event. The rows after it are read, too, and none of them is stored. */
@@ -79,6 +80,8 @@ export class BadRow extends FlatlineError {
   line: number | null = null;
   /** Whether nothing behind it can be read. */
   endsInput = false;
+  /** Whether it is of how the input is written: other rows have it, too, and it is said once. */
+  isOfInput = false;
 
   constructor(reason: string, refusal: Refusal = "invalid") {
     super("invalid_data", reason);
@@ -92,6 +95,11 @@ export class BadRow extends FlatlineError {
 
   ending(): this {
     this.endsInput = true;
+    return this;
+  }
+
+  ofInput(isOfInput: boolean): this {
+    this.isOfInput = isOfInput;
     return this;
   }
 }
@@ -109,8 +117,11 @@ export function instantOfText(text: string, layout: EventLayout): number {
   if (/^\d+$/.test(text)) return instantOfNumber(Number(text), layout, text);
   const advice = layout.hasFlags ? ", else --timezone ZONE says which it is of" : "";
   const reading = readInstant(text, layout.timezone ?? `add Z if it is UTC${advice}`);
-  if (reading.kind === "problem")
-    throw new BadRow(`at ${reading.problem}`, text.startsWith("0000-00-00") ? "null_time" : "invalid");
+  if (reading.kind === "problem") {
+    const hasNoOffset = layout.timezone === null && readInstant(`${text}Z`).kind === "instant";
+    const refusal = text.startsWith("0000-00-00") ? "null_time" : "invalid";
+    throw new BadRow(`at ${reading.problem}`, refusal).ofInput(hasNoOffset);
+  }
   return withinTimes(reading.atMs, text, layout);
 }
 

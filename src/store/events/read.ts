@@ -130,7 +130,8 @@ export class RefusedEvents extends FlatlineError {
 /**
  * Reads inputs one after the other, calls `row` for each event, and awaits `onChunk` after each chunk. gzip is detected by its
  * magic bytes, JSON by its first character.
- * @throws invalid_data with up to 20 bad lines, no_input, too_large, unavailable when the signal aborts
+ * @throws invalid_data with up to 20 bad lines, those of a file that all have one reason as one, no_input, too_large, unavailable
+ * when the signal aborts
  */
 export async function readAll(
   inputs: readonly EventInput[],
@@ -141,14 +142,20 @@ export async function readAll(
   const names = createEventNames();
   const issues: string[] = [];
   const refused: Partial<Record<Refusal, number>> = {};
+  /** The place in `issues` of what is of a whole file, and how many more lines have it. */
+  let [ofFileAt, moreOfFile] = [-1, 0];
   const isBody = inputs.some((input) => input.isBody);
   const most = isBody ? mostBodyIssues : mostIssues;
   const readerOf = (input: EventInput, head: Buffer): ItemReader => {
     const format = formatOf(input, head, { names, layout: input.layout, row });
-    return new ItemReader(format, (number, reason, refusal) => {
+    return new ItemReader(format, (number, { message, refusal, isOfInput }) => {
       refused[refusal] = (refused[refusal] ?? 0) + 1;
-      if (issues.length < most) issues.push(`${placeOf(input, format, number)}: ${reason}`);
-      else if (issues.length === most) issues.push("and maybe more");
+      const isOfFile = isOfInput && !isBody;
+      if (isOfFile && ofFileAt >= 0) moreOfFile++;
+      else if (issues.length <= most) {
+        if (isOfFile) ofFileAt = issues.length;
+        issues.push(issues.length < most ? `${placeOf(input, format, number)}: ${message}` : "and maybe more");
+      }
     });
   };
   let bytes = 0;
@@ -170,8 +177,10 @@ export async function readAll(
     (reader ?? readerOf(input, nothing)).push(nothing, true);
   }
   if (issues.length === 0) return;
-  const count = issues.length > most ? `more than ${most}` : String(issues.length);
-  const noun = `${isBody ? "event" : "line"}${issues.length === 1 ? "" : "s"}`;
+  if (moreOfFile > 0 && ofFileAt < most) issues[ofFileAt] += `, and so ${moreOfFile} more`;
+  const badRows = issues.length + moreOfFile;
+  const count = issues.length > most ? `more than ${badRows - 1}` : String(badRows);
+  const noun = `${isBody ? "event" : "line"}${badRows === 1 ? "" : "s"}`;
   throw new RefusedEvents(`nothing was stored: ${count} bad ${noun}`, isBody ? issues.slice(0, most) : issues, refused);
 }
 

@@ -24,8 +24,8 @@ export function read(
   const readings: Readings = { events: [], problems: [] };
   const row = (event: LivenessEvent) => void readings.events.push(event);
   const format: Format = formats[kind]({ names: createEventNames(), layout, row });
-  const reader = new ItemReader(format, (number, reason, refusal) => {
-    readings.problems.push(`${number}: ${reason}`);
+  const reader = new ItemReader(format, (number, { message, refusal }) => {
+    readings.problems.push(`${number}: ${message}`);
     onRefusal(refusal);
   });
   const bytes = Buffer.from(content);
