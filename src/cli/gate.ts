@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { withoutFraction } from "../base/instant.ts";
-import { gateListSchema, gateSchema, type Gate, type GateList } from "../contract/v1/gate.ts";
+import { gateListSchema, gateSchema, type Gate, type GateList } from "../contract/v1/alerts.ts";
 import { formatCount } from "../base/numbers.ts";
 import { askingCommand, authorOf, forEachNamed, ifMissing, recode, type AskFlags } from "./ask.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import { z } from "zod";
 
-import { listedKeySchema, madeKeySchema } from "../contract/v1/keys.ts";
+import { listedKeySchema, madeKeySchema } from "../contract/v1/operator.ts";
 import { askingCommand, recode, type AskFlags } from "./ask.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { z } from "zod";
 
-import { markerSchema } from "../contract/v1/markers.ts";
+import { markerSchema } from "../contract/v1/operator.ts";
 import { breakAddresses } from "../base/broken-address.ts";
 import { describeAuthor } from "../contract/actor.ts";
 import { actingOnEach, askingCommand, authorOf, type AskFlags } from "./ask.ts";

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { z } from "zod";
 
 import { withoutFraction, latestInstantMs } from "../base/instant.ts";
-import { silenceSchema, type Silence } from "../contract/v1/silences.ts";
+import { silenceSchema, type Silence } from "../contract/v1/operator.ts";
 import { breakAddresses } from "../base/broken-address.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { literalOf, matchesText } from "../base/text-pattern.ts";

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from "kysely";
-import type { ForgottenKind, ForgottenRows } from "../contract/v1/forget.ts";
+import type { ForgottenKind, ForgottenRows } from "../contract/v1/operator.ts";
 import { literalPattern } from "../base/text-pattern.ts";
 import type { Db } from "./tables.ts";
 

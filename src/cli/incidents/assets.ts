@@ -3,7 +3,7 @@ import { Option, type Command } from "commander";
 import { breakAddress } from "../../base/broken-address.ts";
 import { withoutFraction } from "../../base/instant.ts";
 import { formatCount } from "../../base/numbers.ts";
-import { incidentAssetPageSchema, type IncidentAsset, type IncidentAssetPage } from "../../contract/v1/dead-assets.ts";
+import { incidentAssetPageSchema, type IncidentAsset, type IncidentAssetPage } from "../../contract/v1/incidents.ts";
 import { askingCommand, type AskFlags } from "../ask.ts";
 import type { CliContext } from "../context.ts";
 import { renderTable } from "../table.ts";

@@ -2,13 +2,25 @@ import { z } from "zod";
 
 import { healthcheckResultSchema } from "../healthcheck-schemas.ts";
 import { severities } from "../severity.ts";
-import { costSchema } from "./cost.ts";
 import { instantSchema } from "./instant.ts";
 
 /**
  * What `/api/v1/alerts…` answers. Every schema of this folder holds what the server answers and a command reads. Sets that a
  * later version may extend are text here, and its further fields are dropped: a client reads the answers of every version.
  */
+
+/** The cost of a broken checker: deaths after the onset, and how long live assets counted as dead, over the revived only. */
+export const costSchema = z.object({
+  deaths: z.number(),
+  knownCount: z.number(),
+  revived: z.number(),
+  stillDead: z.number(),
+  /** From an asset's last death to its first revival; null: none was revived. */
+  medianClosedSeconds: z.number().nullable(),
+  /** The sum of these. */
+  closedSeconds: z.number(),
+});
+export type CostAnswer = z.infer<typeof costSchema>;
 
 /** The result of a healthcheck as it is kept: shortened where the service sent more than is kept. */
 export const keptResultSchema = healthcheckResultSchema.extend({
@@ -29,7 +41,7 @@ export const judgementSchema = z.object({
 export type AlertJudgementAnswer = z.infer<typeof judgementSchema>;
 
 /** The marker before the begin of an alert's excess. */
-export const onsetMarkerSchema = z.object({ text: z.string(), at: instantSchema });
+const onsetMarkerSchema = z.object({ text: z.string(), at: instantSchema });
 
 /** A live alert; who acknowledged it and why only for readers with that right. */
 export const alertSchema = z.object({
@@ -122,3 +134,79 @@ export type AlertDetailAnswer = z.infer<typeof alertDetailSchema>;
 /** Everything that lives. */
 export const alertListSchema = z.object({ alerts: z.array(alertSchema) });
 export type LiveAlerts = z.infer<typeof alertListSchema>;
+
+const errorSchema = z.object({ reason: z.string(), message: z.string() });
+
+/** A live alert as its check shows it. */
+const checkAlertSchema = alertSchema.pick({
+  id: true,
+  kind: true,
+  state: true,
+  severity: true,
+  startsAt: true,
+  onsetAt: true,
+  marker: true,
+  silenced: true,
+});
+export type CheckAlertAnswer = z.infer<typeof checkAlertSchema>;
+
+/** The last state of a check of an organization: one element of `/api/v1/checks`. */
+export const checkSchema = z.object({
+  check: z.string(),
+  slug: z.string(),
+  /** Null before the first run; `unknown` after a failed one, and when the last verdict is stale. */
+  severity: z.enum(severities).nullable(),
+  severitySince: instantSchema.nullable(),
+  isStale: z.boolean(),
+  lastRunAt: instantSchema.nullable(),
+  lastSuccessAt: instantSchema.nullable(),
+  nextRunAt: instantSchema,
+  isRunning: z.boolean(),
+  result: keptResultSchema.nullable(),
+  error: errorSchema.nullable(),
+  /** The first of `alerts`. */
+  alert: checkAlertSchema.nullable(),
+  /** Firing before pending, then the more severe first. */
+  alerts: z.array(checkAlertSchema),
+});
+export type CheckAnswer = z.infer<typeof checkSchema>;
+
+/** The report of a run that was asked for. */
+export const runReportSchema = z.object({
+  check: z.string(),
+  slug: z.string(),
+  severity: z.enum(severities),
+  startedAt: instantSchema,
+  finishedAt: instantSchema,
+  result: keptResultSchema.nullable(),
+  error: errorSchema.nullable(),
+});
+export type RunReportAnswer = z.infer<typeof runReportSchema>;
+
+/** Whether an organization's deaths may be acted on; who released it and why only for readers with that right. */
+export const gateSchema = z.object({
+  slug: z.string(),
+  decision: z.enum(["allow", "hold"]),
+  reason: z.string(),
+  message: z.string(),
+  /** What opens it, while it holds. */
+  opens: z.string().nullable(),
+  check: z.string().nullable(),
+  alertId: z.string().nullable(),
+  since: instantSchema.nullable(),
+  suspectFrom: instantSchema.nullable(),
+  releases: z.array(
+    z.object({
+      at: instantSchema,
+      how: z.string(),
+      alertId: z.string().nullable(),
+      by: z.string().nullable().optional(),
+      comment: z.string().nullable().optional(),
+    }),
+  ),
+});
+export type Gate = z.infer<typeof gateSchema>;
+
+/** The gates that hold, worst first, and how many others are open. */
+export const gateListSchema = z.object({ gates: z.array(gateSchema), open: z.number() });
+export type GateList = z.infer<typeof gateListSchema>;

@@ -74,13 +74,16 @@ export const auditSchema = z.object({
 });
 export type AuditAnswer = z.infer<typeof auditSchema>;
 
-/** What became of posted events. */
-export const ingestedSchema = z.object({
+const storedSchema = z.object({
   received: z.number(),
   stored: z.number(),
   duplicates: z.number(),
   /** Events whose id is stored with other content. */
   conflicts: z.number(),
+});
+
+/** What became of posted events. */
+export const ingestedSchema = storedSchema.extend({
   /** Received events by their status, where that is neither a death nor a sign of life: they count for nothing. */
   otherStatuses: z.record(z.string(), z.number()).optional(),
 });
@@ -94,10 +97,85 @@ export const importPlanSchema = z.strictObject({
 });
 export const importBegunSchema = z.object({ id: z.number() });
 /** What became of some rows of an import. */
-export const importAnswerSchema = z.object({
-  received: z.number(),
-  stored: z.number(),
-  duplicates: z.number(),
-  conflicts: z.number(),
+export const importAnswerSchema = storedSchema.extend({
   someConflicts: z.array(z.object({ slug: z.string(), id: z.string() })),
 });
+
+/** A silence of either origin; a recurring one has a schedule in place of its start and end. */
+export const silenceSchema = z.object({
+  id: z.string().nullable(),
+  origin: z.string(),
+  state: z.string(),
+  slug: z.string().nullable(),
+  check: z.string().nullable(),
+  labels: z.record(z.string(), z.string()),
+  startsAt: instantSchema.nullable(),
+  endsAt: instantSchema.nullable(),
+  schedule: z.string().optional(),
+  duration: z.string().optional(),
+  timezone: z.string().optional(),
+  comment: z.string(),
+  createdBy: z.string().nullable(),
+  /** What a request claims about its author; not verified. */
+  note: z.string().nullable(),
+  createdAt: instantSchema.nullable(),
+  isActive: z.boolean(),
+  nextChangeAt: instantSchema.nullable(),
+});
+export type Silence = z.infer<typeof silenceSchema>;
+
+/** A marker; who made it only for readers with that right. */
+export const markerSchema = z.object({
+  id: z.string(),
+  at: instantSchema,
+  text: z.string(),
+  slug: z.string().nullable(),
+  createdBy: z.string().nullable().optional(),
+  /** What a request claims about its author; not verified. */
+  note: z.string().nullable().optional(),
+  createdAt: instantSchema,
+});
+export type ListedMarker = z.infer<typeof markerSchema>;
+
+/** A valid key of the embedded service, without the key itself. */
+export const listedKeySchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  role: z.enum(["customer", "staff"]),
+  /** Slugs. */
+  organizations: z.array(z.string()),
+  createdAt: instantSchema,
+});
+export type ListedKey = z.infer<typeof listedKeySchema>;
+
+/** A key that was made now: the only answer that has it. */
+export const madeKeySchema = listedKeySchema.extend({
+  key: z.string(),
+  /** Organizations that are not there yet; absent: none. */
+  unknown: z.array(z.string()).optional(),
+});
+export type MadeKey = z.infer<typeof madeKeySchema>;
+
+/** Numbers of inserted or updated records. */
+export const fixtureCountsSchema = z.object({
+  organizations: z.number(),
+  keys: z.number(),
+  assets: z.number(),
+  legitimacyRules: z.number(),
+  reports: z.number(),
+  proposals: z.number(),
+});
+export type FixtureCounts = z.infer<typeof fixtureCountsSchema>;
+
+/** The removed rows of an organization by kind; reports of API v2 are `records`. */
+export const forgottenSchema = z.object({
+  events: z.number(),
+  history: z.number(),
+  alerts: z.number(),
+  silences: z.number(),
+  markers: z.number(),
+  keys: z.number(),
+  records: z.number(),
+});
+export type ForgottenRows = z.infer<typeof forgottenSchema>;
+export type ForgottenKind = keyof ForgottenRows;

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 
-import { checkSchema, runReportSchema, type CheckAnswer } from "../../contract/v1/checks.ts";
+import { checkSchema, runReportSchema, type CheckAnswer } from "../../contract/v1/alerts.ts";
 import { authorOf } from "../access/identity.ts";
 import { checkKey } from "../../contract/check-key.ts";
 import type { Running } from "../read/running.ts";

@@ -6,8 +6,13 @@ import { compareSeverity } from "../../contract/severity.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { SpikeOnset } from "../../contract/spike-evidence.ts";
 import type { AlertJudgement } from "../../store/alerts/alerts.ts";
-import type { AlertJudgementAnswer, LiveAlert } from "../../contract/v1/alerts.ts";
-import type { CheckAlertAnswer, CheckAnswer, RunReportAnswer } from "../../contract/v1/checks.ts";
+import type {
+  AlertJudgementAnswer,
+  LiveAlert,
+  CheckAlertAnswer,
+  CheckAnswer,
+  RunReportAnswer,
+} from "../../contract/v1/alerts.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { AlertView } from "../../alerting/view.ts";
 import { isStale, type CheckState } from "../read/running.ts";

@@ -10,7 +10,7 @@ import {
   type DeadAsset,
   type DeadAssetPage,
   type IncidentAssetPage,
-} from "../../contract/v1/dead-assets.ts";
+} from "../../contract/v1/incidents.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import { authorOf } from "../access/identity.ts";
 import type { AlertAssets } from "../read/alert-assets.ts";

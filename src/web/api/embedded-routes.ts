@@ -11,9 +11,15 @@ import type { ReportsPage } from "../../contract/reports.ts";
 import { parseReviewRequest, reviewBodySchema } from "../../contract/review-body.ts";
 import type { ReviewOutcome } from "../../contract/review.ts";
 import { longestSlug } from "../../contract/slug.ts";
-import { fixtureCountsSchema, type FixtureCounts } from "../../contract/v1/fixtures.ts";
+import {
+  fixtureCountsSchema,
+  type FixtureCounts,
+  listedKeySchema,
+  madeKeySchema,
+  type ListedKey,
+  type MadeKey,
+} from "../../contract/v1/operator.ts";
 import { iso } from "../../contract/v1/instant.ts";
-import { listedKeySchema, madeKeySchema, type ListedKey, type MadeKey } from "../../contract/v1/keys.ts";
 import type { FixtureText } from "../../service/fixture/file.ts";
 import type { StoredKey } from "../../store/platform/platform.ts";
 import { keyRoles } from "../../store/platform/tables.ts";

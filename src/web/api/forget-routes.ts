@@ -5,7 +5,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import { latestInstantMs } from "../../base/instant.ts";
 import { suggest } from "../../base/suggestions.ts";
 import type { Actor } from "../../contract/actor.ts";
-import { forgottenSchema, type ForgottenRows } from "../../contract/v1/forget.ts";
+import { forgottenSchema, type ForgottenRows } from "../../contract/v1/operator.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { Store } from "../../store/store.ts";
 import { authorOf } from "../access/identity.ts";

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
-import { gateListSchema, gateSchema, type Gate, type GateList } from "../../contract/v1/gate.ts";
+import { gateListSchema, gateSchema, type Gate, type GateList } from "../../contract/v1/alerts.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import { authorOf } from "../access/identity.ts";
 import type { GateReading, GateView } from "../read/gate.ts";

@@ -6,7 +6,7 @@ import { textUpTo } from "../../base/schema/values.ts";
 import { dayMs } from "../../base/time.ts";
 import { longestSlug } from "../../contract/slug.ts";
 import { iso } from "../../contract/v1/instant.ts";
-import { markerSchema, type ListedMarker } from "../../contract/v1/markers.ts";
+import { markerSchema, type ListedMarker } from "../../contract/v1/operator.ts";
 import type { Marker } from "../../store/alerts/markers.ts";
 import { authorOf } from "../access/identity.ts";
 import type { Running } from "../read/running.ts";

@@ -9,7 +9,7 @@ import type { CheckName } from "../../contract/report.ts";
 import type { ListedSilence } from "../../contract/silence.ts";
 import { longestSlug } from "../../contract/slug.ts";
 import { iso } from "../../contract/v1/instant.ts";
-import { silenceSchema, type Silence } from "../../contract/v1/silences.ts";
+import { silenceSchema, type Silence } from "../../contract/v1/operator.ts";
 import type { NewSilence } from "../../store/alerts/silences.ts";
 import { authorOf } from "../access/identity.ts";
 import type { Running } from "../read/running.ts";

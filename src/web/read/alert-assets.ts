@@ -1,6 +1,6 @@
 import { hourMs, minuteMs, secondMs, type Clock } from "../../base/time.ts";
 import type { LookAnswer } from "../../contract/second-opinion.ts";
-import type { CostAnswer } from "../../contract/v1/cost.ts";
+import type { CostAnswer } from "../../contract/v1/alerts.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
 import type { Store } from "../../store/store.ts";
 import {

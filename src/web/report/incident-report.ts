@@ -8,7 +8,7 @@ import { deathWords } from "../../contract/death-counts.ts";
 import { judgementVerdicts } from "../../contract/judgement.ts";
 import { lookRoleWords, opinionWords } from "../../contract/second-opinion.ts";
 import { compareSeverity } from "../../contract/severity.ts";
-import type { CostAnswer } from "../../contract/v1/cost.ts";
+import type { CostAnswer } from "../../contract/v1/alerts.ts";
 import type { IncidentMember } from "../../alerting/incident-summary.ts";
 import type { IncidentDetail } from "../read/incidents.ts";
 import { headline } from "../../words/headline.ts";

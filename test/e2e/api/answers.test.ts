@@ -2,21 +2,26 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 
 import { hourMs } from "../../../src/base/time.ts";
-import { alertDetailSchema, alertListSchema } from "../../../src/contract/v1/alerts.ts";
-import { checkSchema, runReportSchema } from "../../../src/contract/v1/checks.ts";
-import { deadAssetPageSchema, incidentAssetPageSchema } from "../../../src/contract/v1/dead-assets.ts";
-import { gateListSchema, gateSchema } from "../../../src/contract/v1/gate.ts";
-import { listedKeySchema } from "../../../src/contract/v1/keys.ts";
-import { markerSchema } from "../../../src/contract/v1/markers.ts";
 import {
+  alertDetailSchema,
+  alertListSchema,
+  checkSchema,
+  runReportSchema,
+  gateListSchema,
+  gateSchema,
+} from "../../../src/contract/v1/alerts.ts";
+import { deadAssetPageSchema, incidentAssetPageSchema } from "../../../src/contract/v1/incidents.ts";
+import {
+  listedKeySchema,
+  markerSchema,
   auditSchema,
   ingestedSchema,
   outboxEntrySchema,
   receiverSchema,
   receiverTestSchema,
   unwatchedSchema,
+  silenceSchema,
 } from "../../../src/contract/v1/operator.ts";
-import { silenceSchema } from "../../../src/contract/v1/silences.ts";
 import { statusSchema } from "../../../src/contract/v1/status.ts";
 import { freePort } from "../../support/free-port.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";

@@ -1,6 +1,6 @@
 import type { ProposalDecision } from "../../../src/contract/report-values.ts";
 import type { PlatformApi } from "../../../src/contract/platform-api.ts";
-import type { FixtureCounts } from "../../../src/contract/v1/fixtures.ts";
+import type { FixtureCounts } from "../../../src/contract/v1/operator.ts";
 import { importFixtures } from "../../../src/service/fixture/fixture.ts";
 import { createLocalPlatformApi } from "../../../src/service/local-platform-api.ts";
 import type { Store } from "../../../src/store/store.ts";

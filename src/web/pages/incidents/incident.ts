@@ -2,7 +2,7 @@ import { formatCount, formatPercent } from "../../../base/numbers.ts";
 import { headline } from "../../../words/headline.ts";
 import { countOf, durationText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
-import type { CostAnswer } from "../../../contract/v1/cost.ts";
+import type { CostAnswer } from "../../../contract/v1/alerts.ts";
 import type { IncidentDetail } from "../../read/incidents.ts";
 import { renderHead } from "../frame.ts";
 import { mark, type MarkShape } from "../marks.ts";
