@@ -344,12 +344,15 @@ async function openUnlessHeld(found: Found, here: Here): Promise<Door | null> {
 async function openHere({ flags, context, without }: Here, store: "there" | "made" | "thrown away"): Promise<Door> {
   const config = await loadCommandConfig(flags.config, context);
   // Loaded when it is needed: most commands ask a daemon.
-  const [{ openDoor }, { createCommandLogger }] = await Promise.all([
+  const [{ openDoor }, { createLogger }, { logLook }] = await Promise.all([
     import("../daemon/door.ts"),
-    import("./command-logger.ts"),
+    import("../base/logger.ts"),
+    import("./terminal-log.ts"),
   ]);
+  const look = logLook(config, context);
   // A receiver of type log is tried by what it logs.
-  const logger = createCommandLogger(config, context, without === "no store" ? "info" : "warn");
+  const level = without === "no store" ? "info" : "warn";
+  const logger = createLogger({ ...look, level, write: (line) => context.stderr.write(line) });
   const deps = { ...context, logger };
   if (store !== "thrown away") return openDoor(config, deps, { mustExist: store === "there" });
   const folder = await mkdtemp(join(tmpdir(), "flatline-"));

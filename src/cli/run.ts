@@ -1,7 +1,6 @@
 import { Option, type Command } from "commander";
 import { createApp } from "../daemon/create-app.ts";
 import { daemonUrl } from "./daemon-address.ts";
-import { describeWork, firstLine } from "./terminal-log.ts";
 import { errorKinds, type FlatlineError } from "../base/errors.ts";
 import { createLogger, type LoggerLook } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";
@@ -9,7 +8,8 @@ import { actor } from "../contract/actor.ts";
 import type { Config } from "../config/config.ts";
 import { configFiles, fingerprintFiles } from "../config/document/document.ts";
 import { loadConfig, findConfigPath, type LoadOptions } from "../config/load.ts";
-import { logLook } from "./command-logger.ts";
+import { logLook } from "./terminal-log.ts";
+import { countOf } from "../words/numbers.ts";
 import { hasColour, type CliContext, type RegisterCommand } from "./context.ts";
 
 // Soon enough for a person who waits for it, seldom enough to cost nothing.
@@ -52,15 +52,15 @@ type LogFormat = Config["log"]["format"];
 const logFormats: readonly LogFormat[] = ["auto", "json", "pretty"];
 
 async function run(flags: RunFlags, context: CliContext): Promise<void> {
-  const { env, cwd, signal } = context;
+  const { env, cwd, signal, stderr, clock } = context;
   const load: LoadOptions = { path: await findConfigPath({ flag: flags.config, env, cwd }), cwd, env };
   let watched = await readWatched(load);
   const config = await loadConfig(load);
   const lookOf = (read: Config): LoggerLook =>
     logLook({ ...read, log: { ...read.log, format: flags.logFormat ?? read.log.format } }, context);
   const look = lookOf(config);
-  const opening = createOpening(context, config, look.format === "pretty");
-  const logger = createLogger({ ...look, write: (line) => opening.write(line) });
+  if (look.format === "pretty") stderr.write(firstLine(config, context));
+  const logger = createLogger({ ...look, write: (line) => stderr.write(line) });
   context.onCrash((error) => logger.error({ err: error }, "unexpected error, flatline ends at once"));
   const readConfig = async (): Promise<Config> => {
     // Before it is read, so that what is written meanwhile is seen by the next look.
@@ -78,14 +78,10 @@ async function run(flags: RunFlags, context: CliContext): Promise<void> {
   const asked = aborted(signal);
   const ended = new AbortController();
   // A start may take long: a preload, a database that is not there yet.
-  try {
-    await Promise.race([app.start(), asked]);
-  } finally {
-    opening.end(app.address()?.url ?? null);
-  }
+  await Promise.race([app.start(), asked]);
   const watch = async (): Promise<void> => {
     while (!ended.signal.aborted) {
-      await context.clock.sleep(watchEveryMs, ended.signal);
+      await clock.sleep(watchEveryMs, ended.signal);
       const known = watched;
       const found = await fingerprintFiles(known.files);
       // Another reload may have read them meanwhile.
@@ -103,40 +99,17 @@ async function run(flags: RunFlags, context: CliContext): Promise<void> {
   context.setExitCode(isStored ? 0 : errorKinds.store_unusable.exitCode);
 }
 
-interface Opening {
-  write(line: string): void;
-  /** It listens there; null: it does not, and what was held back is all there is. */
-  end(url: string | null): void;
+/** What a person sees first on a terminal: version, address, work, and how to stop it. A free port is in the log once it is taken. */
+function firstLine({ server, organizations, discover }: Config, { version, stderr, env }: CliContext): string {
+  const paint = (text: string, colour: number): string =>
+    hasColour(stderr, env) ? `\u001b[${colour}m${text}\u001b[0m` : text;
+  const url = server.listen.endsWith(":0") ? "" : `${paint(daemonUrl(server.listen), 1)}  `;
+  const listed = discover.length === 0 ? "" : ` and those of ${countOf(discover.length, "discovery source")}`;
+  return `flatline ${version}  ${url}${countOf(organizations.length, "organization")}${listed}  ${paint("Ctrl-C stops", 2)}\n`;
 }
 
-/** Sees to it that the first line on a terminal says where the daemon is: what is logged before that is known waits. */
-function createOpening({ stderr, version, env }: CliContext, config: Config, isForPeople: boolean): Opening {
-  let held: string[] | null = isForPeople ? [] : null;
-  const work = describeWork(config.organizations, config.discover);
-  const end = (url: string | null): void => {
-    if (held === null) return;
-    const first = url === null ? "" : firstLine({ version, url, work }, hasColour(stderr, env));
-    stderr.write([first, ...held].join(""));
-    held = null;
-  };
-  // A free port is known once it is taken.
-  if (!config.server.listen.endsWith(":0")) end(daemonUrl(config.server.listen));
-  return {
-    write: (line) => {
-      if (held === null) stderr.write(line);
-      else held.push(line);
-    },
-    end,
-  };
-}
-
-/** The files of the configuration, and the fingerprint of what was in them. */
-interface Watched {
-  readonly files: readonly string[];
-  readonly fingerprint: string;
-}
-
-async function readWatched(load: LoadOptions): Promise<Watched> {
+/** The files of the configuration, and the fingerprint of what is in them. */
+async function readWatched(load: LoadOptions) {
   const files = await configFiles(load);
   return { files, fingerprint: await fingerprintFiles(files) };
 }

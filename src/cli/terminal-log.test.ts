@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { LogEntry } from "../base/logger.ts";
-import { createTerminalLog, describeWork, firstLine, type TerminalLogOptions } from "./terminal-log.ts";
+import { createTerminalLog, type TerminalLogOptions } from "./terminal-log.ts";
 
 const escape = "\u001b";
 
@@ -9,7 +9,6 @@ function log(options: Partial<TerminalLogOptions> = {}): (entry: Partial<LogEntr
   const render = createTerminalLog({
     isColoured: false,
     columns: 100,
-    names: ["ads-hosts", "ops"],
     logReceivers: new Set(["console"]),
     ...options,
   });
@@ -23,11 +22,15 @@ const delivery = { receiver: "ops", notification: "n", attempts: 1 };
 
 describe("a line on the terminal", () => {
   it.each<[string, Partial<LogEntry>, string]>([
-    ["a fail", { ...changed, severity: "fail", ...counts }, "FAIL     ads-hosts  5,119 deaths, 11.1 expected (459×)"],
+    [
+      "a fail",
+      { ...changed, severity: "fail", ...counts },
+      "FAIL     ads-hosts      5,119 deaths, 11.1 expected (459×)",
+    ],
     [
       "nothing expected",
       { ...changed, severity: "fail", ...counts, expectedCount: 0, ratio: null },
-      "FAIL     ads-hosts  5,119 deaths, none expected",
+      "FAIL     ads-hosts      5,119 deaths, none expected",
     ],
     [
       "counts that the service does not give",
@@ -37,27 +40,17 @@ describe("a line on the terminal", () => {
     [
       "one that is ok again",
       { ...changed, previousSeverity: "fail", severity: "ok", ...counts, currentCount: 7, ratio: 0.63 },
-      "OK       ads-hosts  7 deaths, 11.1 expected (0.6×)",
+      "OK       ads-hosts      7 deaths, 11.1 expected (0.6×)",
     ],
     [
       "no result",
       { ...changed, severity: "unknown", reason: "forbidden", message: "the API answered 403" },
-      "UNKNOWN  ads-hosts  no result: the API answered 403 (forbidden)",
-    ],
-    [
-      "a run",
-      { ...changed, msg: "check ran", level: "debug", severity: "ok", ...counts },
-      "ok       ads-hosts  5,119 deaths, 11.1 expected (459×)",
+      "UNKNOWN  ads-hosts      no result: the API answered 403 (forbidden)",
     ],
     [
       "an alert that fires later than its severity",
-      { msg: "alert changed", ...spike, event: "firing", severity: "fail", reason: "for_elapsed" },
-      "FAIL     ads-hosts  the alert fires: for_elapsed",
-    ],
-    [
-      "an alert that ends later than its severity",
-      { msg: "alert changed", ...spike, event: "resolved", severity: "fail", reason: "keep_firing_for_elapsed" },
-      "OK       ads-hosts  the alert has ended: keep_firing_for_elapsed",
+      { msg: "alert changed", ...spike, event: "firing", reason: "for" },
+      "         ads-hosts      alert changed check=dead-asset-spike event=firing reason=for",
     ],
     [
       "the first round",
@@ -67,7 +60,7 @@ describe("a line on the terminal", () => {
     [
       "a receiver that does not answer",
       { msg: "notification not accepted yet", level: "warn", ...delivery, error: "connection refused" },
-      "WARNING  ops        notification not accepted yet attempts=1 error=connection refused",
+      "WARNING  ops            notification not accepted yet attempts=1 error=connection refused",
     ],
     [
       "a receiver of type log",
@@ -82,7 +75,7 @@ describe("a line on the terminal", () => {
         expected: 3,
         ratio: 4,
       },
-      "FAIL     ads-hosts  console: firing, 12 deaths, 3.0 expected (4.0×)",
+      "FAIL     ads-hosts      console: firing, 12 deaths, 3.0 expected (4.0×)",
     ],
     [
       "what has no words of its own",
@@ -97,7 +90,7 @@ describe("a line on the terminal", () => {
         slug: "ads-hosts",
         err: { message: "busy", cause: "locked" },
       },
-      "WARNING  ads-hosts  evidence of a spike could not be read: busy (locked)",
+      "WARNING  ads-hosts      evidence of a spike could not be read: busy (locked)",
     ],
   ])("says %s", (_what, entry, said) => {
     expect(log()(entry)).toBe(`02:09:05 ${said}\n`);
@@ -118,7 +111,7 @@ describe("a line on the terminal", () => {
   it.each([
     [200, 120],
     [100, 100],
-    [40, 80],
+    [60, 60],
   ])("on a terminal of %i columns has %i at most", (columns, most) => {
     const line = log({ columns })({ ...changed, severity: "unknown", reason: "network", message: "word ".repeat(100) });
 
@@ -151,7 +144,7 @@ describe("a line on the terminal", () => {
     const line = log({ isColoured: true })({ ...changed, severity: "fail", ...counts });
 
     expect(line).toBe(
-      `${escape}[2m02:09:05${escape}[0m ${escape}[31mFAIL    ${escape}[0m ${escape}[1mads-hosts  ${escape}[0m5,119 deaths, 11.1 expected (459×)\n`,
+      `${escape}[2m02:09:05${escape}[0m ${escape}[31mFAIL    ${escape}[0m ${escape}[1mads-hosts      ${escape}[0m5,119 deaths, 11.1 expected (459×)\n`,
     );
   });
 
@@ -161,33 +154,6 @@ describe("a line on the terminal", () => {
 
     expect(line({ time: "2026-01-16T00:00:01.000Z", msg: "flatline stopped" })).toBe(
       "2026-01-16 UTC\n00:00:01          flatline stopped\n",
-    );
-  });
-});
-
-describe("the first line", () => {
-  const every = (schedule: string) => ({ schedule, timezone: "UTC", jitterMs: 0 });
-
-  it("says where to look and how to stop", () => {
-    const facts = { version: "1.2.3", url: "http://127.0.0.1:9640", work: describeWork([every("*/5 * * * *")]) };
-
-    expect(firstLine(facts, false)).toBe(
-      "flatline 1.2.3  http://127.0.0.1:9640  1 organization every 5m  Ctrl-C stops\n",
-    );
-  });
-
-  it.each([
-    ["different ones", [every("*/5 * * * *"), every("@hourly")], "2 organizations"],
-    ["an uneven one", [every("0 9,17 * * *")], "1 organization"],
-    ["no organization", [], "0 organizations"],
-  ])("names no interval of %s", (_what, organizations, said) => {
-    expect(describeWork(organizations)).toBe(said);
-  });
-
-  it("names the sources that list more organizations", () => {
-    expect(describeWork([], ["crm"])).toBe("those of 1 discovery source");
-    expect(describeWork([every("*/5 * * * *")], ["crm", "trials"])).toBe(
-      "1 organization every 5m and those of 2 discovery sources",
     );
   });
 });

@@ -1,20 +1,35 @@
 import { togetherMs } from "../alerting/decide/verdict.ts";
 import { cutText } from "../base/cut-text.ts";
-import type { LogEntry } from "../base/logger.ts";
+import type { LogEntry, LoggerLook } from "../base/logger.ts";
 import { formatCount } from "../base/numbers.ts";
 import { escapeControls } from "../base/unseen-text.ts";
-import { scheduleOf, type Scheduled } from "../checks/target.ts";
+import type { Config } from "../config/config.ts";
 import { deathWords } from "../contract/death-counts.ts";
-import { evenIntervalMs } from "../monitor/schedule.ts";
-import { formatLength } from "../web/parts/figures.ts";
 import { countOf, withinText } from "../words/numbers.ts";
+import { hasColour, type CliContext } from "./context.ts";
+
+/** Returns how a log looks by the configuration: `auto` is text for people on a terminal, JSON for all else. */
+export function logLook(
+  config: Pick<Config, "log" | "receivers" | "hiddenTexts">,
+  { stderr, env }: Pick<CliContext, "stderr" | "env">,
+): LoggerLook {
+  const { level, format } = config.log;
+  return {
+    level,
+    hidden: config.hiddenTexts,
+    format: format === "auto" ? (stderr.isTerminal ? "pretty" : "json") : format,
+    pretty: createTerminalLog({
+      isColoured: hasColour(stderr, env),
+      columns: stderr.isTerminal ? stderr.columns : mostColumns,
+      logReceivers: new Set(config.receivers.flatMap(({ name, type }) => (type === "log" ? [name] : []))),
+    }),
+  };
+}
 
 export interface TerminalLogOptions {
   readonly isColoured: boolean;
   /** Width of a line. */
   readonly columns: number;
-  /** Organizations and receivers: they determine the width of the column of names, within limits. */
-  readonly names: readonly string[];
   /** Receivers of type log: their lines say themselves that they were delivered. */
   readonly logReceivers: ReadonlySet<string>;
 }
@@ -26,25 +41,22 @@ interface LogRow {
   /** The organization or the receiver; "" for what is about none. */
   readonly name: string;
   readonly text: string;
-  /** A person has to act on it: all of it is shown, over as many lines as it has. */
-  readonly isWhole?: boolean;
 }
 
 /** The words for people of what is logged most, by its message; null shows nothing, as another line says it. */
 export const wordings: Readonly<Record<string, (entry: LogEntry) => LogRow | null>> = {
-  "check ran": (entry) => ({ word: textOf(entry, "severity"), name: textOf(entry, "slug"), text: resultText(entry) }),
   "severity changed": (entry) => {
     // The first time that one is ok is no change, and the total of the first round has it.
     if (entry["previousSeverity"] === null && entry["severity"] === "ok") return null;
-    return severityRow(entry, resultText(entry));
-  },
-  "alert changed": (entry) => {
     const reason = textOf(entry, "reason");
-    // The line of the run that changed the severity has just said it.
-    if (coincident.has(reason)) return null;
-    const hasEnded = textOf(entry, "event") === "resolved" || textOf(entry, "event") === "recovered";
-    return severityRow(entry, `${ofCheck(entry)}the alert ${hasEnded ? "has ended" : "fires"}: ${reason}`, hasEnded);
+    const result =
+      reason === ""
+        ? deathsOf(entry, "currentCount", "expectedCount")
+        : `no result: ${textOf(entry, "message")} (${reason})`;
+    return severityRow(entry, [result]);
   },
+  // The line of the run that changed the severity has just said most of them.
+  "alert changed": (entry) => (coincident.has(textOf(entry, "reason")) ? null : plainRow(entry)),
   "every check has run": (entry) => {
     const parts = ["fail", "warn", "unknown", "ok"].flatMap((severity) => {
       const count = numberOf(entry, severity) ?? 0;
@@ -61,8 +73,8 @@ export const wordings: Readonly<Record<string, (entry: LogEntry) => LogRow | nul
   }),
   "notification formed": () => null,
   // What a receiver of type log writes.
-  "alert firing": (entry) => severityRow(entry, noticeText(entry)),
-  "alert resolved": (entry) => severityRow(entry, noticeText(entry), true),
+  "alert firing": (entry) => noticeRow(entry),
+  "alert resolved": (entry) => ({ ...noticeRow(entry), word: "OK" }),
 };
 
 /** Reasons of changes that are those of the severity. */
@@ -77,15 +89,13 @@ const coincident: ReadonlySet<string> = new Set([
 /** Returns the row of an entry that has no words of its own: its message and its facts. */
 function plainRow(entry: LogEntry): LogRow {
   const { time: _time, level, msg, room: _room, slug, receiver, notification: _id, err, ...facts } = entry;
-  const name = [slug, receiver].find((one) => typeof one === "string") ?? "";
   const more = Object.entries(facts).map(
     ([fact, value]) => `${fact}=${typeof value === "string" ? value : JSON.stringify(value)}`,
   );
   return {
     word: levelWords[level],
-    name,
+    name: [slug, receiver].find((one) => typeof one === "string") ?? "",
     text: [`${msg}${errorText(err)}`, ...more].join(" "),
-    isWhole: level === "error",
   };
 }
 
@@ -99,43 +109,33 @@ const levelWords: Readonly<Record<LogEntry["level"], string>> = {
 /** ": what went wrong (why)", and below it the stack of a bug. */
 function errorText(error: unknown): string {
   if (typeof error !== "object" || error === null) return "";
-  const { message, cause, stack } = error as {
-    readonly message?: unknown;
-    readonly cause?: unknown;
-    readonly stack?: unknown;
-  };
+  const { message, cause, stack } = error as Readonly<Partial<Record<"message" | "cause" | "stack", unknown>>>;
   const why = typeof cause === "string" && cause !== message ? ` (${cause})` : "";
   return `: ${String(message)}${why}${typeof stack === "string" ? `\n${stack}\n` : ""}`;
 }
 
-function severityRow(entry: LogEntry, text: string, hasEnded = false): LogRow {
-  return { word: hasEnded ? "OK" : textOf(entry, "severity").toUpperCase(), name: textOf(entry, "slug"), text };
-}
-
-/** What a run gave: deaths, or why there is no result; of another check than the spike check its name first. */
-function resultText(entry: LogEntry): string {
-  const reason = textOf(entry, "reason");
-  const what =
-    reason === ""
-      ? deathsOf(entry, "currentCount", "expectedCount")
-      : `no result: ${textOf(entry, "message")} (${reason})`;
-  return `${ofCheck(entry)}${what}`.replace(/: $/, "");
-}
-
-function ofCheck(entry: LogEntry): string {
+/** How an organization is, after the name of any check but the usual one. */
+function severityRow(entry: LogEntry, parts: readonly string[], prefix = ""): LogRow {
   const check = textOf(entry, "check");
-  return check === "dead-asset-spike" ? "" : `${check}: `;
+  const what = parts.filter((part) => part !== "").join(", ");
+  const text = [prefix, check === "dead-asset-spike" ? "" : check, what].filter((part) => part !== "").join(": ");
+  return { word: textOf(entry, "severity").toUpperCase(), name: textOf(entry, "slug"), text };
+}
+
+function noticeRow(entry: LogEntry): LogRow {
+  const parts = [textOf(entry, "event"), deathsOf(entry, "count", "expected"), textOf(entry, "error")];
+  return severityRow(entry, parts, textOf(entry, "receiver"));
 }
 
 function deathsOf(entry: LogEntry, count: string, expected: string): string {
-  const [currentCount, expectedCount, ratio] = [count, expected, "ratio"].map((fact) => numberOf(entry, fact));
-  const counts = { currentCount: currentCount ?? null, expectedCount: expectedCount ?? null, ratio: ratio ?? null };
-  return deathWords({ ...counts, counting: entry["counting"] === "assets" ? "assets" : "deaths" }) ?? "";
-}
-
-function noticeText(entry: LogEntry): string {
-  const parts = [textOf(entry, "event"), deathsOf(entry, "count", "expected"), textOf(entry, "error")];
-  return `${textOf(entry, "receiver")}: ${ofCheck(entry)}${parts.filter((part) => part !== "").join(", ")}`;
+  return (
+    deathWords({
+      currentCount: numberOf(entry, count),
+      expectedCount: numberOf(entry, expected),
+      ratio: numberOf(entry, "ratio"),
+      counting: entry["counting"] === "assets" ? "assets" : "deaths",
+    }) ?? ""
+  );
 }
 
 function textOf(entry: LogEntry, fact: string): string {
@@ -149,9 +149,9 @@ function numberOf(entry: LogEntry, fact: string): number | null {
 }
 
 const wordColumns = 8;
-const leastNameColumns = 8;
+// Most names are shorter; a longer one moves its own line only.
+const nameColumns = 13;
 const mostNameColumns = 28;
-const leastColumns = 80;
 // Longer lines are harder to read, however wide the terminal is.
 const mostColumns = 120;
 
@@ -166,57 +166,32 @@ const wordColours: Readonly<Record<string, number>> = {
 };
 
 /** Creates the log format for terminals: time, status word, name, text. */
-export function createTerminalLog(options: TerminalLogOptions): (entry: LogEntry) => string {
-  const longest = Math.max(0, ...options.names.map(({ length }) => length));
-  const nameColumns = Math.min(mostNameColumns, Math.max(leastNameColumns, longest));
-  const columns = Math.min(mostColumns, Math.max(leastColumns, options.columns));
-  const paint = (text: string, colour: number | undefined): string =>
-    options.isColoured && colour !== undefined && text.trim() !== "" ? `\u001b[${colour}m${text}\u001b[0m` : text;
+export function createTerminalLog({
+  isColoured,
+  columns,
+  logReceivers,
+}: TerminalLogOptions): (entry: LogEntry) => string {
+  const paint = (text: string, colour: number): string =>
+    isColoured && text.trim() !== "" ? `\u001b[${colour}m${text}\u001b[0m` : text;
   let day: string | null = null;
-
-  function line({ word, name, text, isWhole = false }: LogRow, time: string): string {
-    const clock = time.slice(11, 19);
-    const named = name === "" ? "" : `${cutText(oneLine(name), mostNameColumns).padEnd(nameColumns)}  `;
-    const room = columns - `${clock} ${"".padEnd(wordColumns)} ${named}`.length;
-    const shown = isWhole ? escapeControls(text).trimEnd() : cutText(oneLine(text), room);
-    const padded = paint(word.padEnd(wordColumns), wordColours[word] ?? dim);
-    return `${paint(clock, dim)} ${padded} ${paint(named, bold)}${shown}`.trimEnd();
-  }
-
   return (entry) => {
-    const wording = Object.hasOwn(wordings, entry.msg) ? wordings[entry.msg] : plainRow;
-    const isSaid = entry.msg === "notification delivered" && options.logReceivers.has(textOf(entry, "receiver"));
-    const row = isSaid ? null : (wording?.(entry) ?? null);
+    if (entry.msg === "notification delivered" && logReceivers.has(textOf(entry, "receiver"))) return "";
+    const row = (Object.hasOwn(wordings, entry.msg) ? wordings[entry.msg] : plainRow)?.(entry) ?? null;
     if (row === null) return "";
-    const date = entry.time.slice(0, 10);
-    const isNextDay = day !== null && date !== day;
+    const { word, name, text } = row;
+    const [date, clock] = [entry.time.slice(0, 10), entry.time.slice(11, 19)];
+    const head = day !== null && date !== day ? `${paint(`${date} UTC`, dim)}\n` : "";
     day = date;
-    return `${isNextDay ? `${paint(`${date} UTC`, dim)}\n` : ""}${line(row, entry.time)}\n`;
+    const named = name === "" ? "" : `${cutText(oneLine(name), mostNameColumns).padEnd(nameColumns)}  `;
+    const room = Math.min(columns, mostColumns) - `${clock} ${"".padEnd(wordColumns)} ${named}`.length;
+    // A person has to act on an error: all of it is shown.
+    const shown = word === "ERROR" ? escapeControls(text).trimEnd() : cutText(oneLine(text), room);
+    const padded = paint(word.padEnd(wordColumns), wordColours[word] ?? dim);
+    return `${head}${`${paint(clock, dim)} ${padded} ${paint(named, bold)}${shown}`.trimEnd()}\n`;
   };
 }
 
 /** Escapes outside text, so that it cannot control the terminal or imitate a line of the log. */
 function oneLine(text: string): string {
   return escapeControls(text.replaceAll(/[\t\n]+/g, " ").trim());
-}
-
-/** Returns the first line of a daemon on a terminal: version, address, work, and how to stop it. */
-export function firstLine(
-  facts: { readonly version: string; readonly url: string; readonly work: string },
-  isColoured: boolean,
-): string {
-  const paint = (text: string, colour: number): string => (isColoured ? `\u001b[${colour}m${text}\u001b[0m` : text);
-  return `flatline ${facts.version}  ${paint(facts.url, bold)}  ${facts.work}  ${paint("Ctrl-C stops", dim)}\n`;
-}
-
-/** Returns "5 organizations every 5m"; without the interval if the organizations differ. */
-export function describeWork(organizations: readonly Scheduled[], discover: readonly unknown[] = []): string {
-  const intervals = new Set(organizations.map((one) => evenIntervalMs(scheduleOf(one))));
-  const [intervalMs = null] = intervals;
-  const every = intervals.size > 1 || intervalMs === null ? "" : ` every ${formatLength(intervalMs)}`;
-  const configured = `${countOf(organizations.length, "organization")}${every}`;
-  // How many they list is known once the store is open.
-  const listed = `those of ${countOf(discover.length, "discovery source")}`;
-  if (discover.length === 0) return configured;
-  return organizations.length === 0 ? listed : `${configured} and ${listed}`;
 }
