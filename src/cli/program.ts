@@ -1,7 +1,6 @@
-import { Command, CommanderError, Option } from "commander";
+import { Command, CommanderError } from "commander";
 
 import { asFlatlineError, FlatlineError } from "../base/errors.ts";
-import { suggest } from "../base/suggestions.ts";
 import { escapeControls } from "../base/unseen-text.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 
@@ -12,10 +11,12 @@ const usageExitCode = 64;
  * rest as the error's code says (base/errors.ts); a stack trace is printed for a bug only when FLATLINE_DEBUG is set.
  */
 export async function runProgram(argv: readonly string[], context: CliContext): Promise<void> {
-  const program = createProgram(context, await loadCommands(argv));
+  // commander's own `help` takes one name only.
+  const line = argv[0] === "help" ? [...argv.slice(1), "--help"] : argv;
+  const program = createProgram(context, await loadCommands(line));
   try {
-    refuseStranded(program, argv);
-    await program.parseAsync(withoutHelpCommand(program, argv), { from: "user" });
+    refuseStranded(program, line);
+    await program.parseAsync(line, { from: "user" });
   } catch (error) {
     context.setExitCode(reportError(error, context));
   }
@@ -24,7 +25,6 @@ export async function runProgram(argv: readonly string[], context: CliContext): 
 function createProgram(context: CliContext, loaded: readonly Group[]): Command {
   const program = new Command("flatline")
     .description("Alerts when a liveness checker breaks and live phishing is silently marked as dead.")
-    .version(context.version, "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
     .helpCommand("help [command]", "print help of a command")
     .showSuggestionAfterError(true)
@@ -46,10 +46,7 @@ function createProgram(context: CliContext, loaded: readonly Group[]): Command {
     program.commandsGroup(heading);
     for (const register of commands) register(program, context);
   }
-  applyToAll(program, (command) => {
-    command.exitOverride().enablePositionalOptions().version(context.version, "-V, --version", "print the version");
-    nameChoices(command);
-  });
+  addVersion(program, context.version);
   return program;
 }
 
@@ -66,43 +63,6 @@ function refuseStranded(program: Command, [word = ""]: readonly string[]): void 
     throw new FlatlineError("usage", `unknown command '${word}'; did you mean ${meant.join(" or ")}?`);
 }
 
-/**
- * Returns the command line with `--help` in the place of the command `help`, of which commander takes one name only, and says
- * nothing of a wrong one.
- * @throws FlatlineError usage: there is no such command
- */
-function withoutHelpCommand(program: Command, argv: readonly string[]): string[] {
-  const path: string[] = [];
-  let command = program;
-  let isHelp = false;
-  for (const word of argv) {
-    const child = command.commands.find((one) => one.name() === word);
-    if (child !== undefined) {
-      command = child;
-      path.push(word);
-    } else if (word === "help" && command.commands.length > 0) isHelp = true;
-    else if (!isHelp) break;
-    else if (word !== "-h" && word !== "--help") {
-      const names = command.commands.map((one) => one.name());
-      throw new FlatlineError("usage", `unknown command '${[...path, word].join(" ")}'${suggest(word, names)}`);
-    }
-  }
-  return isHelp ? [...path, "--help"] : [...argv];
-}
-
-/** Lets a command say of an option or argument with choices which they are, and begin with its name. */
-function nameChoices({ options, registeredArguments }: Command): void {
-  for (const target of [...options, ...registeredArguments]) {
-    const { argChoices: choices } = target;
-    if (choices === undefined) continue;
-    const name = target instanceof Option ? target.flags : `<${target.name()}>`;
-    target.argParser((value: string) => {
-      if (choices.includes(value)) return value;
-      throw new FlatlineError("usage", `${name} must be one of ${choices.join(", ")}, not '${value}'`);
-    });
-  }
-}
-
 const rootHelp = `
 The configuration file is -c FILE, else $FLATLINE_CONFIG, else ./flatline.yaml, else /etc/flatline/flatline.yaml.
 Where a daemon has the configured store, it is asked; with --url or $FLATLINE_URL, and --token-file or $FLATLINE_TOKEN,
@@ -116,11 +76,9 @@ Examples:
   flatline import events events.csv.gz load liveness events into the embedded store
 `;
 
-function applyToAll(command: Command, apply: (command: Command) => void): void {
-  for (const child of command.commands) {
-    apply(child);
-    applyToAll(child, apply);
-  }
+function addVersion(command: Command, version: string): void {
+  command.version(version, "-V, --version", "print the version");
+  for (const child of command.commands) addVersion(child, version);
 }
 
 /** Prints what went wrong, for whom, and what to do; answers the exit code. */
