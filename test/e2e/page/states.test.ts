@@ -233,7 +233,7 @@ receivers: [{ name: ops, type: log }, { name: lead, type: log }, { name: gone, t
     ["judging 60", "/incidents/MANY/judge", /What was it, in/],
     ["releasing 60", "/incidents/MANY/release", /to release so many/],
     ["one that spikes, with a very long name", `/o/${long}`, /It began with/],
-    ["one of which an hour is known", "/o/young", /what is usual cannot be said/],
+    ["one of which an hour is known", "/o/young", /What is usual cannot be said/],
     ["one that is unknown", "/o/unknown", /It has never had a result/],
     ["one whose gate is held", "/o/over", /Its takedowns are on hold since/],
     ["silences", "/silences", /hold back/],

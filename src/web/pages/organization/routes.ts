@@ -9,7 +9,6 @@ import { html, nothing, type Html } from "../../parts/html.ts";
 import { chartOfIncident, readDeathsChart } from "../../read/chart.ts";
 import { readOrganization, type OrganizationFacts, type OrganizationSources } from "../../read/organization.ts";
 import { renderChart } from "../chart.ts";
-import type { ChartAct } from "../../read/chart.ts";
 import { renderDeadAssets } from "../dead-assets.ts";
 import { renderMessage, type PageContent } from "../frame.ts";
 import { missing, type Site } from "../site.ts";
@@ -66,34 +65,18 @@ export function addOrganizationPages(server: FastifyInstance, options: Organizat
   });
 
   async function chartOf(facts: OrganizationFacts, params: URLSearchParams): Promise<Html> {
-    const { slug, windowHours, open, nowMs } = facts;
+    const { slug, windowHours, open, nowMs, incidents } = facts;
     const { incident = null, members = [] } = open === null ? {} : chartOfIncident(open.own);
+    const fromMs = Math.min(nowMs, ...incidents.map(({ incident: { startedAtMs } }) => startedAtMs)) - weekMs;
+    const markers = await running.store.markers.between({ slug, fromMs, toMs: nowMs });
     const data = await readDeathsChart(running, {
       subject: slug,
       params,
       members: members.length > 0 ? members : [{ slug, windowHours, expected: null, beganMs: nowMs }],
       incident: members.length > 0 ? incident : null,
-      acts: await actsOf(facts),
+      acts: markers.map(({ atMs, text }) => ({ atMs, mark: "marker", text: `«${breakAddresses(text)}»` })),
     });
     return renderChart(data, organizationPath(slug), params);
-  }
-
-  /** Markers, and what people did with its alerts. */
-  async function actsOf({ slug, nowMs, incidents }: OrganizationFacts): Promise<readonly ChartAct[]> {
-    const own = incidents.flatMap(({ members }) => members.filter((alert) => alert.slug === slug));
-    const fromMs = Math.min(nowMs, ...own.map((alert) => alert.startsAtMs)) - weekMs;
-    const markers = await running.store.markers.between({ slug, fromMs, toMs: nowMs });
-    return [
-      ...markers.map(({ atMs, text }): ChartAct => ({ atMs, mark: "marker", text: `«${breakAddresses(text)}»` })),
-      ...own.flatMap(({ acknowledgement, judgement }): ChartAct[] => [
-        ...(acknowledgement === null
-          ? []
-          : [{ atMs: acknowledgement.atMs, mark: "dot", text: "acknowledged" } as const]),
-        ...(judgement === undefined
-          ? []
-          : [{ atMs: judgement.atMs, mark: "dot", text: `judged ${judgement.verdict}` } as const]),
-      ]),
-    ].toSorted((left, right) => left.atMs - right.atMs);
   }
 }
 

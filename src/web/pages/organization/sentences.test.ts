@@ -103,20 +103,14 @@ const judgement = { verdict: "checker", comment: null, by: "dana", note: null, a
 const held = (changes: object = {}): OrganizationFacts["gate"] =>
   ({ failure: { atMs: Date.parse("2026-11-21T04:48:00Z") }, incident: { number: 38 }, ...changes }) as never;
 const queue = check({ state: { check: "review-queue" }, severity: "warn", sinceMs: at(2), counts: null });
+const unknown = "acme could not be checked since 19:07: no answer within 30 s (timeout).";
+const thin = "What is usual cannot be said: too little of its past is known.";
 const ok = "acme is ok: 61 deaths in 24 h, 58.3 expected (1.0×).";
 
 const rows: readonly (readonly [state: string, sentences: readonly string[], changes: Partial<OrganizationFacts>])[] = [
-  ["ok", [ok, "Nothing has been wrong for 12 d 4 h."], {}],
-  [
-    "ok, of a service without counts, since this minute",
-    ["acme is ok."],
-    { checks: [check({ counts: null, sinceMs: nowMs })] },
-  ],
-  [
-    "ok, with little known",
-    ["acme is ok: 61 deaths in 24 h.", "Nothing has been wrong for 12 d 4 h."],
-    { isThin: true, firstEventMs: at(25) },
-  ],
+  ["ok", [ok], {}],
+  ["ok, of a service without counts", ["acme is ok."], { checks: [check({ counts: null })] }],
+  ["ok, with little known", [ok, thin], { isThin: true }],
   [
     "ok, its gate shut",
     [ok, "Its takedowns are on hold since 21 Nov 04:48: nobody has judged incident 38."],
@@ -134,22 +128,9 @@ const rows: readonly (readonly [state: string, sentences: readonly string[], cha
     { checks: [spiking], open: openPart() },
   ],
   [
-    "in an incident, with a day and an hour known",
-    [
-      "acme: 2,875 deaths in 24 h.",
-      "Only 1 h before them is known, so what is usual cannot be said.",
-      "It began with incident 41 at 21:37.",
-    ],
-    { checks: [spiking], open: openPart({ organizations: 1 }), isThin: true, firstEventMs: at(25) },
-  ],
-  [
     "in an incident, with nothing known before",
-    [
-      "acme: 2,875 deaths in 24 h.",
-      "Nothing before them is known, so what is usual cannot be said.",
-      "It began with 1 other at 21:37.",
-    ],
-    { checks: [spiking], open: openPart({ organizations: 2 }), isThin: true, firstEventMs: at(3) },
+    ["acme: 2,875 deaths in 24 h, 125 expected (23.0×).", thin, "It began with 1 other at 21:37."],
+    { checks: [spiking], open: openPart({ organizations: 2 }), isThin: true },
   ],
   [
     "pending",
@@ -159,34 +140,16 @@ const rows: readonly (readonly [state: string, sentences: readonly string[], cha
     ],
     { checks: [spiking], pending: { firesAtMs: nowMs + 5 * minuteMs } },
   ],
-  [
-    "pending for want of a past",
-    ["acme spikes: 131 deaths in 24 h.", "Its alert is pending: too little of its past is known to say more."],
-    { checks: [spiking], pending: { firesAtMs: null }, isThin: true },
-  ],
-  [
-    "unknown, with a code",
-    ["acme could not be checked since 19:07: no answer within 30 s (timeout).", "The last result, ok, is from 18:07."],
-    { checks: [unasked] },
-  ],
+  ["unknown, with a code", [unknown, "The last result, ok, is from 18:07."], { checks: [unasked] }],
   [
     "unknown with all others",
-    [
-      "acme could not be checked since 19:07: no answer within 30 s (timeout).",
-      "The last result, ok, is from 18:07. It began with 119 others.",
-    ],
+    [unknown, "The last result, ok, is from 18:07.", "It began with 119 others."],
     { checks: [unasked], open: openPart({ family: "unreachable" }) },
   ],
   [
     "unknown from the beginning",
-    [
-      "acme could not be checked since 19:07: no answer within 30 s (timeout).",
-      "It has never had a result. It began with incident 41.",
-    ],
-    {
-      checks: [{ ...unasked, state: { ...unasked.state, lastResultReport: null } }],
-      open: openPart({ family: "unreachable", organizations: 1 }),
-    },
+    [unknown, "It has never had a result."],
+    { checks: [{ ...unasked, state: { ...unasked.state, lastResultReport: null } }] },
   ],
   [
     "unknown for want of a run",
