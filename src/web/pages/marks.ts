@@ -68,12 +68,6 @@ export const symbols: Html = html`<svg class="defs" width="0" height="0" aria-hi
     <symbol id="m-stop" viewBox="0 0 14 14">
       <path d="M1 7h9M10.5 2.5v9" fill="none" stroke="currentColor" stroke-width="1.8" />
     </symbol>
-    <pattern id="p-warn" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
-      <path fill="var(--warn)" d="M0 0h2.6v5H0z" />
-    </pattern>
-    <pattern id="p-unknown" width="5" height="5" patternUnits="userSpaceOnUse">
-      <path fill="var(--unknown)" d="M0 0h3v5H0z" />
-    </pattern>
   </defs>
 </svg>`;
 

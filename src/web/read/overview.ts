@@ -99,8 +99,6 @@ function rowsOf(running: Running, { alerts, held, nowMs }: FleetSnapshot) {
       heldSinceMs: held.get(slug) ?? null,
       /** For how long its next run is late; null: it is not. */
       lateMs: isLate(state, nowMs) ? nowMs - state.nextDueAtMs : null,
-      /** Since when its severity holds. */
-      sinceMs: state.severitySinceMs,
     };
   });
 }

@@ -1,6 +1,6 @@
 import { formatCount } from "../../../base/numbers.ts";
 import type { Severity } from "../../../contract/severity.ts";
-import { countOf, durationText } from "../../../words/numbers.ts";
+import { countOf } from "../../../words/numbers.ts";
 import type { Overview, OverviewRow } from "../../read/overview.ts";
 import { shownSeverities } from "../marks.ts";
 import { headline } from "../../../words/headline.ts";
@@ -21,8 +21,7 @@ export function overviewSentences(overview: Overview, withPeople: boolean): read
     const sentences = headline(first.headline, { nowMs: overview.nowMs, withPeople });
     const isOfPlatform = first.incident.family === "unreachable";
     if (open.length > 1 && !isOfPlatform) return [`${formatCount(open.length)} incidents are open.`, sentences[0]];
-    const isAlone = first.headline.alone !== null && first.incident.family === "deaths";
-    return isAlone ? [...sentences, ...othersAreOk(rows)] : sentences;
+    return sentences;
   }
   const waiting = rows.filter(({ isWaiting }) => isWaiting).length;
   if (waiting === rows.length)
@@ -35,14 +34,7 @@ export function overviewSentences(overview: Overview, withPeople: boolean): read
   if (others !== null) return [others];
   const ok = rows.length === 1 ? "The one organization is ok" : `All ${formatCount(rows.length)} organizations are ok`;
   const left = leftWords(unfinished);
-  return left === null ? [`${ok}.`, ...flatSentence(overview)] : [`${ok}; ${left}.`];
-}
-
-function othersAreOk(rows: readonly OverviewRow[]): string[] {
-  const others = rows.length - 1;
-  const bad = rows.filter(({ severity }) => severity !== "ok").length - 1;
-  if (others === 0 || bad > 0) return [];
-  return [others === 1 ? "The other one is ok." : `The other ${formatCount(others)} are ok.`];
+  return [`${ok}${left === null ? "" : `; ${left}`}.`];
 }
 
 /** What spikes and is told to nobody: it is pending, or silenced. */
@@ -90,12 +82,6 @@ function leftWords({ gates, incidents }: Overview["unfinished"]): string | null 
   if (gates.size === 0) return incidents.size === 0 ? null : judged;
   const held = `takedowns of ${countOf(gates.size, "organization")} are still on hold`;
   return incidents.size === 0 ? held : `${held}: ${judged}`;
-}
-
-function flatSentence({ rows, nowMs }: Overview): string[] {
-  const since = rows.flatMap(({ sinceMs }) => sinceMs ?? []);
-  if (since.length < rows.length) return [];
-  return [`Flat for ${durationText(nowMs - Math.max(...since))}.`];
 }
 
 /** Returns the title of the document. */

@@ -13,7 +13,7 @@ import type { EventsPort } from "../../ports/events.ts";
 import type { Site } from "../site.ts";
 import { renderBand, renderUnfinished, renderUnwatched } from "./band.ts";
 import { overviewSentences, overviewTitle } from "./headline.ts";
-import { layOut, renderCounters, renderOrganizations } from "./table.ts";
+import { renderOrganizations } from "./table.ts";
 
 export interface OverviewRoutes extends OverviewSources {
   readonly site: Site;
@@ -31,9 +31,8 @@ export function addOverviewPage(server: FastifyInstance, routes: OverviewRoutes)
   site.addPage(server, "/", "public", async ({ search, withDetails: withPeople }) => {
     const read = await readOverview(routes);
     const overview = withPeople ? read : { ...read, open: read.open.map(withoutReceiverNames) };
-    const layout = layOut(overview, search);
     const main = html`${renderTop(overview, withPeople)}
-    ${overview.rows.length === 0 ? renderEmpty() : html`${renderCounters(overview.rows, search)}${withPeople ? await eventLines() : nothing}${renderOrganizations(overview, search, layout)}`}`;
+    ${overview.rows.length === 0 ? renderEmpty() : html`${withPeople ? await eventLines() : nothing}${renderOrganizations(overview, search)}`}`;
     return {
       title: overviewTitle(overview),
       current: "organizations",
