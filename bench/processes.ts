@@ -17,8 +17,10 @@ import {
 import type { Readings } from "./harness/benchmark.ts";
 
 export interface DaemonOptions {
-  /** flatline.yaml, but for `server` and `storage`. */
+  /** flatline.yaml, but for `server.listen` and `storage`. */
   readonly config: string;
+  /** Keys of `server` beside `listen`. */
+  readonly server?: string;
   /** [the file `flatline.db` in its folder] */
   readonly storage?: string;
   /** Fills `flatline.db` in the folder before the start. */
@@ -53,11 +55,14 @@ export async function tempFolder(releases: AsyncDisposableStack): Promise<string
 
 /** The built program, `flatline run`, in a temporary folder of its own; resolves when it is ready. */
 export async function startDaemon(
-  { config, storage = "{ path: flatline.db }", prepare }: DaemonOptions,
+  { config, server = "", storage = "{ path: flatline.db }", prepare }: DaemonOptions,
   releases: AsyncDisposableStack,
 ): Promise<{ readonly pid: number; readonly url: string }> {
   const cwd = await tempFolder(releases);
-  await writeFile(join(cwd, "flatline.yaml"), `${config}\nserver: { listen: "127.0.0.1:0" }\nstorage: ${storage}\n`);
+  await writeFile(
+    join(cwd, "flatline.yaml"),
+    `${config}\nserver: { listen: "127.0.0.1:0", ${server} }\nstorage: ${storage}\n`,
+  );
   await prepare?.(cwd);
   const daemon = await startBuilt(["-c", "flatline.yaml"], { cwd });
   releases.defer(async () => void (await stopProgram(daemon)));
