@@ -52,7 +52,7 @@ function hostileNotice(text: string, findings: number, index = 0): AlertNotice {
 }
 
 function notificationsOf(text: string, findings: number, organizations: number): Notification[] {
-  const one: Notification = { ...sampled, summary: text, alerts: [hostileNotice(text, findings)] };
+  const one: Notification = { ...sampled, alerts: [hostileNotice(text, findings)] };
   const alerts = Array.from({ length: organizations }, (_, index) => hostileNotice(`${text}${index}`, 1, index));
   const assetTypes = Array.from({ length: 40 }, (_, index) => ({
     assetType: `${text}${index}`,

@@ -10,20 +10,21 @@ import { breakAddress, breakAddresses } from "../base/broken-address.ts";
 import { secondMs } from "../base/time.ts";
 import { brokenResult } from "../contract/healthcheck.ts";
 import { iso } from "../contract/v1/instant.ts";
+import { summaryOf } from "../words/alert.ts";
 
 /** The webhook payload, version 1 (CONTRACT 7); templates see it with broken addresses. */
 export type NotificationPayload = ReturnType<typeof notificationPayload>;
 
 /** Returns the payload of CONTRACT 7: times in ISO 8601; fields may be added, `version` changes when one changes meaning. */
 export function notificationPayload(notification: Notification) {
-  const { id, receiver, status, severity, summary, externalUrl, fleet, incident } = notification;
+  const { id, receiver, status, severity, externalUrl, fleet, incident } = notification;
   return {
     version: "1" as const,
     id,
     receiver,
     status,
     severity,
-    summary,
+    summary: summaryOf(notification),
     generatedAt: iso(notification.generatedAtMs),
     externalUrl,
     fleet: fleet === null ? null : fleetPayload(fleet),

@@ -7,7 +7,6 @@ import type {
 } from "../alerting/notify/notification.ts";
 import { hourMs, minuteMs } from "../base/time.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
-import { summarize } from "../words/alert.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
 const startsAtMs = nowMs - 11 * hourMs - 40 * minuteMs;
@@ -210,10 +209,10 @@ export function sampleNotifications() {
     const { status, severity } = alert;
     const alerts = [alert];
     const told = { incident, fleet: null, ...given };
-    const summary = summarize(alerts, { incident: told.incident, nowMs });
     const id = "0196f0a2-0000-7000-8000-00000000a000";
     const externalUrl = "https://flatline.example.com";
-    return { id, receiver: "sample", status, severity, summary, generatedAtMs: nowMs, externalUrl, alerts, ...told };
+    const address = { receiver: "sample", recipient: null };
+    return { id, ...address, status, severity, generatedAtMs: nowMs, externalUrl, alerts, ...told };
   };
   const nothing = { startsAtMs: nowMs, peak: null, labels: {}, url: null, result: null, counts: null } as const;
   const { incident: _incident, onset: _onset, ...known } = firing;

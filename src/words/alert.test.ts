@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { hourMs, minuteMs } from "../base/time.ts";
 import { resultReport } from "../../test/support/reports.ts";
 import type { AlertNotice } from "../alerting/notify/notification.ts";
-import { summarize } from "./alert.ts";
+import { summaryOf } from "./alert.ts";
 
 const startsAtMs = Date.parse("2026-11-02T08:00:00.000Z");
 const report = resultReport({ startedAtMs: startsAtMs, severity: "fail", currentCount: 5_119 });
@@ -37,9 +37,9 @@ const ended = {
   reason: "back_to_ok",
   endsAtMs: startsAtMs + 2 * hourMs + 5 * minuteMs,
 } as const;
-const alone = { incident: null, nowMs: startsAtMs };
+const summary = (...alerts: AlertNotice[]) => summaryOf({ alerts, incident: null, generatedAtMs: startsAtMs });
 
-describe("summarize", () => {
+describe("summaryOf", () => {
   it.each<[string, AlertNotice[], string]>([
     [
       "one that fires says how many where how many were expected",
@@ -82,15 +82,15 @@ describe("summarize", () => {
       "fired meanwhile; acme: the rate is back under the threshold, lasted 2 h 5 min, peak fail with 5,119 deaths",
     ],
   ])("%s", (_rule, alerts, expected) => {
-    expect(summarize(alerts, alone)).toBe(expected);
+    expect(summary(...alerts)).toBe(expected);
   });
 
   it("of the review queue says how many wait and for how long", () => {
     const result = { ...report.result, observed: { queued: 3, oldestAgeSeconds: 5 * 3_600 } };
     const alert = notice({ check: "review-queue", result, counts: null, severity: "warn" });
 
-    expect(summarize([alert], alone)).toBe("acme: warn, 3 wait for review, the oldest for 5 h");
-    expect(summarize([notice({ ...ended, check: "review-queue", result })], alone)).toBe(
+    expect(summary(alert)).toBe("acme: warn, 3 wait for review, the oldest for 5 h");
+    expect(summary(notice({ ...ended, check: "review-queue", result }))).toBe(
       "acme: the queue is back under the threshold, lasted 2 h 5 min, peak fail",
     );
   });

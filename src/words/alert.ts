@@ -24,16 +24,19 @@ export function isTest(notice: Pick<AlertNotice, "event" | "isTest">): boolean {
 }
 
 /** Returns the one line that says what happened. Plain text: its reader escapes it. */
-export function summarize(
-  alerts: readonly AlertNotice[],
-  { incident, nowMs }: Pick<Notification, "incident"> & { readonly nowMs: number },
-): string {
+export function summaryOf({
+  alerts,
+  incident,
+  generatedAtMs: nowMs,
+}: Pick<Notification, "alerts" | "incident" | "generatedAtMs">): string {
   const latest = [...new Map(alerts.map((alert) => [alert.id, alert])).values()];
   if (latest.length > 0 && latest.every(isActNotice)) return plainText(actTitle(alerts));
+  const mark = alerts.some((alert) => alert.isTest === true) ? "[TEST] " : "";
   const isOfOne = latest.length === 1 && (incident === null || incident.own.organizations <= 1);
-  if (incident !== null && !isOfOne) return plainText(headline(incident.headline, { nowMs, withPeople: true })[0]);
+  if (incident !== null && !isOfOne)
+    return `${mark}${plainText(headline(incident.headline, { nowMs, withPeople: true })[0])}`;
   const isBoth = alerts.length > 1 && isOfOne && latest.every(({ status }) => status === "resolved");
-  return `${isBoth ? "fired meanwhile; " : ""}${latest.map(alertLine).join("; ")}`;
+  return `${mark}${isBoth ? "fired meanwhile; " : ""}${latest.map(alertLine).join("; ")}`;
 }
 
 const firingWords: Partial<Record<NoticeEvent, string>> = {

@@ -55,9 +55,13 @@ describe("a message", () => {
   });
 
   it("marks tests and sample incidents", () => {
-    const [begin, end] = testIncident({ newId: () => "n", receiver: "ops", nowMs: 0, externalUrl: null }).map((one) =>
-      messageOf(one),
-    );
+    const [begin, end] = testIncident({
+      newId: () => "n",
+      receiver: "ops",
+      recipient: null,
+      nowMs: 0,
+      externalUrl: null,
+    }).map((one) => messageOf(one));
 
     expect([begin?.title, end?.title]).toEqual([
       "[TEST] test: 120 deaths in 24 h, 4.0 expected (30.0×).",

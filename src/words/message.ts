@@ -6,7 +6,7 @@ import { pageUrl } from "../base/uri-text.ts";
 import { checkKind } from "../checks/checks.ts";
 import { brokenFinding } from "../contract/healthcheck.ts";
 import { compareSeverity, type Severity } from "../contract/severity.ts";
-import { actSentence, actTitle, alertLine, isActNotice, isTest, peakSentence } from "./alert.ts";
+import { actSentence, actTitle, alertLine, isActNotice, isTest, peakSentence, summaryOf } from "./alert.ts";
 import { alertFacts, incidentFacts, labelFacts, labelsFact, type Fact } from "./facts.ts";
 import { headline } from "./headline.ts";
 import { countOf, durationText, instantText } from "./numbers.ts";
@@ -138,14 +138,15 @@ function actWords(notices: readonly AlertNotice[]): Words {
 }
 
 /** A test, or alerts of an incident that is not kept any more. */
-function alertWords({ summary, generatedAtMs }: Notification, notices: readonly AlertNotice[]): Words {
+function alertWords(notification: Notification, notices: readonly AlertNotice[]): Words {
+  const { generatedAtMs } = notification;
   const [only, ...others] = notices;
   if (only?.event === "test") {
     const text = "This is a test of flatline's notifications. Nothing is wrong.";
     return { title: "[TEST] test notification", text, facts: labelFacts(only), lists: [] };
   }
   if (only === undefined || others.length > 0)
-    return { title: summary, text: "", facts: [], lists: [first(notices.map(alertLine))] };
+    return { title: summaryOf(notification), text: "", facts: [], lists: [first(notices.map(alertLine))] };
   return { title: alertLine(only), text: "", facts: alertFacts(only), lists: alertLists(only, generatedAtMs) };
 }
 

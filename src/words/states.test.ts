@@ -59,7 +59,7 @@ function told({ members, incident: given = {} }: Given, facts: HeadlineFacts) {
     receiver: "ops",
     status: firing === 0 ? "resolved" : "firing",
     severity: summary.severity,
-    summary: "",
+    recipient: null,
     generatedAtMs: nowMs,
     externalUrl: null,
     fleet: null,

@@ -175,7 +175,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       const ops = world.receivers.get("ops");
       let isRefused = true;
       if (ops !== undefined)
-        ops.answer = ({ alerts }, recipient): DeliveryOutcome => {
+        ops.answer = ({ alerts, recipient }): DeliveryOutcome => {
           if (isRefused && recipient === "kim") return { kind: "rejected", error: "550" };
           told.push(...alerts.map(({ event, reason }) => `${recipient} ${event} ${reason}`));
           return { kind: "accepted", detail: "" };

@@ -35,11 +35,7 @@ let timedOut: string[];
 let logged: { readonly level: string; readonly fields: object; readonly message: string }[];
 let outbox: Outbox;
 
-type Answer = (
-  notification: Notification,
-  signal: AbortSignal,
-  recipient: string | null,
-) => DeliveryOutcome | Promise<DeliveryOutcome>;
+type Answer = (notification: Notification, signal: AbortSignal) => DeliveryOutcome | Promise<DeliveryOutcome>;
 
 function receiver(
   name: string,
@@ -54,9 +50,9 @@ function receiver(
       ...(resendIntervalMs === undefined ? {} : { resendIntervalMs }),
       ...(recipients === undefined ? {} : { recipients }),
       ...(answerMs === undefined ? {} : { answerMs }),
-      deliver: async (notification, { signal, recipient = null }) => {
+      deliver: async (notification, { signal }) => {
         attempts.push({ receiver: name, id: notification.id, atMs: clock.nowMs() - startMs });
-        return answer(notification, signal, recipient);
+        return answer(notification, signal);
       },
     },
     timeoutMs: 10 * secondMs,
@@ -123,7 +119,7 @@ async function enqueue(
   recipient: string | null = null,
 ): Promise<void> {
   const nowMs = clock.nowMs();
-  const payload = JSON.stringify(testNotification({ id, receiver: name, nowMs, externalUrl: null }));
+  const payload = JSON.stringify(testNotification({ id, receiver: name, recipient, nowMs, externalUrl: null }));
   await store.outbox.enqueue([{ id, receiver: name, recipient, createdAtMs: nowMs, incident, payload }]);
 }
 
@@ -475,7 +471,7 @@ describe("receivers after a reload", () => {
 describe("recipients of one receiver", () => {
   it("are each delivered to alone: what one does not accept is retried for that one", async () => {
     open([
-      receiver("mail", (_notification, _signal, recipient) => (recipient === "kim" ? down : accepted), {
+      receiver("mail", ({ recipient }) => (recipient === "kim" ? down : accepted), {
         recipients: ["kim", "lee"],
       }),
     ]);
@@ -521,7 +517,13 @@ describe("recipients of one receiver", () => {
 
 describe("a receiver that forgets", () => {
   it("is told again every resendInterval, outside of the queue and never beside a delivery", async () => {
-    const resent = testNotification({ id: "again", receiver: "am", nowMs: startMs, externalUrl: null });
+    const resent = testNotification({
+      id: "again",
+      receiver: "am",
+      recipient: null,
+      nowMs: startMs,
+      externalUrl: null,
+    });
     let underWay = 0;
     open(
       [

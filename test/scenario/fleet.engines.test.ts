@@ -6,6 +6,7 @@ import type { Incident } from "../../src/store/alerts/incidents.ts";
 import { resultReport } from "../support/reports.ts";
 import { storeEngines, type StoreEngineCase } from "../support/store/engines.ts";
 import { createAlertingWorld, type AlertingWorld, type WorldOptions } from "../support/alerting-world.ts";
+import { summaryOf } from "../../src/words/alert.ts";
 
 let world: AlertingWorld;
 let engine: StoreEngineCase["engine"];
@@ -94,7 +95,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
           { assetType: "EMAIL", count: 30, share: 0.25 },
         ],
       });
-      expect(world.notifications()[0]?.summary).toContain(
+      expect(world.notifications().map(summaryOf)[0]).toContain(
         "3 of 10 organizations began to spike within 1 minute, from one cause.",
       );
     });

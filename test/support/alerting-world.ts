@@ -24,10 +24,7 @@ import { engineNamed, type StoreEngineCase } from "./store/engines.ts";
 import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts";
 
 /** What a receiver does with each delivery; a test changes it at will. */
-export type Answer = (
-  notification: Notification,
-  recipient: string | null,
-) => DeliveryOutcome | Promise<DeliveryOutcome>;
+export type Answer = (notification: Notification) => DeliveryOutcome | Promise<DeliveryOutcome>;
 
 /** A receiver that notes what it was sent. */
 export interface FakeReceiver {
@@ -215,9 +212,9 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
           type: "fake",
           ...(resendIntervalMs === undefined ? {} : { resendIntervalMs }),
           ...(recipients === undefined ? {} : { recipients }),
-          deliver: async (notification, { recipient = null }) => {
+          deliver: async (notification) => {
             fake.attempts.push({ atMs: clock.nowMs(), id: notification.id });
-            const outcome = await fake.answer(notification, recipient);
+            const outcome = await fake.answer(notification);
             if (outcome.kind === "accepted") fake.accepted.push(notification);
             return outcome;
           },

@@ -1,7 +1,6 @@
 import type { AlertNotice, FleetNotice, IncidentNotice, Notification } from "../../src/alerting/notify/notification.ts";
 import type { Finding, HealthcheckResult } from "../../src/contract/healthcheck.ts";
 import { sampleNotifications } from "../../src/receivers/sample-notifications.ts";
-import { summarize } from "../../src/words/alert.ts";
 
 const samples = sampleNotifications();
 const { generatedAtMs: nowMs } = samples.firing;
@@ -131,8 +130,7 @@ export function notifications() {
   ): Notification => {
     const status = alerts.some((alert) => alert.status === "firing") ? "firing" : "resolved";
     const severity = part(alerts[0]).severity;
-    const summary = summarize(alerts, { incident, nowMs });
-    return { ...samples.firing, status, severity, summary, fleet, incident, alerts };
+    return { ...samples.firing, status, severity, fleet, incident, alerts };
   };
   const [one, oneOver, manyOver] = [incidentOf(1, 1), incidentOf(1, 0), incidentOf(12, 0)];
   const { evidence: _evidence, sample: _sample, ...fleetOver } = { ...fleet, spiking: 0, assetTypes: [] };

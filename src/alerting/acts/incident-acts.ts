@@ -5,9 +5,8 @@ import type { AuditAct } from "../../store/acts/audit.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
 import type { AlertComment, CommentedAct } from "../../store/alerts/log.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
-import type { Reason } from "../decide/reasons.ts";
 import type { AlertingSettings } from "../settings.ts";
-import { noteActNotice, releasedEntries, type ActEntry } from "./act-notice.ts";
+import { noteAct, type ActEntry } from "../notify/act-news.ts";
 import { planAct, type ActFacts, type ActPlan, type IncidentAct, type IncidentActRequest } from "./plan-act.ts";
 
 /** What acts are done with. */
@@ -61,7 +60,7 @@ export async function actOnIncident(
 ): Promise<DoneAct> {
   const { settings, nowMs } = context;
   const plan = planAct(request, await readActFacts(parts, context, request));
-  const { changed, ended, opened } = plan;
+  const { changed, ended } = plan;
   const ids = changed.map((alert) => alert.id);
   if (ids.length === 0) return { ...plan, comment: null };
   const { act, author } = request;
@@ -75,9 +74,8 @@ export async function actOnIncident(
       { ...said, how: hold.how, atMs: nowMs },
     );
   const comment = said.comment === null ? null : await keepComment(parts, context, request, plan, said.comment);
-  const entries = [...changed.flatMap((kept) => entryOf(act, kept, said)), ...releasedEntries(opened, said)];
   // One act is one notification, however many alerts it is of.
-  await noteActNotice(parts, { settings, actId: context.newId(), nowMs }, entries);
+  await noteAct(parts, settings, { actId: context.newId(), atMs: nowMs }, entriesOf(act, plan, said));
   return { ...plan, comment };
 }
 
@@ -175,23 +173,34 @@ async function keepComment(
   return comment;
 }
 
-/** What it means for receivers, beside the gates; a silence means nothing. */
-function entryOf(act: IncidentAct, alert: Alert, said: Pick<ActEntry, "by" | "comment">): ActEntry[] {
-  const entry = (event: ActEntry["event"], reason: Reason): ActEntry[] => [{ event, reason, alert, ...said }];
+/** What receivers are told of an act: what was done to each alert, then what of a gate that opened held it last. */
+function entriesOf(act: IncidentAct, { changed, opened }: ActPlan, said: Pick<ActEntry, "by" | "comment">): ActEntry[] {
+  const told = newsOf(act);
+  return [
+    ...(told === null ? [] : changed.map((alert) => ({ ...told, alert, ...said }))),
+    ...opened.map(({ how, ...alert }): ActEntry => {
+      const reason = how === "judged" ? "released_by_judgement" : "released_by_hand";
+      return { event: "released", reason, alert, ...said };
+    }),
+  ];
+}
+
+function newsOf(act: IncidentAct): Pick<ActEntry, "event" | "reason"> | null {
   switch (act.kind) {
     case "acknowledge":
-      return entry("acknowledged", "acknowledged");
+      return { event: "acknowledged", reason: "acknowledged" };
     case "unacknowledge":
-      return entry("unacknowledged", "unacknowledged");
+      return { event: "unacknowledged", reason: "unacknowledged" };
     case "judge":
-      return entry("judged", `judged_${act.verdict}`);
+      return { event: "judged", reason: `judged_${act.verdict}` };
     case "withdraw":
-      return entry("judged", "judgement_withdrawn");
+      return { event: "judged", reason: "judgement_withdrawn" };
     case "comment":
-      return entry("commented", "commented");
+      return { event: "commented", reason: "commented" };
+    // What it opens is said of the gates.
     case "release":
     case "silence":
-      return [];
+      return null;
     default:
       return act satisfies never;
   }

@@ -6,7 +6,7 @@ import { testNotification } from "../notify/test-notification.ts";
 import { sendOnce } from "./attempt.ts";
 import type { DeliveryOutcome } from "./receiver.ts";
 
-const notification = testNotification({ id: "n1", receiver: "ops", nowMs: 0, externalUrl: null });
+const notification = testNotification({ id: "n1", receiver: "ops", recipient: null, nowMs: 0, externalUrl: null });
 const context = { signal: new AbortController().signal, nowMs: 0 };
 const tooLarge: DeliveryOutcome = { kind: "rejected", error: "HTTP 413", isTooLarge: true };
 const accepted: DeliveryOutcome = { kind: "accepted", detail: "HTTP 200" };

@@ -30,10 +30,11 @@ export interface AttemptOptions {
  */
 export async function attemptDelivery(
   { receiver, timeoutMs }: OutboxReceiver,
-  { notification, recipient }: { readonly notification: Notification; readonly recipient: string | null },
+  notification: Notification,
   { clock, metrics, stop, graceMs }: AttemptOptions,
 ): Promise<DeliveryOutcome> {
   // It was formed before a reload, which may have taken the recipient away, or given the receiver another type.
+  const { recipient } = notification;
   if (!recipientsOf(receiver).includes(recipient))
     return {
       kind: "rejected",
@@ -58,7 +59,7 @@ export async function attemptDelivery(
     else signal.addEventListener("abort", () => void wait(), { once: true });
   });
   try {
-    const context = { signal: deadline.signal, answerSignal: signal, nowMs: clock.nowMs(), recipient };
+    const context = { signal: deadline.signal, answerSignal: signal, nowMs: clock.nowMs() };
     return await Promise.race([sendOnce(receiver, notification, context), late]);
   } catch (error) {
     // Its message may hold an address: only the kind of the error is stored.
@@ -92,8 +93,7 @@ export async function sendOnce(
 
 /** Returns an attempt and its answer as they are kept. */
 export function answeredAttempt(
-  { id: notificationId, receiver, incident, alerts }: Notification,
-  recipient: string | null,
+  { id: notificationId, receiver, recipient, incident, alerts }: Notification,
   outcome: DeliveryOutcome,
   { atMs, tookMs }: Pick<NewDeliveryAttempt, "atMs" | "tookMs">,
 ): NewDeliveryAttempt {

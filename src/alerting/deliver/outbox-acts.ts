@@ -4,7 +4,7 @@ import { iso } from "../../contract/v1/instant.ts";
 import type { OutboxEntryAnswer } from "../../contract/v1/operator.ts";
 import type { OutboxEntry } from "../../store/alerts/outbox.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
-import type { NotificationFacts } from "../notify/notification.ts";
+import type { Notification } from "../notify/notification.ts";
 import type { Store } from "../../store/store.ts";
 
 /** What a person can do with an entry of the outbox. */
@@ -18,7 +18,7 @@ export interface OutboxAct {
 export function retryEntry(store: Pick<Store, "transaction">, act: OutboxAct): Promise<void> {
   return change(store, act, "outbox.retry", async ({ outbox, queued }) => {
     const outcome = await outbox.retry(act.id, act.nowMs);
-    if (outcome.kind === "queued") return queued.goForward(readFacts(outcome.payload));
+    if (outcome.kind === "queued") return queued.goForward(readNotification(outcome.payload));
     if (outcome.kind === "unknown") throw new FlatlineError("not_found", noEntry);
     throw new FlatlineError("conflict", refusals[outcome.kind]);
   });
@@ -34,7 +34,7 @@ export function discardEntry(store: Pick<Store, "transaction">, act: OutboxAct):
   return change(store, act, "outbox.discard", async ({ outbox, queued }) => {
     const payload = await outbox.discard(act.id);
     if (payload === null) throw new FlatlineError("not_found", noEntry);
-    await queued.goBack(readFacts(payload), act.nowMs);
+    await queued.goBack(readNotification(payload), act.nowMs);
   });
 }
 
@@ -56,8 +56,8 @@ function change(
 const noEntry = "no notification that waits, and no dead letter, has this id";
 
 /** Reads what the notifier put into the outbox of the same schema version. */
-export function readFacts(payload: string): NotificationFacts {
-  return JSON.parse(payload) as NotificationFacts;
+export function readNotification(payload: string): Notification {
+  return JSON.parse(payload) as Notification;
 }
 
 /** Puts a notification of the outbox as the API answers it. */

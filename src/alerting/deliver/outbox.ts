@@ -7,11 +7,10 @@ import type { NewDeliveryAttempt } from "../../store/alerts/deliveries.ts";
 import type { EndedDelivery, LeasedEntry } from "../../store/alerts/outbox.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import type { Store } from "../../store/store.ts";
-import { worded } from "../notify/compose.ts";
-import type { Notification, NotificationFacts } from "../notify/notification.ts";
+import type { Notification } from "../notify/notification.ts";
 import { answeredAttempt, attemptDelivery, type OutboxReceiver } from "./attempt.ts";
 import { Lane } from "./lane.ts";
-import { readFacts } from "./outbox-acts.ts";
+import { readNotification } from "./outbox-acts.ts";
 import type { DeliveryOutcome } from "./receiver.ts";
 
 // Where others wake it, and entries that wait say when they are due, a look without a cause is rare.
@@ -148,9 +147,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
         const nowMs = clock.nowMs();
         const ours = await outbox.settle(stored.map(({ end }) => end));
         await deliveries.add(stored.flatMap((answer) => answer.attempt ?? []));
-        for (const { end, facts, pausedMs } of stored) {
-          const { receiver } = facts;
-          if (end.kind === "dead" && ours.has(end.id)) await queued.goBack(facts, nowMs);
+        for (const { end, notification, pausedMs } of stored) {
+          const { receiver } = notification;
+          if (end.kind === "dead" && ours.has(end.id)) await queued.goBack(notification, nowMs);
           if (pausedMs > 0) await outbox.pause({ receiver, untilMs: nowMs + pausedMs });
         }
         const claims = free.map((lane) => ({ receiver: lane.settings.receiver.name, nowMs, limit: lane.free() }));
@@ -173,16 +172,14 @@ export function createOutbox(options: OutboxOptions): Outbox {
   }
 
   async function deliver(claimed: Claimed, lane: Lane): Promise<void> {
-    const { entry, facts } = claimed;
+    const { entry, notification } = claimed;
     const startedMs = clock.monotonicMs();
     const { settings } = lane;
-    const { recipient } = entry;
     delivering.add(entry.id);
-    if (facts.alerts.length === 0)
+    if (notification.alerts.length === 0)
       return note({ ...claimed, end: { kind: "dropped", id: entry.id }, pausedMs: 0, tookMs: 0, attempt: null });
     lane.begin();
-    const notification = worded(facts);
-    const outcome = await attemptDelivery(settings, { notification, recipient }, attempt);
+    const outcome = await attemptDelivery(settings, notification, attempt);
     const tookMs = clock.monotonicMs() - startedMs;
     lane.end();
     // Aborted by our own stop, which queues it again.
@@ -192,7 +189,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const pausedMs = pauseOf(outcome);
     if (outcome.kind === "retry" && pausedMs > 0)
       logger.warn({ receiver: entry.receiver, askedMs: outcome.retryAfterMs, pausedMs }, "receiver asked for a pause");
-    const answered = answeredAttempt(notification, recipient, outcome, { atMs: nowMs, tookMs });
+    const answered = answeredAttempt(notification, outcome, { atMs: nowMs, tookMs });
     await note({ ...claimed, end, pausedMs, tookMs, attempt: answered });
   }
 
@@ -207,7 +204,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       const notification = isPaused ? null : await options.resend(name);
       if (notification === null) return;
       if (clock.monotonicMs() - askedMs >= beginWithinMs) return;
-      const outcome = await attemptDelivery(lane.settings, { notification, recipient: null }, attempt);
+      const outcome = await attemptDelivery(lane.settings, notification, attempt);
       const pausedMs = pauseOf(outcome);
       if (pausedMs > 0) await store.outbox.pause({ receiver: name, untilMs: clock.nowMs() + pausedMs });
       if (outcome.kind === "accepted") logger.debug({ receiver: name }, "alerts sent again");
@@ -262,7 +259,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const reason = "the receiver is no longer configured";
     const gone = await store.transaction(async ({ outbox, queued }) => {
       const payloads = await outbox.deadLetterUnknownReceivers([...lanes.keys()], reason);
-      for (const payload of payloads) await queued.goBack(readFacts(payload), clock.nowMs());
+      for (const payload of payloads) await queued.goBack(readNotification(payload), clock.nowMs());
       return payloads.length;
     });
     if (gone > 0) logger.error({ notifications: gone }, "notifications of removed receivers dead-lettered");
@@ -301,7 +298,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
 /** An entry that is to be delivered, and what it says. */
 interface Claimed {
   readonly entry: LeasedEntry;
-  readonly facts: NotificationFacts;
+  readonly notification: Notification;
 }
 
 /** Leaves out the ends of alerts that their receiver was told nothing of: what told of them was given up. */
@@ -309,14 +306,14 @@ async function withoutUntold(
   deliveries: Pick<StoreParts["deliveries"], "toldOfEach">,
   entries: readonly LeasedEntry[],
 ): Promise<readonly Claimed[]> {
-  const claimed = entries.map((entry) => ({ entry, facts: readFacts(entry.payload) }));
+  const claimed = entries.map((entry) => ({ entry, notification: readNotification(entry.payload) }));
   const isEnd = ({ event }: { readonly event: string }): boolean => event === "resolved" || event === "recovered";
-  const ended = claimed.flatMap(({ facts }) => facts.alerts.filter(isEnd).map(({ id }) => id));
+  const ended = claimed.flatMap(({ notification }) => notification.alerts.filter(isEnd).map(({ id }) => id));
   if (ended.length === 0) return claimed;
   const isTold = await deliveries.toldOfEach(ended);
-  return claimed.map(({ entry, facts }) => {
-    const alerts = facts.alerts.filter((one) => !isEnd(one) || isTold(one.id, facts));
-    return { entry, facts: { ...facts, alerts } };
+  return claimed.map(({ entry, notification }) => {
+    const alerts = notification.alerts.filter((one) => !isEnd(one) || isTold(one.id, notification));
+    return { entry, notification: { ...notification, alerts } };
   });
 }
 

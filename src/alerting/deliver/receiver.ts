@@ -41,7 +41,7 @@ export interface Receiver {
   readonly answerMs?: number;
   /**
    * Never rejects for what the far side or the network does. `signal` aborts at the receiver's timeout, `answerSignal` [signal]
-   * so much later; `recipient` [null] is one of `recipients` where there are any.
+   * so much later.
    */
   deliver(
     notification: Notification,
@@ -49,7 +49,6 @@ export interface Receiver {
       readonly signal: AbortSignal;
       readonly answerSignal?: AbortSignal;
       readonly nowMs: number;
-      readonly recipient?: string | null;
     },
   ): Promise<DeliveryOutcome>;
 }

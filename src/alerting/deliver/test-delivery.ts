@@ -26,7 +26,7 @@ export async function deliverTest(
 ) {
   async function sendTo(recipient: string | null) {
     const nowMs = clock.nowMs();
-    const subject = { receiver: receiver.name, nowMs, externalUrl };
+    const subject = { receiver: receiver.name, recipient, nowMs, externalUrl };
     const notifications = isIncident
       ? testIncident({ ...subject, newId })
       : [testNotification({ ...subject, id: newId() })];
@@ -35,9 +35,9 @@ export async function deliverTest(
     for (const notification of notifications) {
       const startedAtMs = clock.nowMs();
       // A stop of the server waits for it no longer than for any request.
-      const outcome = await sendOnce(receiver, notification, { signal: clock.timeout(timeoutMs), nowMs, recipient });
+      const outcome = await sendOnce(receiver, notification, { signal: clock.timeout(timeoutMs), nowMs });
       const atMs = clock.nowMs();
-      const attempt = answeredAttempt(notification, recipient, outcome, { atMs, tookMs: atMs - startedAtMs });
+      const attempt = answeredAttempt(notification, outcome, { atMs, tookMs: atMs - startedAtMs });
       const event = isIncident ? { event: notification.status } : {};
       answers.push({ recipient, ...event, outcome: outcome.kind, detail: attempt.detail, attempt });
     }

@@ -1,17 +1,40 @@
+import type { Alert } from "../../store/alerts/alerts.ts";
 import { addressKey, type Address } from "../../store/alerts/outbox.ts";
+import type { Queued } from "../../store/alerts/queued.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
-import { readActEntry, wantsAct, type ActEntry } from "../acts/act-notice.ts";
 import type { Due } from "../decide/due.ts";
+import type { Reason } from "../decide/reasons.ts";
 import { addressesOf, isRouted } from "../decide/routing.ts";
-import type { AlertingSettings } from "../settings.ts";
-import type { Holds } from "./holds.ts";
+import type { AlertingSettings, ReceiverRoute } from "../settings.ts";
 
-/** What one address is told of one act: of alerts of one incident. */
+/** What an act means for one alert, as the alert stood right after it. */
+export interface ActEntry {
+  readonly event: "acknowledged" | "unacknowledged" | "judged" | "released" | "commented";
+  readonly reason: Reason;
+  readonly alert: Alert;
+  /** null: no person did, a run did. */
+  readonly by: string | null;
+  readonly comment: string | null;
+}
+
+/** What one address is told of one act, which is of alerts of one incident. */
 export interface ActNews extends Address {
   /** Its number. */
   readonly incident: number;
   readonly atMs: number;
   readonly entries: readonly ActEntry[];
+}
+
+/** Notes an act in its own transaction, for the receivers that want to be notified of it; nothing where none does. */
+export async function noteAct(
+  { actNotices }: Pick<StoreParts, "actNotices">,
+  { receivers }: Pick<AlertingSettings, "receivers">,
+  { actId, atMs }: { readonly actId: string; readonly atMs: number },
+  entries: readonly ActEntry[],
+): Promise<void> {
+  if (!receivers.some((route) => entries.some((entry) => wantsAct(route, entry)))) return;
+  const notices = entries.map((entry) => ({ slug: entry.alert.slug, body: JSON.stringify(entry) }));
+  await actNotices.append({ actId, atMs }, notices);
 }
 
 /**
@@ -22,37 +45,39 @@ export interface ActNews extends Address {
 export async function freeActs(
   parts: Pick<StoreParts, "actNotices" | "deliveries">,
   settings: AlertingSettings,
-  { queued }: Pick<Holds, "queued">,
+  queued: Queued,
   due: Pick<Due, "queued" | "waiting">,
 ): Promise<{ readonly taken: readonly string[]; readonly news: readonly ActNews[] }> {
-  const notices = (await parts.actNotices.all()).map((notice) => ({ ...notice, entry: readActEntry(notice.body) }));
+  const notices = (await parts.actNotices.all()).map(({ body, ...act }) => {
+    // As noteAct wrote it in the same schema version of the store.
+    return { ...act, entry: JSON.parse(body) as ActEntry };
+  });
   if (notices.length === 0) return { taken: [], news: [] };
   const isToldOf = await parts.deliveries.toldOfEach(notices.map(({ entry }) => entry.alert.id));
   const queuedNow = [...queued.alerts, ...due.queued.alerts].filter(({ severity }) => severity !== null);
   const keyOf = (alertId: string, address: Address): string => `${alertId} ${addressKey(address)}`;
   const known = new Set(queuedNow.map((one) => keyOf(one.alertId, one)));
   const waiting = new Map(due.waiting.map((one) => [keyOf(one.alertId, one), one.sinceMs]));
-  const held = new Set<number | undefined>();
+  const held = new Set<number>();
   const free = [...Map.groupBy(notices, ({ actId }) => actId)].flatMap(([actId, own]) => {
-    const entries = own.map(({ entry }) => entry);
     const atMs = own[0]?.atMs ?? 0;
-    const incident = entries[0]?.alert.incident?.number;
-    const routed = addressesOf(settings.receivers).map(({ route, ...address }) => {
+    const incident = own[0]?.entry.alert.incident?.number ?? 0;
+    const news = addressesOf(settings.receivers).flatMap(({ route, ...address }): ActNews[] => {
       const isTold = (id: string): boolean => isToldOf(id, address) || known.has(keyOf(id, address));
-      const isFor = ({ alert }: ActEntry): boolean => isRouted(settings, route, alert, () => isTold(alert.id));
-      return { address, entries: entries.filter((entry) => wantsAct(route, entry) && isFor(entry)) };
+      const entries = own.flatMap(({ entry }) => {
+        const { alert } = entry;
+        return wantsAct(route, entry) && isRouted(settings, route, alert, () => isTold(alert.id)) ? [entry] : [];
+      });
+      return entries.length === 0 ? [] : [{ ...address, incident, atMs, entries }];
     });
-    const isHeld = routed.some(({ address, entries }) =>
-      entries.some(({ alert }) => (waiting.get(keyOf(alert.id, address)) ?? Infinity) <= atMs),
-    );
-    if (isHeld) held.add(incident);
-    if (held.has(incident)) return [];
-    const news = routed.flatMap(({ address, entries }): ActNews[] =>
-      [...Map.groupBy(entries, ({ alert }) => alert.incident?.number ?? 0)].map(([incident, some]) => {
-        return { ...address, incident, atMs, entries: some };
-      }),
-    );
-    return [{ actId, news }];
+    const isWaiting = (one: ActNews): boolean =>
+      one.entries.some(({ alert }) => (waiting.get(keyOf(alert.id, one)) ?? Infinity) <= atMs);
+    if (news.some(isWaiting)) held.add(incident);
+    return held.has(incident) ? [] : [{ actId, news }];
   });
   return { taken: free.map(({ actId }) => actId), news: free.flatMap(({ news }) => news) };
+}
+
+function wantsAct({ sendActs, sendComments }: ReceiverRoute, { event }: ActEntry): boolean {
+  return (event === "commented" ? sendComments : sendActs) === true;
 }

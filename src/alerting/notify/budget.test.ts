@@ -8,7 +8,7 @@ import type { AlertNotice, Notification } from "./notification.ts";
 import { testNotification } from "./test-notification.ts";
 
 const nowMs = Date.UTC(2026, 0, 15);
-const common = { receiver: "ops", nowMs, externalUrl: null };
+const common = { receiver: "ops", recipient: null, nowMs, externalUrl: null };
 const [sample] = testNotification({ id: "test", ...common }).alerts;
 
 function noticeOf(slug: string, letters: number): AlertNotice {
@@ -22,6 +22,7 @@ function compose(alerts: readonly AlertNotice[]): Notification {
   return composeNotification({
     id,
     receiver: "ops",
+    recipient: null,
     generatedAtMs: nowMs,
     externalUrl: null,
     fleet: null,

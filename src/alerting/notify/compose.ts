@@ -1,12 +1,11 @@
 import { worstSeverity } from "../../contract/severity.ts";
 import type { ShownIncident } from "./incident-notice.ts";
 import type { AlertNotice, Notification, SampledAsset } from "./notification.ts";
-import { summarize } from "../../words/alert.ts";
 
 /** Everything of a notification that is not derived from its alerts. */
 export type ComposeInput = Pick<
   Notification,
-  "id" | "receiver" | "generatedAtMs" | "externalUrl" | "alerts" | "fleet"
+  "id" | "receiver" | "recipient" | "generatedAtMs" | "externalUrl" | "alerts" | "fleet"
 > & {
   /** The incident, and how the receiver's part of it stands; null: it is about none [as its alerts are]. */
   readonly shown: Pick<ShownIncident, "incident" | "status" | "severity"> | null;
@@ -17,7 +16,7 @@ export type ComposeInput = Pick<
 /** Returns a notification over its alerts: firing while the part is, or any alert in it, as severe as the worst of these (CONTRACT 7, 15). */
 export function composeNotification({ shown, sample = 0, fleet, alerts, ...rest }: ComposeInput): Notification {
   const last = new Map(alerts.map((alert) => [alert.id, alert.status]));
-  return worded({
+  return {
     ...rest,
     status: shown?.status ?? ([...last.values()].includes("firing") ? "firing" : "resolved"),
     severity: shown?.severity ?? worstSeverity(alerts.map(({ severity }) => severity)),
@@ -25,12 +24,7 @@ export function composeNotification({ shown, sample = 0, fleet, alerts, ...rest 
     incident: shown === null ? null : { ...shown.incident, opened: openedGates(alerts) },
     // A fleet verdict names them once, for all.
     alerts: fleet === null ? alerts : alerts.map(({ sample: _sample, ...alert }) => alert),
-  });
-}
-
-/** Returns the notification of these facts. */
-export function worded(facts: Omit<Notification, "summary">): Notification {
-  return { ...facts, summary: summarize(facts.alerts, { ...facts, nowMs: facts.generatedAtMs }) };
+  };
 }
 
 /** How many gates opened with these entries. */

@@ -1,6 +1,6 @@
 import { fleetEvidence, fleetMember } from "../../contract/fleet/evidence.ts";
 import { worstSeverity } from "../../contract/severity.ts";
-import type { AlertEnd, Alert } from "../../store/alerts/alerts.ts";
+import type { Alert } from "../../store/alerts/alerts.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import { watchedBy } from "../decide/routing.ts";
@@ -24,20 +24,13 @@ export interface ShownIncident extends Pick<Notification, "status" | "severity">
   readonly members: readonly IncidentMember[];
 }
 
-/** What notifications say of incidents. */
-export interface Incidents {
-  /** Returns what a receiver is told of one, whose part it is; null: it is not kept. */
-  shown(number: number, receiver: string, isOfPart: (alert: Alert) => boolean): ShownIncident | null;
-  /** How an alert of them ended; null: it fires, or is not kept. */
-  endOf(alertId: string): AlertEnd | null;
-}
-
-/** Reads the incidents of these numbers. */
+/** Reads the incidents of these numbers; returns what a receiver is told of one by its part; null: it is not kept. */
 export async function readIncidents(
   parts: Pick<StoreParts, "incidents" | "silences" | "gate" | "meta">,
   { settings, board, nowMs }: NoticeSource,
   numbers: readonly number[],
-): Promise<Incidents> {
+): Promise<(number: number, receiver: string, isOfPart: (alert: Alert) => boolean) => ShownIncident | null> {
+  if (numbers.length === 0) return () => null;
   const asked = [...new Set(numbers)];
   const incidents = await parts.incidents.byNumbers(asked);
   const kept = await parts.incidents.members(asked);
@@ -50,41 +43,37 @@ export async function readIncidents(
       return [incident.number, { incident, members, summary, fleet: fleetNotice(incident, members, board) }];
     }),
   );
-  const ends = new Map([...kept.values()].flat().map((alert) => [alert.id, alert.end]));
-  return {
-    endOf: (alertId) => ends.get(alertId) ?? null,
-    shown: (number, receiver, isOfPart) => {
-      const whole = wholes.get(number);
-      if (whole === undefined) return null;
-      const { incident, members, summary, fleet } = whole;
-      const own = members.filter(isOfPart);
-      const shown = own.filter(({ isSilenced }) => !isSilenced);
-      // What the receiver is not routed is in the totals only.
-      const { carriers } = summarizeIncident(incident, own, settings);
-      const part = { members: own, watched: watchedBy(settings, receiver) };
-      const headline = headlineFacts(
-        { incident, members, summary: { ...summary, carriers } },
-        { settings, nowMs, isGateUsed: isUsed, part },
-      );
-      // What is silenced keeps the part open, and is not shown.
-      const firing = own.filter(({ end }) => end === null);
-      const shownFiring = shown.filter(({ end }) => end === null);
-      const judged = shownFiring.length > 0 ? shownFiring : firing.length > 0 ? firing : own;
-      return {
-        incident: {
-          ...summary,
-          carriers,
-          worst: worstMembers(shown, shownMembers),
-          outlived: incident.outlived,
-          headline,
-          own: ownPart(incident, shown, board),
-        },
-        fleet,
-        status: firing.length === 0 ? "resolved" : "firing",
-        severity: worstSeverity(judged.map((alert) => alert.severity)),
-        members: own,
-      };
-    },
+  return (number, receiver, isOfPart) => {
+    const whole = wholes.get(number);
+    if (whole === undefined) return null;
+    const { incident, members, summary, fleet } = whole;
+    const own = members.filter(isOfPart);
+    const shown = own.filter(({ isSilenced }) => !isSilenced);
+    // What the receiver is not routed is in the totals only.
+    const { carriers } = summarizeIncident(incident, own, settings);
+    const part = { members: own, watched: watchedBy(settings, receiver) };
+    const headline = headlineFacts(
+      { incident, members, summary: { ...summary, carriers } },
+      { settings, nowMs, isGateUsed: isUsed, part },
+    );
+    // What is silenced keeps the part open, and is not shown.
+    const firing = own.filter(({ end }) => end === null);
+    const shownFiring = shown.filter(({ end }) => end === null);
+    const judged = shownFiring.length > 0 ? shownFiring : firing.length > 0 ? firing : own;
+    return {
+      incident: {
+        ...summary,
+        carriers,
+        worst: worstMembers(shown, shownMembers),
+        outlived: incident.outlived,
+        headline,
+        own: ownPart(incident, shown, board),
+      },
+      fleet,
+      status: firing.length === 0 ? "resolved" : "firing",
+      severity: worstSeverity(judged.map((alert) => alert.severity)),
+      members: own,
+    };
   };
 }
 

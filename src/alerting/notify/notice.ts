@@ -30,6 +30,7 @@ export function noticeOf(
   const shown = report?.kind === "result" ? report : null;
   const { labels, url } = settings.targetOf(check, slug) ?? alert.changed ?? { labels: {}, url: null };
   const assetsUrl = assetsUrlOf(settings, alert);
+  const restoreUrl = said.act === undefined ? null : restoreUrlOf(settings, alert);
   return {
     id,
     check,
@@ -50,6 +51,8 @@ export function noticeOf(
     ...(judgement === undefined ? {} : { judgement }),
     ...(acknowledgement === null ? {} : { acknowledgedBy: describeAuthor(acknowledgement.by, acknowledgement.note) }),
     ...(assetsUrl === null ? {} : { assetsUrl }),
+    ...(restoreUrl === null ? {} : { restoreUrl }),
+    ...(said.act === undefined || alert.end === null ? {} : noResult),
     ...said,
   };
 }
@@ -63,6 +66,13 @@ export function reportOf(board: NoticeSource["board"], alert: Alert): CheckRepor
   const isWithout = alert.kind === "verdict" && state?.lastReport.kind !== "result";
   const report = (isWithout ? state?.lastResultReport : state?.lastReport) ?? null;
   return alert.end === null || report?.severity === "ok" ? report : null;
+}
+
+/** Returns where what its incident has to bring back can be asked for (CONTRACT 15); null: it is not judged `checker`. */
+function restoreUrlOf({ externalUrl, hasAssets }: NoticeSettings, alert: Alert): string | null {
+  const { check, judgement, incident } = alert;
+  if (hasAssets !== true || check !== "dead-asset-spike" || judgement?.verdict !== "checker") return null;
+  return pageUrl(externalUrl, `api/v1/incidents/${incident?.number}/assets?toRestore=true`);
 }
 
 /** Returns where the dead assets of an alert can be asked for (CONTRACT 12); null where they cannot. */

@@ -113,17 +113,12 @@ export interface IncidentNotice extends IncidentSummary {
   };
 }
 
-/** What the outbox stores of a notification, as JSON: words are made at the attempt. */
-export type NotificationFacts = Omit<Notification, "summary"> & Address;
-
-/** What one receiver is sent at once; `receivers/` words it. */
-export interface Notification {
+/** What one address is sent at once, as the outbox stores it: words are made of it at the attempt. */
+export interface Notification extends Address {
   /** Stable over retries: also the `webhook-id`. */
   readonly id: string;
-  readonly receiver: string;
   readonly status: "firing" | "resolved";
   readonly severity: Severity;
-  readonly summary: string;
   readonly generatedAtMs: number;
   readonly externalUrl: string | null;
   readonly fleet: FleetNotice | null;

@@ -1,4 +1,3 @@
-import { pageUrl } from "../../base/uri-text.ts";
 import { createLoop } from "../../base/loop.ts";
 import type { Logger } from "../../base/logger.ts";
 import { eventLoopTurn, type Clock } from "../../base/time.ts";
@@ -12,13 +11,13 @@ import { due, type Due } from "../decide/due.ts";
 import { nextSilenceChangeAtMs } from "../decide/silences.ts";
 import type { Receiver } from "../deliver/receiver.ts";
 import type { AlertingSettings } from "../settings.ts";
-import { freeActs } from "./act-news.ts";
+import { freeActs, type ActNews } from "./act-news.ts";
 import { withinBudget } from "./budget.ts";
 import { composeNotification } from "./compose.ts";
 import { readHolds, type Holds } from "./holds.ts";
-import { readIncidents, type ShownIncident } from "./incident-notice.ts";
-import { noResult, noticeOf, reportOf, type NoticeSource, type Said } from "./notice.ts";
-import type { AlertNotice, Notification, NotificationFacts, SampledAsset } from "./notification.ts";
+import { readIncidents } from "./incident-notice.ts";
+import { noticeOf, reportOf, type Said } from "./notice.ts";
+import type { AlertNotice, Notification, SampledAsset } from "./notification.ts";
 
 export type Notifier = ReturnType<typeof createNotifier>;
 
@@ -62,9 +61,9 @@ const composedAtOnce = 100;
 interface Message extends Address {
   readonly incident: number;
   readonly isOfVerdict: boolean;
-  /** The receiver's part of the incident. */
-  readonly part: readonly string[];
-  readonly entries: readonly { readonly kept: Alert; readonly said: Said }[];
+  /** The alerts of the receiver's part of the incident. */
+  readonly part: ReadonlySet<string>;
+  readonly entries: readonly { readonly alert: Alert; readonly said: Said }[];
 }
 
 /** Creates what forms notifications: what holds and what was queued in, outbox rows out, in one transaction (CONTRACT 7). */
@@ -78,8 +77,7 @@ export function createNotifier(options: NotifierOptions) {
   /** Forms what is due now. Returns how many notifications, one for each recipient, and when to look next; null: when something changes. */
   async function runOnce(): Promise<{ readonly formed: number; readonly nextAtMs: number | null }> {
     const { planned, formed } = await form();
-    for (const { recipient, notification } of formed) {
-      const { id, receiver, status, alerts } = notification;
+    for (const { id, receiver, recipient, status, alerts } of formed) {
       const to = recipient === null ? {} : { recipient };
       logger.info({ notification: id, receiver, ...to, status, alerts: alerts.length }, "notification formed");
     }
@@ -109,32 +107,39 @@ export function createNotifier(options: NotifierOptions) {
     }
   }
 
-  async function carryOut(parts: StoreParts, settings: AlertingSettings, planned: Planned) {
-    const { nowMs, holds, due } = planned;
-    const acts = await freeActs(parts, settings, holds, due);
-    const told = [...due.notifications.map(({ incident }) => incident.number), ...acts.news.map((one) => one.incident)];
-    const source = { settings, board, nowMs };
-    const incidents = told.length === 0 ? null : await readIncidents(parts, source, told);
+  async function carryOut(parts: StoreParts, settings: AlertingSettings, { nowMs, holds, due }: Planned) {
+    const acts = await freeActs(parts, settings, holds.queued, due);
     // What waits of an alert holds its acts back: they come after what is due.
-    const messages = [...dueMessages(planned), ...actMessages(acts.news)];
-    const ids = messages.flatMap(({ entries }) => entries.map(({ kept }) => kept.id));
+    const messages = [...dueMessages(holds, due), ...actMessages(acts.news, due)];
+    const source = { settings, board, nowMs };
+    const numbers = messages.map(({ incident }) => incident);
+    const shownOf = await readIncidents(parts, source, numbers);
+    const ids = messages.flatMap(({ entries }) => entries.map(({ alert }) => alert.id));
     const notified = await parts.deliveries.firstAccepted([...new Set(ids)]);
     const samples = new Map<string, readonly SampledAsset[]>();
-    const formed: FormedNotification[] = [];
+    const { externalUrl, sample } = settings;
+    const formed: Notification[] = [];
     let composed = 0;
     for (const { receiver, recipient, incident, isOfVerdict, part, entries } of messages) {
       const isSampled = settings.receivers.find(({ name }) => name === receiver)?.sample ?? true;
+      const shown = shownOf(incident, receiver, ({ id }) => part.has(id));
+      const ends = new Map(shown?.members.map(({ id, end }) => [id, end]));
       const alerts: AlertNotice[] = [];
-      for (const { kept, said } of entries) {
-        const notifiedAtMs = notified.get(kept.id);
-        const sample = isSampled ? await sampleOf(kept, said) : [];
+      for (const { alert, said } of entries) {
+        const notifiedAtMs = notified.get(alert.id);
         const known = { ...said, ...(notifiedAtMs === undefined ? {} : { notifiedAtMs }) };
-        alerts.push(noticeOf(source, kept, sample.length === 0 ? known : { ...known, sample }));
+        const sampled = isSampled ? await sampleOf(alert, said) : [];
+        // What an act was done to may have ended since.
+        const kept = { ...alert, end: ends.get(alert.id) ?? alert.end };
+        alerts.push(noticeOf(source, kept, sampled.length === 0 ? known : { ...known, sample: sampled }));
         if (++composed % composedAtOnce === 0) await eventLoopTurn();
       }
-      const isOfPart = new Set(part);
-      const shown = incidents?.shown(incident, receiver, ({ id }) => isOfPart.has(id)) ?? null;
-      formed.push(...formFor(source, { receiver, recipient, isOfVerdict, alerts }, shown));
+      const fleet = isOfVerdict ? (shown?.fleet ?? null) : null;
+      const common = { receiver, recipient, generatedAtMs: nowMs, externalUrl, fleet, shown, sample };
+      const { budget = null } = options.receiverOf?.(receiver) ?? {};
+      formed.push(
+        ...withinBudget(alerts, (some) => composeNotification({ id: newId(), ...common, alerts: some }), budget),
+      );
     }
     // A reminder comes repeatInterval after the last message, of whatever.
     const isTold = new Set(acts.news.map(keyOf));
@@ -146,52 +151,13 @@ export function createNotifier(options: NotifierOptions) {
     if (due.queued.alerts.some(({ isEnded }) => isEnded)) await parts.queued.tidy(nowMs);
     return formed;
 
-    async function sampleOf(kept: Alert, { event }: Said): Promise<readonly SampledAsset[]> {
+    async function sampleOf(alert: Alert, { event }: Said): Promise<readonly SampledAsset[]> {
       if (event !== "firing" && event !== "escalated") return [];
-      const { id } = kept;
-      const sample = samples.get(id) ?? (await options.readSample?.(parts, kept, reportOf(board, kept))) ?? [];
+      const { id } = alert;
+      const sample = samples.get(id) ?? (await options.readSample?.(parts, alert, reportOf(board, alert))) ?? [];
       samples.set(id, sample);
       return sample;
     }
-
-    function actMessages(news: typeof acts.news): Message[] {
-      const parts = new Map(due.parts.map((one) => [keyOf({ ...one, incident: one.incident.number }), one.part]));
-      return news.map(({ atMs, entries, ...of }) => {
-        return {
-          ...of,
-          isOfVerdict: false,
-          part: [...(parts.get(keyOf(of)) ?? []), ...entries.map(({ alert }) => alert.id)],
-          entries: entries.map(({ alert, event, reason, by, comment }) => {
-            const end = incidents?.endOf(alert.id) ?? null;
-            const restoreUrl = restoreUrlOf(settings, alert);
-            const said: Said = {
-              ...(end === null ? {} : noResult),
-              event,
-              reason,
-              previousSeverity: alert.severity,
-              act: { by, comment, atMs },
-              ...(restoreUrl === null ? {} : { restoreUrl }),
-            };
-            return { kept: { ...alert, end }, said };
-          }),
-        };
-      });
-    }
-  }
-
-  /** Returns the notifications of these alerts for an address, within its budget. */
-  function formFor(
-    { settings, nowMs }: NoticeSource,
-    { receiver, recipient, isOfVerdict, alerts }: Address & Pick<Message, "isOfVerdict"> & Pick<Notification, "alerts">,
-    shown: ShownIncident | null,
-  ): readonly FormedNotification[] {
-    const { externalUrl, sample } = settings;
-    const fleet = isOfVerdict ? (shown?.fleet ?? null) : null;
-    const common = { receiver, generatedAtMs: nowMs, externalUrl, fleet, shown, sample };
-    const { budget = null } = options.receiverOf?.(receiver) ?? {};
-    return withinBudget(alerts, (some) => composeNotification({ id: newId(), ...common, alerts: some }), budget).map(
-      (notification) => ({ recipient, notification }),
-    );
   }
 
   /**
@@ -218,20 +184,10 @@ export function createNotifier(options: NotifierOptions) {
       ({ incident, alerts }) =>
         told.some((one) => one.incident === incident.number) && alerts.some(({ end }) => end === null),
     )?.incident.number;
-    const fleet =
-      number === undefined
-        ? null
-        : ((await readIncidents(store, source, [number])).shown(number, receiver, () => true)?.fleet ?? null);
-    const { externalUrl } = settings;
-    return composeNotification({
-      id: newId(),
-      receiver,
-      generatedAtMs: nowMs,
-      externalUrl,
-      fleet,
-      shown: null,
-      alerts,
-    });
+    const shownOf = await readIncidents(store, source, number === undefined ? [] : [number]);
+    const fleet = shownOf(number ?? 0, receiver, () => true)?.fleet ?? null;
+    const common = { receiver, recipient: null, generatedAtMs: nowMs, externalUrl: settings.externalUrl };
+    return composeNotification({ id: newId(), ...common, fleet, shown: null, alerts });
   }
 
   let failure: unknown = null;
@@ -265,35 +221,35 @@ export function createNotifier(options: NotifierOptions) {
   };
 }
 
-interface FormedNotification {
-  /** null: the receiver is one. */
-  readonly recipient: string | null;
-  readonly notification: Notification;
-}
-
 interface Planned {
   readonly nowMs: number;
   readonly holds: Holds;
   readonly due: Due;
 }
 
-function dueMessages({ holds, due }: Planned): Message[] {
-  return due.notifications.map(({ incident, notices, ...of }) => ({
+function dueMessages(holds: Holds, due: Due): Message[] {
+  return due.notifications.map(({ incident, notices, part, ...of }) => ({
     ...of,
     incident: incident.number,
+    part: new Set(part),
     entries: notices.flatMap(({ alertId, ...said }) => {
-      const kept = holds.alerts.get(alertId);
-      if (kept === undefined) return [];
-      return [{ kept, said: kept.end?.opensGate === true ? { ...said, gateOpened: true as const } : said }];
+      const alert = holds.alerts.get(alertId);
+      if (alert === undefined) return [];
+      return [{ alert, said: alert.end?.opensGate === true ? { ...said, gateOpened: true as const } : said }];
     }),
   }));
 }
 
-/** Returns where what the incident of an alert has to bring back can be asked for (CONTRACT 15); null: it is not judged `checker`. */
-function restoreUrlOf({ externalUrl, hasAssets }: AlertingSettings, alert: Alert): string | null {
-  const { check, judgement, incident } = alert;
-  if (hasAssets !== true || check !== "dead-asset-spike" || judgement?.verdict !== "checker") return null;
-  return pageUrl(externalUrl, `api/v1/incidents/${incident?.number}/assets?toRestore=true`);
+function actMessages(news: readonly ActNews[], due: Due): Message[] {
+  const parts = new Map(due.parts.map((one) => [keyOf({ ...one, incident: one.incident.number }), one.part]));
+  return news.map(({ atMs, entries, ...of }) => ({
+    ...of,
+    isOfVerdict: false,
+    part: new Set([...(parts.get(keyOf(of)) ?? []), ...entries.map(({ alert }) => alert.id)]),
+    entries: entries.map(({ alert, event, reason, by, comment }) => {
+      return { alert, said: { event, reason, previousSeverity: alert.severity, act: { by, comment, atMs } } };
+    }),
+  }));
 }
 
 function keyOf({ incident, ...address }: Address & { readonly incident: number }): string {
@@ -306,9 +262,8 @@ function nextLook({ nowMs, holds, due }: Planned): number | null {
   return Math.min(silenceMs, due.nextAtMs);
 }
 
-function outboxEntry({ recipient, notification }: FormedNotification): NewOutboxEntry {
-  const { summary: _words, ...facts } = notification;
-  const { id, receiver, generatedAtMs, incident, alerts } = facts;
+function outboxEntry(notification: Notification): NewOutboxEntry {
+  const { id, receiver, recipient, generatedAtMs, incident, alerts } = notification;
   return {
     id,
     receiver,
@@ -316,6 +271,6 @@ function outboxEntry({ recipient, notification }: FormedNotification): NewOutbox
     createdAtMs: generatedAtMs,
     incident: incident?.number ?? null,
     isReminder: alerts.every(({ reason }) => reason === "repeat_interval"),
-    payload: JSON.stringify({ ...facts, recipient } satisfies NotificationFacts),
+    payload: JSON.stringify(notification),
   };
 }

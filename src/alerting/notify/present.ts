@@ -21,7 +21,7 @@ export async function presentOf(source: PresentSource, notification: Notificatio
   if (incident === null || route === undefined) return notification;
   const own = new Set(alerts.map(({ id }) => id));
   const told = await parts.deliveries.toldOf(receiver, incident.number);
-  const shown = (await readIncidents(parts, source, [incident.number])).shown(incident.number, receiver, (alert) => {
+  const shown = (await readIncidents(parts, source, [incident.number]))(incident.number, receiver, (alert) => {
     return own.has(alert.id) || told.has(alert.id) || isRouted(settings, route, alert, () => false);
   });
   if (shown === null) return notification;

@@ -3,6 +3,7 @@ import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
+import type { Address } from "../../store/alerts/outbox.ts";
 import { headlineFacts } from "../headline-facts.ts";
 import { summarizeIncident } from "../incident-summary.ts";
 import { composeNotification } from "./compose.ts";
@@ -10,8 +11,7 @@ import { noticeOf } from "./notice.ts";
 import type { AlertNotice, Notification } from "./notification.ts";
 
 /** The receiver that is tried, and when. */
-interface TestSubject {
-  readonly receiver: string;
+interface TestSubject extends Address {
   readonly nowMs: number;
   readonly externalUrl: string | null;
 }
@@ -22,9 +22,9 @@ const key = { check: "dead-asset-spike", slug: "test", kind: "verdict" } as cons
 /** Returns the marked notification that `notify test` sends to one receiver; it belongs to no alert (CONTRACT 3). */
 export function testNotification({
   id,
-  receiver,
   nowMs,
   externalUrl,
+  ...address
 }: TestSubject & { readonly id: string }): Notification {
   const notice: AlertNotice = {
     ...key,
@@ -43,7 +43,7 @@ export function testNotification({
     counts: null,
     error: null,
   };
-  const common = { id, receiver, generatedAtMs: nowMs, externalUrl };
+  const common = { id, ...address, generatedAtMs: nowMs, externalUrl };
   return composeNotification({ ...common, fleet: null, shown: null, alerts: [notice] });
 }
 
@@ -61,9 +61,9 @@ const settings = {
 /** Returns the begin and the end of a made-up incident of one organization, as `notify test --incident` sends them (CONTRACT 3). */
 export function testIncident({
   newId,
-  receiver,
   nowMs,
   externalUrl,
+  ...address
 }: TestSubject & { readonly newId: () => string }): readonly Notification[] {
   const id = `test-${newId()}`;
   const startsAtMs = nowMs - startedBeforeMs;
@@ -109,16 +109,15 @@ export function testIncident({
     const summary = summarizeIncident(incident, members, settings);
     const headline = headlineFacts({ incident, summary, members }, { settings, nowMs, isGateUsed: false });
     const own = { organizations: 1, firing: summary.firing, toAcknowledge: 0, lastError: null };
-    const composed = composeNotification({
+    return composeNotification({
       id: newId(),
-      receiver,
+      ...address,
       generatedAtMs: nowMs,
       externalUrl,
       fleet: null,
       shown: { ...notice, incident: { ...summary, worst: [], outlived: 0, headline, own } },
       alerts: [notice],
     });
-    return { ...composed, summary: `[TEST] ${composed.summary}` };
   });
 }
 

@@ -38,8 +38,8 @@ async function deliver(
     url: new Secret(url),
     hello,
   } as const;
-  const context = { signal, answerSignal, nowMs: Date.UTC(2026, 0, 15, 12), recipient: "Trust <trust@example.com>" };
-  return createEmailReceiver(options).deliver(notification, context);
+  const context = { signal, answerSignal, nowMs: Date.UTC(2026, 0, 15, 12) };
+  return createEmailReceiver(options).deliver({ ...notification, recipient: "Trust <trust@example.com>" }, context);
 }
 
 describe("createEmailReceiver", () => {

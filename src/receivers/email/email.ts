@@ -112,7 +112,7 @@ export function createEmailReceiver(
       });
       try {
         // The mail names all recipients and is sent to one: a server that refuses one of several answers for all, or for none.
-        const people = { from, to: recipients, envelope: { from, to: context.recipient ?? [] } };
+        const people = { from, to: recipients, envelope: { from, to: notification.recipient ?? [] } };
         const date = new Date(context.nowMs);
         const headers = { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" };
         const sent = transport.sendMail({ ...mailOf(notification, { acts }), ...people, date, headers });

@@ -4,7 +4,7 @@ import { breakAddress, breakAddresses } from "../../base/broken-address.ts";
 import type { AlertNotice, NoticeEvent, Notification } from "../../alerting/notify/notification.ts";
 import { countingOf } from "../../contract/death-counts.ts";
 import { iso } from "../../contract/v1/instant.ts";
-import { isActNotice } from "../../words/alert.ts";
+import { isActNotice, summaryOf } from "../../words/alert.ts";
 import { originsOf } from "../../words/message.ts";
 import type { Delivering, OptionsOf, ReceiverKind } from "../kind.ts";
 
@@ -37,7 +37,7 @@ function logNotification(logger: Logger, notification: Notification, receiver: s
   if (fleet !== null) {
     const { spiking, organizations, sample, id: verdict } = fleet;
     const assetTypes = fleet.assetTypes.slice(0, 5).map(({ assetType, share }) => ({ assetType, share }));
-    const summary = breakAddresses(notification.summary, own);
+    const summary = breakAddresses(summaryOf(notification), own);
     const totals = { fleet: verdict, status, severity, spiking, organizations, assetTypes, summary };
     const fields = { ...base, ...totals, sample: brokenSample(sample) };
     if (status === "firing") logger.error(fields, "fleet verdict: one cause");

@@ -10,7 +10,7 @@ export interface ActNotice {
   /** The organization of the alert. */
   readonly slug: string;
   readonly atMs: number;
-  /** The ActEntry (alerting/acts/act-notice.ts) as JSON. */
+  /** The ActEntry (alerting/notify/act-news.ts) as JSON. */
   readonly body: string;
 }
 
