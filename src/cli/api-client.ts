@@ -48,13 +48,11 @@ export interface Exchange {
 export interface ApiAccess {
   /** null: this process. */
   readonly url: string | null;
-  /** null: none is known. */
-  readonly token: Secret | null;
-  /** What says the token, for messages; without one, what to do to have one. */
-  readonly tokenFrom: string;
+  /** With what says it, for messages; null: none is known. */
+  readonly token: { readonly secret: Secret; readonly from: string } | null;
   readonly exchange: (request: Exchange) => Promise<HttpResponse>;
-  /** [none] */
-  readonly importTarget?: (author: EventAuthor) => ImportTarget;
+  /** null: rows are sent. */
+  readonly importTarget: ((author: EventAuthor) => ImportTarget) | null;
 }
 
 // A million assets, each of some hundred bytes, that are read from the events first.
@@ -67,7 +65,7 @@ export function createApiClient(access: ApiAccess, user: string): ApiClient {
   const { token } = access;
   const headers = {
     [userHeader]: encodeURIComponent(user.toWellFormed()),
-    ...(token === null ? {} : { authorization: `Bearer ${token.reveal()}` }),
+    ...(token === null ? {} : { authorization: `Bearer ${token.secret.reveal()}` }),
   };
   const ask = async <Schema extends z.ZodType>(
     request: Omit<Exchange, "maxBodyBytes">,
@@ -117,8 +115,8 @@ const refusals: Readonly<Record<number, ErrorCode>> = {
 };
 
 /** The body of a 2xx as JSON, undefined when it has none. @throws FlatlineError for every other status */
-function readAnswer({ status, body, isTruncated }: HttpResponse, { url, token, tokenFrom }: ApiAccess): unknown {
-  const secret = token ?? new Secret("");
+function readAnswer({ status, body, isTruncated }: HttpResponse, { url, token }: ApiAccess): unknown {
+  const secret = token?.secret ?? new Secret("");
   const json = isTruncated || body === "" ? undefined : parseJson(body, secret);
   if (status >= 200 && status < 300) {
     if (status === 204 || json !== undefined) return json;
@@ -128,8 +126,11 @@ function readAnswer({ status, body, isTruncated }: HttpResponse, { url, token, t
   const code = refusals[status];
   if (said === null || code === undefined) throw unexpected(url, `HTTP ${status}`);
   if (token === null && (status === 401 || status === 403))
-    throw new FlatlineError(code, `this needs a token: ${tokenFrom}`);
-  const hint = status === 401 ? `: ${tokenFrom} is not the one that the daemon runs with; has it been reloaded?` : "";
+    throw new FlatlineError(
+      code,
+      "this needs a token: set server.token in the configuration and have the daemon reload it, or name one with --token-file or $FLATLINE_TOKEN",
+    );
+  const hint = status === 401 ? `: ${token?.from} is not the one that the daemon runs with; has it been reloaded?` : "";
   const message = `${quoteUpstream(said.message, secret)}${hint}`;
   throw new FlatlineError(code, message, { issues: quoteIssues(said.issues, secret) });
 }

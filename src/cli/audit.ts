@@ -2,8 +2,8 @@ import type { Command } from "commander";
 import { withoutFraction } from "../base/instant.ts";
 import { breakAddresses } from "../base/broken-address.ts";
 import { auditSchema, type AuditAnswer } from "../contract/v1/operator.ts";
-import { askingCommand, type AskFlags } from "./ask.ts";
-import type { CliContext, RegisterCommand } from "./context.ts";
+import { askingCommand } from "./ask.ts";
+import type { AskFlags, CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
 import { parseInstant, parseNumber } from "./values.ts";
 

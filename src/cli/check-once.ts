@@ -1,7 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-
 import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import type { Config } from "../config/config.ts";
@@ -13,10 +9,11 @@ import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { ReleaseGroup } from "../base/lifecycle.ts";
 import { createSilentLogger, type Logger } from "../base/logger.ts";
+import { openStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
+import { makeScratch } from "./command-config.ts";
 import { closeWithinMs } from "./read-store.ts";
 import { preload } from "../daemon/preload.ts";
-import { openStore } from "../store/open.ts";
 import { openConfiguredStore, openConnections, type PartsDeps } from "../daemon/parts.ts";
 import { createSource } from "../daemon/source.ts";
 import { checkTargets } from "../daemon/targets.ts";
@@ -79,7 +76,7 @@ export async function checkOnce(given: Config, deps: PartsDeps, options: CheckOn
   }
 }
 
-/** Opens the store; where there is none, a temporary one, because a check makes no store and nothing stored is an answer. */
+/** Opens the store; where there is none, a temporary one with the data of `source.preload`: a check makes no store, and nothing stored is an answer. */
 async function openEvaluated(
   config: Config,
   deps: PartsDeps & { readonly logger: Logger },
@@ -91,24 +88,12 @@ async function openEvaluated(
   } catch (error) {
     if (!(error instanceof FlatlineError && error.code === "no_input")) throw error;
     onNoStore(error.message);
-    return openScratchStore(config, deps.clock, releases);
+    const scratch = await makeScratch(config);
+    const store = await openStore({ path: scratch.config.storage.path, clock: deps.clock });
+    releases.add("temporary store", () => store.close().then(scratch.remove));
+    await preload(config, { ...deps, store });
+    return store;
   }
-}
-
-/**
- * Opens a temporary store with the data of `source.preload`, for a command that evaluates before anything is stored. The
- * folder is removed with the releases.
- */
-async function openScratchStore(config: Config, clock: Clock, releases: ReleaseGroup): Promise<Store> {
-  const folder = await mkdtemp(join(tmpdir(), "flatline-check-"));
-  let store: Store | null = null;
-  releases.add("temporary store", async () => {
-    await store?.close();
-    await rm(folder, { recursive: true, force: true });
-  });
-  store = await openStore({ path: join(folder, "flatline.db"), clock });
-  await preload(config, { store, clock, logger: createSilentLogger() });
-  return store;
 }
 
 // Each one is compared with every slug that has events.

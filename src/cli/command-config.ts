@@ -1,7 +1,11 @@
-import type { JoinedConfig } from "./read-store.ts";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
 import type { Config } from "../config/config.ts";
 import { loadConfig, findConfigPath } from "../config/load.ts";
 import type { CliContext } from "./context.ts";
+import type { JoinedConfig } from "./read-store.ts";
 
 /** Finds and reads the configuration of a command (CONTRACT 3). @throws invalid_config */
 export async function loadCommandConfig(flag: string | undefined, context: CliContext): Promise<Config> {
@@ -20,4 +24,13 @@ export async function loadFleetConfig(flag: string | undefined, context: CliCont
   for (const { name, reason } of joined.unlisted)
     context.stderr.write(`flatline: the organizations of discovery source ${name} are not known: ${reason}\n`);
   return joined;
+}
+
+/** Returns the configuration with a store in a folder of its own, and what throws that away. */
+export async function makeScratch(
+  config: Config,
+): Promise<{ readonly config: Config; readonly remove: () => Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), "flatline-"));
+  const storage: Config["storage"] = { ...config.storage, path: join(folder, "flatline.db"), url: null };
+  return { config: { ...config, storage }, remove: () => rm(folder, { recursive: true, force: true }) };
 }

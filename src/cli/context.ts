@@ -32,8 +32,24 @@ export interface CliContext {
   setExitCode(code: number): void;
 }
 
+/** Flags of a command that asks the HTTP API. */
+export interface AskFlags {
+  readonly config?: string;
+  readonly url?: string;
+  readonly tokenFile?: string;
+  readonly by?: string;
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
 /** Adds one command to the program. */
 export type RegisterCommand = (program: Command, context: CliContext) => void;
+
+/** Returns the author of an act: `--by`, else the operating system's user. */
+export function authorOf(by: string | undefined, context: Pick<CliContext, "userName">): string {
+  return by ?? context.userName();
+}
 
 /** Returns whether colour may be written there: on a terminal, and not with NO_COLOR (no-color.org). */
 export function hasColour(output: Output, env: CliContext["env"]): boolean {

@@ -3,8 +3,8 @@ import type { Command } from "commander";
 import { FlatlineError } from "../base/errors.ts";
 import { formatCount } from "../base/numbers.ts";
 import { forgottenSchema } from "../contract/v1/operator.ts";
-import { askingCommand, type AskFlags } from "./ask.ts";
-import type { CliContext, RegisterCommand } from "./context.ts";
+import { askingCommand } from "./ask.ts";
+import type { AskFlags, CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
 import { parseInstant } from "./values.ts";
 

@@ -2,8 +2,8 @@ import type { Command } from "commander";
 import { withoutFraction } from "../base/instant.ts";
 import { gateListSchema, gateSchema, type Gate, type GateList } from "../contract/v1/alerts.ts";
 import { formatCount } from "../base/numbers.ts";
-import { askingCommand, authorOf, forEachNamed, ifMissing, recode, type AskFlags } from "./ask.ts";
-import type { CliContext, RegisterCommand } from "./context.ts";
+import { askingCommand, forEachNamed, ifMissing, recode } from "./ask.ts";
+import { authorOf, type AskFlags, type CliContext, type RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
 
 // An exit code of 1 says hold: what is neither allow nor hold has another.

@@ -13,8 +13,9 @@ import { addAnswers, importEvents, noAnswer, type ImportOutcome, type ImportTarg
 import type { LivenessEvent } from "../store/events/rules.ts";
 import { countOf } from "../words/numbers.ts";
 import type { ApiClient } from "./api-client.ts";
-import { addAskFlags, addBy, askApi, askingCommand, recode, type AskFlags } from "./ask.ts";
-import { createProgressLine, type CliContext, type RegisterCommand } from "./context.ts";
+import { addAskFlags, addBy, askingCommand, recode } from "./ask.ts";
+import { askApi } from "./door.ts";
+import { createProgressLine, type AskFlags, type CliContext, type RegisterCommand } from "./context.ts";
 import { addEventFlags, eventFilesOf, layoutOf, type EventFlags } from "./event-flags.ts";
 
 interface ImportFlags extends EventFlags, AskFlags {

@@ -2,8 +2,8 @@ import { InvalidArgumentError, Option, type Command } from "commander";
 import { z } from "zod";
 
 import { listedKeySchema, madeKeySchema } from "../contract/v1/operator.ts";
-import { askingCommand, recode, type AskFlags } from "./ask.ts";
-import type { CliContext, RegisterCommand } from "./context.ts";
+import { askingCommand, recode } from "./ask.ts";
+import type { AskFlags, CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
 
 interface CreateFlags extends AskFlags {

@@ -4,8 +4,8 @@ import { z } from "zod";
 import { markerSchema } from "../contract/v1/operator.ts";
 import { breakAddresses } from "../base/broken-address.ts";
 import { describeAuthor } from "../contract/actor.ts";
-import { actingOnEach, askingCommand, authorOf, type AskFlags } from "./ask.ts";
-import type { CliContext, RegisterCommand } from "./context.ts";
+import { actingOnEach, askingCommand } from "./ask.ts";
+import { authorOf, type AskFlags, type CliContext, type RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
 import { parseInstant } from "./values.ts";
 

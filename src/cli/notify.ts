@@ -4,8 +4,9 @@ import type { z } from "zod";
 import { receiverTestSchema } from "../contract/v1/operator.ts";
 import { deliveryName } from "../store/alerts/outbox.ts";
 import type { ApiClient } from "./api-client.ts";
-import { askApi, askingCommand, type AskFlags } from "./ask.ts";
-import type { CliContext, RegisterCommand } from "./context.ts";
+import { askingCommand } from "./ask.ts";
+import { askApi } from "./door.ts";
+import type { AskFlags, CliContext, RegisterCommand } from "./context.ts";
 
 /** `flatline notify test RECEIVER` */
 export const registerNotify: RegisterCommand = (program: Command, context: CliContext): void => {

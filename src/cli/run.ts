@@ -1,6 +1,6 @@
 import { Option, type Command } from "commander";
 import { createApp } from "../daemon/create-app.ts";
-import { daemonUrl } from "./daemon-address.ts";
+import { daemonUrl } from "./door.ts";
 import { errorKinds, type FlatlineError } from "../base/errors.ts";
 import { createLogger, type LoggerLook } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";

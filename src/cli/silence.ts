@@ -10,8 +10,8 @@ import { hourMs } from "../base/time.ts";
 import { suggest } from "../base/suggestions.ts";
 import { describeAuthor } from "../contract/actor.ts";
 import type { ApiClient } from "./api-client.ts";
-import { actingOnEach, askingCommand, authorOf, type AskFlags } from "./ask.ts";
-import type { CliContext, RegisterCommand } from "./context.ts";
+import { actingOnEach, askingCommand } from "./ask.ts";
+import { authorOf, type AskFlags, type CliContext, type RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
 import { parseDurationMs, parseInstant } from "./values.ts";
 

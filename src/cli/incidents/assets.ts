@@ -4,8 +4,8 @@ import { breakAddress } from "../../base/broken-address.ts";
 import { withoutFraction } from "../../base/instant.ts";
 import { formatCount } from "../../base/numbers.ts";
 import { incidentAssetPageSchema, type IncidentAsset, type IncidentAssetPage } from "../../contract/v1/incidents.ts";
-import { askingCommand, type AskFlags } from "../ask.ts";
-import type { CliContext } from "../context.ts";
+import { askingCommand } from "../ask.ts";
+import type { AskFlags, CliContext } from "../context.ts";
 import { renderTable } from "../table.ts";
 import { collect } from "../values.ts";
 

@@ -16,8 +16,8 @@ import {
 } from "../../contract/v1/incidents.ts";
 import { addAssets } from "./assets.ts";
 import type { ApiClient } from "../api-client.ts";
-import { askingCommand, authorOf, type AskFlags } from "../ask.ts";
-import type { CliContext, RegisterCommand } from "../context.ts";
+import { askingCommand } from "../ask.ts";
+import { authorOf, type AskFlags, type CliContext, type RegisterCommand } from "../context.ts";
 import { countOf } from "../../words/numbers.ts";
 import { renderTable } from "../table.ts";
 import { collect } from "../values.ts";

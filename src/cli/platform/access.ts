@@ -9,8 +9,9 @@ import { reportSchema } from "../../contract/reports-query.ts";
 import type { Report } from "../../contract/reports.ts";
 import { createRemoteSource, type RemoteSourceDeps } from "../../daemon/source.ts";
 import type { ApiClient } from "../api-client.ts";
-import { askApi, recode, type AskFlags } from "../ask.ts";
-import type { CliContext } from "../context.ts";
+import { recode } from "../ask.ts";
+import { askApi } from "../door.ts";
+import type { AskFlags, CliContext } from "../context.ts";
 
 /** What commands ask of the platform. */
 export type AskedPlatform = Pick<PlatformApi, "listReports" | "reviewProposal">;

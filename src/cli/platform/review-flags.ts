@@ -2,7 +2,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { ReviewDecision, ReviewRequest } from "../../contract/review.ts";
 import type { FieldNames } from "../../contract/issues.ts";
 import { parseReviewRequest } from "../../contract/review-body.ts";
-import type { AskFlags } from "../ask.ts";
+import type { AskFlags } from "../context.ts";
 import type { FoundProposal } from "./proposal-lookup.ts";
 
 /** Calls the fields of the API as the command line does: `assetId` is `--asset-id`. */

@@ -248,7 +248,7 @@ describe("a daemon that cannot be asked", () => {
     const { exitCode, stderr } = await withConfig(configText({ token: "" }), ["silence", "list"]);
 
     expect(exitCode).toBe(77);
-    expect(stderr).toMatch(/this needs a token: set server\.token in .*flatline\.yaml/);
+    expect(stderr).toMatch(/this needs a token: set server\.token in the configuration/);
   });
 
   it("--url names another address", async () => {

@@ -1,0 +1,254 @@
+import { resolve } from "node:path";
+
+import { FlatlineError, messageOf } from "../base/errors.ts";
+import { createHttpDispatcher, type HttpDispatcher } from "../base/http-dispatcher.ts";
+import { HttpFailure, sendRequest, type HttpResponse } from "../base/http.ts";
+import { isLoopbackHost } from "../base/loopback-host.ts";
+import { checkKey } from "../base/schema/secret-rules.ts";
+import { Secret } from "../base/secret.ts";
+import { secondMs } from "../base/time.ts";
+import { maxSecretBytes, readInputFile, secretOf } from "../config/document/files.ts";
+import { loadClientConfig, lookUpConfigPath, noConfigFile } from "../config/load.ts";
+import type { Door } from "../daemon/door.ts";
+import { localTokenPath } from "../daemon/local-token.ts";
+import { takeWithinMs } from "../store/writer.ts";
+import { createApiClient, type ApiAccess, type ApiClient, type Exchange } from "./api-client.ts";
+import { loadCommandConfig, makeScratch } from "./command-config.ts";
+import { authorOf, type AskFlags, type CliContext } from "./context.ts";
+
+/**
+ * What a command does without a daemon, when no other process has the store. "daemon": nothing, one has to answer; all else: it
+ * has the same routes in its own process over the store. Where there is none, it is missing ("store"), a daemon is missing
+ * ("either"), it is made ("new store"), or one is used that is thrown away ("no store").
+ */
+export type Without = "daemon" | "either" | "store" | "new store" | "no store";
+
+/** Returns the URL of a daemon that listens at `listen` (host:port); a wildcard address becomes the loopback address. */
+export function daemonUrl(listen: string): string {
+  const reachable = listen
+    .replace(/^0\.0\.0\.0:/, "127.0.0.1:")
+    .replace(/^\[::\]:/, "[::1]:")
+    .replace(/^:/, "127.0.0.1:");
+  return `http://${reachable}`;
+}
+
+const mostHealthBytes = 64 * 1_024;
+
+/** Asks the daemon at `url` whether it is healthy. @throws HttpFailure without an answer */
+export function askHealthy(url: string, dispatcher: HttpDispatcher, signal: AbortSignal): Promise<HttpResponse> {
+  const request = { method: "GET", url: `${url}/-/healthy`, headers: {}, maxBodyBytes: mostHealthBytes };
+  return sendRequest(dispatcher, { ...request, signal });
+}
+
+/**
+ * Lets `work` ask the HTTP API (CONTRACT 3): of the daemon whose address is given; else of the one that has the configured
+ * store; else, when no process has it, in this one.
+ * @throws usage, invalid_config, unavailable without an answer, store_*
+ */
+export async function askApi<Answer>(
+  flags: AskFlags,
+  context: CliContext,
+  work: (api: ApiClient) => Promise<Answer>,
+  without: Without = "either",
+): Promise<Answer> {
+  const user = authorOf(flags.by, context);
+  const found = await findDaemon(flags, context, without);
+  if (found.url === null && without === "daemon")
+    throw new FlatlineError(
+      "usage",
+      "server.listen leaves the port to the system: name the daemon's address with --url",
+    );
+  const dispatcher = createHttpDispatcher({ env: isHere(found) ? {} : context.env });
+  let door: Door | null = null;
+  try {
+    if (!found.isNamed && without !== "daemon")
+      door = await openUnlessHeld(found, { flags, context, without, dispatcher });
+    return await work(createApiClient(await accessTo(door ?? found, context, dispatcher), user));
+  } finally {
+    await door?.close();
+    await dispatcher.destroy();
+  }
+}
+
+/** Where a daemon would be, and what is shown to it. */
+interface Found {
+  /** Without a trailing slash; null: the configuration leaves its port to the system. */
+  readonly url: string | null;
+  /** What says the address, for messages. */
+  readonly urlFrom: string;
+  /** By a flag or the environment, not by the configuration. */
+  readonly isNamed: boolean;
+  /** null: none is known. */
+  readonly token: ApiAccess["token"];
+  /** The store's file of the configuration; null: it is unknown, or there is none. */
+  readonly storePath: string | null;
+}
+
+/**
+ * Finds out how the daemon is reached: address and token each by a flag, else by the environment, else by the configuration, of
+ * which nothing else is needed and which is not read where both are known.
+ * @throws usage and invalid_config
+ */
+async function findDaemon(flags: AskFlags, context: CliContext, without: Without): Promise<Found> {
+  const { env, cwd } = context;
+  const urlFrom = flags.url === undefined ? "$FLATLINE_URL" : "--url";
+  const named = flags.url ?? (env["FLATLINE_URL"] || undefined);
+  const address = named === undefined ? null : { url: parseDaemonUrl(named, urlFrom), urlFrom, isNamed: true };
+  const given = await readGivenToken(flags, context);
+  const path = address !== null && given !== null ? null : await lookUpConfigPath({ flag: flags.config, env, cwd });
+  if (path === null) {
+    if (address === null) throw noConfigFile(", or the daemon's address with --url or $FLATLINE_URL");
+    return { ...address, token: given, storePath: null };
+  }
+  const needs = [...(address === null ? ["listen" as const] : []), ...(given === null ? ["token" as const] : [])];
+  const { listen, file, token, storePath } = await loadClientConfig({ path, cwd, env }, needs).catch(
+    async (error: unknown) => {
+      // What is about the store says of all that is wrong.
+      if (without !== "daemon" && without !== "either") await loadCommandConfig(flags.config, context);
+      throw error;
+    },
+  );
+  const url = listen.endsWith(":0") ? null : daemonUrl(listen);
+  return {
+    ...(address ?? { url, urlFrom: `server.listen of ${file}; --url names another one`, isNamed: false }),
+    token: given ?? (token === null ? null : { secret: token, from: `server.token of ${file}` }),
+    storePath,
+  };
+}
+
+/** Parses an address that a person gave by `from`, without a trailing slash. @throws usage if it is not a URL of http or https */
+function parseDaemonUrl(text: string, from: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "")
+    throw new FlatlineError("usage", `${from} must be the address of a flatline, such as http://127.0.0.1:9640`);
+  return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+}
+
+/** Returns whether a daemon is on this machine, which must not be reached through a proxy. */
+function isHere({ url }: Found): boolean {
+  return url !== null && isLoopbackHost(new URL(url).hostname);
+}
+
+async function readGivenToken({ tokenFile }: AskFlags, { env, cwd }: CliContext): Promise<ApiAccess["token"]> {
+  const from = tokenFile === undefined ? "$FLATLINE_TOKEN" : `the token of ${tokenFile}`;
+  const text = tokenFile === undefined ? (env["FLATLINE_TOKEN"] ?? "") : await readTokenFile(resolve(cwd, tokenFile));
+  // As in the configuration, an empty variable is none.
+  if (text === "" && tokenFile === undefined) return null;
+  const problem = checkKey(text);
+  if (problem !== null) throw new FlatlineError("usage", `${from} ${problem}`);
+  return { secret: new Secret(text), from };
+}
+
+async function readTokenFile(absolutePath: string): Promise<string> {
+  const content = await readInputFile(absolutePath, maxSecretBytes);
+  if (content.kind === "content") return secretOf(content.bytes);
+  throw new FlatlineError("usage", `--token-file: the file ${absolutePath} ${content.reason}`);
+}
+
+/** The token that a daemon on this machine leaves beside its store; it is shown to no other machine. */
+async function readLocalToken(found: Found): Promise<ApiAccess["token"]> {
+  if (found.storePath === null || (found.isNamed && !isHere(found))) return null;
+  const content = await readInputFile(localTokenPath(found.storePath), maxSecretBytes);
+  if (content.kind !== "content") return null;
+  return { secret: new Secret(secretOf(content.bytes)), from: "the daemon's own token" };
+}
+
+interface Here {
+  readonly flags: AskFlags;
+  readonly context: CliContext;
+  readonly without: Without;
+  readonly dispatcher: HttpDispatcher;
+}
+
+const retryMs = 200;
+const healthWithinMs = 2 * secondMs;
+
+/**
+ * Opens the door of the store; null: another process has it, and a daemon answers. Waits for one that has it and does not
+ * answer, which may be beginning, ending, or another command.
+ */
+async function openUnlessHeld(found: Found, here: Here): Promise<Door | null> {
+  const { clock, signal } = here.context;
+  const deadlineMs = clock.monotonicMs() + takeWithinMs;
+  for (;;) {
+    let held: FlatlineError;
+    try {
+      return await openHere(here);
+    } catch (error) {
+      // Store and secrets may be out of the reach of who may ask the daemon.
+      if (!(error instanceof FlatlineError)) throw error;
+      held = error;
+    }
+    let problem: string | null = null;
+    if (found.url !== null) {
+      const answer = askHealthy(found.url, here.dispatcher, clock.timeout(healthWithinMs, signal));
+      problem = await answer.then(() => null, messageOf);
+      if (problem === null) return null;
+    }
+    if (held.code === "no_input" && here.without === "no store") return openHere(here, true);
+    const isMissing = held.code === "no_input" && here.without === "either";
+    if (held.code !== "store_busy" && !isMissing) throw held;
+    if (isMissing || clock.monotonicMs() + retryMs > deadlineMs || signal.aborted)
+      throw problem === null ? held : new FlatlineError("unavailable", `${noAnswer(found, problem)}; ${held.message}`);
+    await clock.sleep(retryMs, signal);
+  }
+}
+
+async function openHere({ flags, context, without }: Here, isThrownAway = false): Promise<Door> {
+  const config = await loadCommandConfig(flags.config, context);
+  // Loaded when it is needed: most commands ask a daemon.
+  const [{ openDoor }, { createLogger }, { logLook }] = await Promise.all([
+    import("../daemon/door.ts"),
+    import("../base/logger.ts"),
+    import("./terminal-log.ts"),
+  ]);
+  const look = logLook(config, context);
+  // A receiver of type log is tried by what it logs.
+  const level = without === "no store" ? "info" : "warn";
+  const deps = {
+    ...context,
+    logger: createLogger({ ...look, level, write: (line) => context.stderr.write(line) }),
+  };
+  if (!isThrownAway) return openDoor(config, deps, { mustExist: without !== "new store" });
+  const scratch = await makeScratch(config);
+  const door = await openDoor(scratch.config, deps, { mustExist: false });
+  return { ...door, close: () => door.close().then(scratch.remove) };
+}
+
+// The daemon answers from its store in milliseconds; a store that is being imported into may take seconds.
+const timeoutMs = 10 * secondMs;
+// Beyond the default timeout of a receiver with some fifty recipients.
+const slowTimeoutMs = 120 * secondMs;
+
+/** Returns how the API is asked: through the door of this process, or of the daemon that was found. */
+async function accessTo(
+  whom: Door | Found,
+  { clock, signal }: CliContext,
+  dispatcher: HttpDispatcher,
+): Promise<ApiAccess> {
+  if ("inject" in whom) {
+    const exchange = async ({ method, path: url, headers, body: payload }: Exchange): Promise<HttpResponse> => {
+      const { statusCode, payload: body } = await whom.inject({ method, url, headers, ...(payload && { payload }) });
+      return { status: statusCode, body, headers: {}, isTruncated: false };
+    };
+    return {
+      url: null,
+      token: { secret: whom.token, from: "this command" },
+      importTarget: whom.importTarget,
+      exchange,
+    };
+  }
+  const exchange = async ({ path, isSlow, headers, ...request }: Exchange): Promise<HttpResponse> => {
+    const timeout = clock.timeout(isSlow ? slowTimeoutMs : timeoutMs, signal);
+    const asked = { ...request, url: `${whom.url}${path}`, headers: { accept: "application/json", ...headers } };
+    return sendRequest(dispatcher, { ...asked, signal: timeout }).catch((error: unknown) => {
+      if (!(error instanceof HttpFailure)) throw error;
+      throw new FlatlineError("unavailable", noAnswer(whom, error.message), { cause: error });
+    });
+  };
+  return { url: whom.url, token: whom.token ?? (await readLocalToken(whom)), importTarget: null, exchange };
+}
+
+function noAnswer({ url, urlFrom }: Found, problem: string): string {
+  return `no flatline answers at ${url}: ${problem}. Is it running? (${urlFrom})`;
+}
