@@ -81,7 +81,8 @@ function told({ members, incident: given = {} }: Given, facts: HeadlineFacts) {
   const unmarked = (line: string): string => line.replace(`${severityMarks[severity]} `, "");
   const [header] = slackBody(notification).blocks;
   const [trigger] = pagerdutyEvents(notification);
-  const read = { incident, summary, members, headline: facts, answers: [], comments: [], notified: [], waiting: [] };
+  const none = { answers: [], comments: [], markers: [], notified: [], waiting: [], escalation: null };
+  const read = { incident, summary, members, headline: facts, heldSince: new Map(), ...none };
   const report = renderIncidentReport({ ...read, nowMs, withPeople: true, cost: null } as never);
   return {
     title,

@@ -129,8 +129,8 @@ describe("alerts", () => {
 
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(new RegExp(`^# Incident ${number}: .acme.: 9\\d deaths`));
-    expect(stdout).toMatch(/^- \S+Z, `kim \(token\)`, `acme`, acknowledging: `on it`$/m);
-    expect(stdout).toContain(": `see hxxps://login[.]acme[.]example/a`\n");
+    expect(stdout).toMatch(/^- \S+Z: Acknowledged by `kim` \(`token`\); «`on it`»$/m);
+    expect(stdout).toContain("; «`see hxxps://login[.]acme[.]example/a`»\n");
     expect(await open.text()).not.toMatch(/kim|on it|login/);
     expect(open.status).toBe(200);
     expect([given.status, given.headers.get("content-type")]).toEqual([200, "text/markdown; charset=utf-8"]);

@@ -4,15 +4,15 @@ import { countOf, durationText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import type { CostAnswer } from "../../../contract/v1/alerts.ts";
 import type { IncidentDetail } from "../../read/incidents.ts";
+import { renderThen } from "../dialog.ts";
 import { renderHead } from "../frame.ts";
 import { mark, type MarkShape } from "../marks.ts";
 import { renderSection, renderTable } from "../table.ts";
-import { renderInstants } from "./instants.ts";
 import { excessOf, memberFactsOf } from "./member-facts.ts";
 import { renderMembers, type MembersOptions } from "./members.ts";
 import { renderOpinion } from "./opinion.ts";
 import { actButton, decidedQuestions, knownQuestions, renderQuestions, type ActWords } from "./questions.ts";
-import { renderStory } from "./story.ts";
+import { renderInstants, renderStory } from "./story.ts";
 
 /** What the page of an incident is made with. */
 export interface IncidentPageOptions extends Pick<MembersOptions, "params" | "ticked"> {
@@ -128,29 +128,31 @@ function renderBar(share: number, usual: number): Html {
   </svg>`;
 }
 
+/** Returns what a broken checker cost, by name. */
+export function costFacts({
+  deaths,
+  revived,
+  stillDead,
+  medianClosedSeconds,
+}: CostAnswer): [name: string, text: string][] {
+  const closed =
+    medianClosedSeconds === null ? "" : `, closed for ${durationText(medianClosedSeconds * 1_000)} in the median`;
+  return [
+    ["Deaths", formatCount(deaths)],
+    ["Found alive", `${formatCount(revived)}${closed}`],
+    ["Not looked at since", formatCount(stillDead)],
+  ];
+}
+
 function renderCost(cost: CostAnswer | null, { incident }: IncidentDetail, mayRead: boolean): Html {
   if (cost === null) return nothing;
-  const closed =
-    cost.medianClosedSeconds === null
-      ? ""
-      : `, closed for ${durationText(cost.medianClosedSeconds * 1_000)} in the median`;
   const restore = `/api/v1/incidents/${incident.number}/assets?toRestore=true`;
-  const facts = html`<dl class="facts">
-    <dt>Deaths</dt>
-    <dd>${formatCount(cost.deaths)}</dd>
-    <dt>Found alive</dt>
-    <dd>${formatCount(cost.revived)}${closed}</dd>
-    <dt>Not looked at since</dt>
-    <dd>${formatCount(cost.stillDead)}</dd>
-    ${
-      mayRead
-        ? html`<dt>To bring back</dt>
-            <dd>
-              <a href="${`${restore}&format=sheet`}" download>CSV</a>, <a href="${restore}">JSON</a>, what still answers
-              first
-            </dd>`
-        : nothing
-    }
-  </dl>`;
+  const lists = html`<p class="pager">
+    <span>
+      To bring back, what still answers first: <a href="${`${restore}&format=sheet`}" download>CSV</a>,
+      <a href="${restore}">JSON</a></span
+    >
+  </p>`;
+  const facts = html`${renderThen(costFacts(cost))}${mayRead ? lists : nothing}`;
   return renderSection(incident.endedAtMs === null ? "What it cost so far" : "What it cost", facts);
 }

@@ -1,8 +1,7 @@
 import { slugsOf } from "../../../alerting/incident-summary.ts";
 import { breakAddresses } from "../../../base/broken-address.ts";
 import { describeAuthor } from "../../../contract/actor.ts";
-import { judgementSentences } from "../../../words/headline.ts";
-import { clockText, countOf, durationText } from "../../../words/numbers.ts";
+import { clockText, countOf, durationText, timeText } from "../../../words/numbers.ts";
 import { longDay } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
@@ -11,33 +10,75 @@ import type { IncidentDetail } from "../../read/incidents.ts";
 import { mark, type MarkShape } from "../marks.ts";
 import { beganMsOf, stoppedMsOf } from "./member-facts.ts";
 
-/** What happened; `said`: its words in the lane of the chart [it has none]. */
-interface Event {
+/** Something that happened to an incident, in plain text. */
+interface Told {
+  readonly name: string;
   readonly atMs: number;
-  readonly shape: MarkShape;
-  readonly what: Html;
-  readonly detail?: Html | string;
-  readonly said?: string;
+  readonly text: string;
+  /** [none] */
+  readonly detail?: string;
+  /** [dot] */
+  readonly shape?: MarkShape;
 }
 
-const mostEvents = 60;
+/** Of the instants; `atMs` null: it has not happened. */
+type Instant = Omit<Told, "atMs"> & { readonly atMs: number | null };
+
+/** What a person did, and why. */
+interface Act {
+  readonly atMs: number;
+  readonly by: string | null;
+  readonly note: string | null;
+  readonly comment: string | null;
+  readonly verdict?: string;
+}
+
+const mostTold = 60;
+
+/** Renders the instants of an incident on one line: what has happened in the order of time, then what has not. */
+export function renderInstants(page: IncidentDetail, withPeople: boolean): Html {
+  const { incident, headline, waiting, escalation, nowMs } = page;
+  const acts = actsOf(page, withPeople);
+  const first = (name: string, text = ""): Instant =>
+    acts.find((one) => one.name === name) ?? { name, atMs: null, text };
+  const [stuck = ""] = waiting.flatMap((one) => (one.lastError === null ? [] : [`${one.receiver} ${stuckText(one)}`]));
+  const called = escalation === null ? "" : `${escalation.receiver} is called at ${timeText(escalation.atMs, nowMs)}`;
+  const notified = first("Notified");
+  const judged = headline.judgement === null ? undefined : acts.findLast(({ name }) => name === "Judged");
+  const all: readonly Instant[] = [
+    ...stepsOf(page),
+    { ...notified, text: [notified.text, stuck].filter((text) => text !== "").join("; ") },
+    first("Acknowledged", called),
+    ...(incident.family === "deaths" ? [judged ?? { name: "Judged", atMs: null, text: "" }] : []),
+  ];
+  const done = all.filter(({ atMs }) => atMs !== null).toSorted((left, right) => (left.atMs ?? 0) - (right.atMs ?? 0));
+  // After the end only a judgement may still come.
+  const open = all.filter(({ name, atMs }) => atMs === null && (incident.endedAtMs === null || name === "Judged"));
+  return html`<ol class="instants" aria-label="Order of events">
+    ${[...done, ...open].map(
+      ({ name, atMs, text, shape = "dot" }, index) =>
+        html`<li class="${atMs !== null ? "" : index > done.length + 1 ? "open later" : "open"}">
+          ${mark(atMs === null ? "ring" : shape)}<span class="name">${name}</span>
+          <p class="at">${atMs === null ? "not yet" : renderTime(atMs, nowMs)}</p>
+          <p>${text}</p>
+        </li>`,
+    )}
+  </ol>`;
+}
 
 /** Renders everything that happened, newest first, under its days. */
 export function renderStory(page: IncidentDetail, withPeople: boolean): Html {
-  const events = eventsOf(page, withPeople)
-    .toSorted((left, right) => right.atMs - left.atMs)
-    .slice(0, mostEvents);
-  const days = [...Map.groupBy(events, ({ atMs }) => longDay.format(atMs))];
-  const render = ({ atMs, shape, what, detail = "" }: Event): Html =>
+  const days = Map.groupBy(storyOf(page, withPeople).slice(0, mostTold), ({ atMs }) => longDay.format(atMs));
+  const render = ({ name, atMs, text, detail = "", shape = "dot" }: Told): Html =>
     html`<li>
       ${renderTime(atMs, page.nowMs, "clock")}${mark(shape)}
       <div>
-        <p>${what}</p>
+        <p><b>${name}</b> ${text}</p>
         ${detail === "" ? nothing : html`<p>${detail}</p>`}
       </div>
     </li>`;
   return html`<div class="story">
-    ${days.map(
+    ${[...days].map(
       ([day, some]) =>
         html`<h3>${day}</h3>
           <ol>
@@ -49,91 +90,101 @@ export function renderStory(page: IncidentDetail, withPeople: boolean): Html {
 
 /** Returns what people did, for the lane of the chart, oldest first. */
 export function chartActsOf(page: IncidentDetail, withPeople: boolean): readonly ChartAct[] {
-  return eventsOf(page, withPeople)
-    .flatMap(({ atMs, shape, said }): ChartAct[] =>
-      said === undefined ? [] : [{ atMs, mark: shape === "marker" || shape === "comment" ? shape : "dot", text: said }],
-    )
-    .toSorted((left, right) => left.atMs - right.atMs);
+  return actsOf(page, withPeople).map(({ name, atMs, text, shape }) => ({
+    atMs,
+    mark: shape === "marker" || shape === "comment" ? shape : "dot",
+    text: `${name.toLowerCase()} ${text}`,
+  }));
 }
 
-function eventsOf(page: IncidentDetail, withPeople: boolean): Event[] {
-  const { incident, members, summary, heldSince, markers, notified, waiting, comments, nowMs } = page;
-  const isOfMany = members.length > 1;
-  const nameOf = ({ by, note }: { readonly by: string | null; readonly note: string | null }): string =>
-    (withPeople && describeAuthor(by, note)) || "Somebody";
-  const quote = (text: string | null): string => (withPeople && text !== null ? `«${breakAddresses(text)}»` : "");
-  const began = members.toSorted((left, right) => beganMsOf(left) - beganMsOf(right));
-  const [first, last] = [began[0], began.at(-1)];
-  const firing = members.filter((alert) => alert.firingAtMs === incident.firstFiredAtMs).length;
-  const held = countOf(heldSince.size, "organization");
-  const events: Event[] = [
-    {
-      atMs: incident.firstFiredAtMs,
-      shape: summary.severity,
-      what: html`<b>Detected</b>${isOfMany ? ` in ${countOf(firing, "organization")}` : ""}`,
-      detail: heldSince.size === 0 ? "" : `takedowns of ${held} on hold from here on`,
-    },
-  ];
-  if (last !== undefined && isOfMany) {
-    const what = html`<b>${countOf(slugsOf(members).size, "organization")}</b> have begun`;
-    events.push({ atMs: beganMsOf(last), shape: "dot", what, detail: `the last one: ${last.slug}` });
-  }
+/** Returns all that happened, newest first. */
+export function storyOf(page: IncidentDetail, withPeople: boolean): readonly Told[] {
+  const stuck = page.waiting.flatMap((one): Told[] => {
+    if (one.lastError === null) return [];
+    const again = one.state === "dead" ? "" : `, again at ${clockText(one.nextAttemptAtMs)}`;
+    const detail = withPeople ? `${breakAddresses(one.lastError)}, ${countOf(one.attempts, "time")}${again}` : "";
+    return [{ name: one.receiver, atMs: page.nowMs, text: stuckText(one), detail, shape: "warn" }];
+  });
+  return [...stepsOf(page), ...actsOf(page, withPeople), ...stuck]
+    .flatMap(({ atMs, ...one }) => (atMs === null ? [] : [{ ...one, atMs }]))
+    .toSorted((left, right) => right.atMs - left.atMs);
+}
+
+function stuckText({ state }: IncidentDetail["waiting"][number]): string {
+  return state === "dead" ? "was not reached" : "waits";
+}
+
+/** What became of it by itself, or will. */
+function stepsOf(page: IncidentDetail): readonly Instant[] {
+  const { incident, members, summary, heldSince, nowMs } = page;
+  const { endedAtMs, firstFiredAtMs } = incident;
+  const began = members.map(beganMsOf);
+  const firstMs = Math.min(...began, incident.startedAtMs);
+  const lastMs = Math.max(...began);
   const stoppedMs = stoppedMsOf(page);
-  if (stoppedMs !== null && first !== undefined) {
-    const detail = `after ${durationText(stoppedMs - beganMsOf(first))}`;
-    events.push({ atMs: stoppedMs, shape: "stop", what: html`<b>Nothing unusual</b> from here on`, detail });
-  }
-  if (incident.endedAtMs !== null)
-    events.push({
-      atMs: incident.endedAtMs,
-      shape: "ok",
-      what: html`<b>Ended</b>`,
-      detail: "Nothing of it fires any more.",
-    });
-  for (const { atMs, text, slug, createdBy, note } of markers) {
-    const said = `«${breakAddresses(text)}»`;
-    const detail = `${slug ?? "all organizations"}${withPeople && createdBy !== null ? `, set by ${describeAuthor(createdBy, note)}` : ""}`;
-    events.push({ atMs, shape: "marker", what: html`<b>Deployment</b> ${said}`, detail, said });
-  }
-  for (const [index, { receiver, atMs }] of notified.entries()) {
-    const what = html`<b>Notified</b>: ${receiver}`;
-    events.push({ atMs, shape: "dot", what, ...(index === 0 ? { said: "notified" } : {}) });
-  }
-  for (const { receiver, state, attempts, lastError, nextAttemptAtMs } of waiting) {
-    if (lastError === null) continue;
-    const again = state === "dead" ? "" : `, again at ${clockText(nextAttemptAtMs)}`;
-    const detail = withPeople ? `${breakAddresses(lastError)}, ${countOf(attempts, "time")}${again}` : "";
-    const what = html`<b>${receiver}</b> ${state === "dead" ? "was not reached" : "waits"}`;
-    events.push({ atMs: nowMs, shape: "warn", what, detail });
-  }
+  const after = (atMs: number): string => `after ${durationText(atMs - firstMs)}`;
+  const ends = members.flatMap(({ found }) => found?.excess?.expectedEndAtMs ?? []);
+  const expected =
+    stoppedMs !== null && ends.length > 0
+      ? `by ${timeText(Math.max(...ends), nowMs)}`
+      : `${countOf(summary.firing, "organization")} ${summary.firing === 1 ? "fires" : "fire"}`;
+  return [
+    {
+      name: "Began",
+      atMs: firstMs,
+      text: lastMs > firstMs ? `the last of the ${members.length} at ${timeText(lastMs, nowMs)}` : "",
+    },
+    {
+      name: "Detected",
+      atMs: firstFiredAtMs,
+      text: `as ${summary.severity}${firstFiredAtMs > firstMs ? `, ${durationText(firstFiredAtMs - firstMs)} later` : ""}`,
+      detail:
+        heldSince.size === 0 ? "" : `takedowns of ${countOf(heldSince.size, "organization")} on hold from here on`,
+      shape: summary.severity,
+    },
+    ...(incident.family === "deaths"
+      ? [{ name: "Stopped", atMs: stoppedMs, text: stoppedMs === null ? "" : after(stoppedMs), shape: "stop" as const }]
+      : []),
+    { name: "Ended", atMs: endedAtMs, text: endedAtMs === null ? expected : after(endedAtMs), shape: "ok" },
+  ];
+}
+
+/** What people did, and what flatline told them, oldest first. */
+function actsOf({ members, markers, notified, comments }: IncidentDetail, withPeople: boolean): readonly Told[] {
+  const byOf = ({ by, note }: Pick<Act, "by" | "note">): string => {
+    const name = withPeople ? describeAuthor(by, note) : "";
+    return name === "" ? "" : ` by ${name}`;
+  };
+  const quote = (text: string | null): string => (withPeople && text !== null ? `«${breakAddresses(text)}»` : "");
   // An act of many alerts is told once.
-  const acknowledged = members.flatMap((alert) => alert.acknowledgement ?? []);
-  for (const [one, ...more] of Map.groupBy(acknowledged, ({ atMs, by }) => `${atMs} ${by}`).values()) {
-    if (one === undefined) continue;
-    const what = html`<b>${nameOf(one)}</b> acknowledged ${isOfMany ? countOf(more.length + 1, "organization") : "it"}`;
-    events.push({ atMs: one.atMs, shape: "dot", what, detail: quote(one.comment), said: "acknowledged" });
-  }
-  const judged = members.flatMap((alert) => alert.judgement ?? []);
-  for (const [one, ...more] of Map.groupBy(judged, ({ atMs, by, verdict }) => `${atMs} ${by} ${verdict}`).values()) {
-    if (one === undefined) continue;
-    const of = isOfMany ? `, of ${countOf(more.length + 1, "organization")}` : "";
-    const what = html`<b>${judgementSentences[one.verdict]}</b>, says ${nameOf(one)}${of}`;
-    events.push({ atMs: one.atMs, shape: "dot", what, detail: quote(one.comment), said: `judged ${one.verdict}` });
-  }
-  for (const one of withPeople ? comments : []) {
-    const { atMs, act, slug, text } = one;
-    const name = html`<b>${nameOf(one)}</b>`;
-    const detail = quote(text);
-    if (act === null) {
-      const what = html`${name}${slug === null ? nothing : html` on ${slug}`}`;
-      events.push({ atMs, shape: "comment", what, detail, said: "comment" });
-    } else if (act === "release" || act === "silence")
-      events.push({
-        atMs,
-        shape: "dot",
-        what: html`${name} ${act === "release" ? "released" : "silenced"} it`,
-        detail,
-      });
-  }
-  return events;
+  const told = (name: string, acts: readonly Act[]): Told[] =>
+    [...Map.groupBy(acts, ({ atMs, by, verdict }) => `${atMs} ${by} ${verdict}`).values()].flatMap(([act, ...more]) => {
+      if (act === undefined) return [];
+      const of = slugsOf(members).size > 1 ? `, of ${countOf(more.length + 1, "organization")}` : "";
+      const text = `${act.verdict ?? ""}${byOf(act)}${of}`.replace(/^,? /, "");
+      return [{ name, atMs: act.atMs, text, detail: quote(act.comment) }];
+    });
+  const commentNames = { release: "Released", silence: "Silenced", acknowledge: null, judgement: null };
+  return [
+    ...markers.map(({ atMs, text, slug, createdBy, note }): Told => {
+      const by = createdBy === null ? "" : byOf({ by: createdBy, note });
+      const detail = `${slug ?? "all organizations"}${by === "" ? "" : `, set${by}`}`;
+      return { name: "Deployment", atMs, text: `«${breakAddresses(text)}»`, detail, shape: "marker" };
+    }),
+    ...notified.map(({ receiver, atMs }) => ({ name: "Notified", atMs, text: receiver })),
+    ...told(
+      "Acknowledged",
+      members.flatMap(({ acknowledgement }) => acknowledgement ?? []),
+    ),
+    ...told(
+      "Judged",
+      members.flatMap(({ judgement }) => judgement ?? []),
+    ),
+    ...(withPeople ? comments : []).flatMap((one): Told[] => {
+      const name = one.act === null ? "Comment" : commentNames[one.act];
+      const text = `${byOf(one)}${one.slug === null ? "" : ` on ${one.slug}`}`.trimStart();
+      const shape = one.act === null ? "comment" : "dot";
+      return name === null ? [] : [{ name, atMs: one.atMs, text, detail: quote(one.text), shape }];
+    }),
+  ].toSorted((left, right) => left.atMs - right.atMs);
 }
