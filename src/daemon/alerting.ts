@@ -37,7 +37,7 @@ export function createAlerting(ground: Ground, runtime: Runtime) {
   });
   const looks = createLooks({
     ...ground,
-    sources: createLookAssets({ evidence: store.evidence, clock, alertAssets }),
+    sources: createLookAssets({ evidence: store.evidence, clock }),
     settings: () => runtime.current().looks,
     onChange,
   });

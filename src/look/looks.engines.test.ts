@@ -12,7 +12,6 @@ import { createHttpDispatcher } from "../base/http-dispatcher.ts";
 import { createSilentLogger } from "../base/logger.ts";
 import { Secret } from "../base/secret.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs, secondMs, type Clock } from "../base/time.ts";
-import { createAlertAssets } from "../web/read/alert-assets.ts";
 import { createLookAssets } from "../daemon/evidence/look-assets.ts";
 import { opinionWords } from "../contract/second-opinion.ts";
 import { createWebhookSigner } from "../receivers/webhook/signature.ts";
@@ -102,7 +101,6 @@ function looksWith(given: Partial<LookSettings> = {}): Looks {
     sentinelsOf: () => [],
     ...given,
   };
-  const alertAssets = createAlertAssets({ store, clock, isOurs: () => true, keptForMs: () => 0 });
   looks = createLooks({
     store,
     clock,
@@ -111,7 +109,7 @@ function looksWith(given: Partial<LookSettings> = {}): Looks {
     metrics: { assetLookedAt: () => undefined, opinionGiven: () => undefined },
     newId: () => "the-question",
     settings: () => settings,
-    sources: createLookAssets({ evidence: store.evidence, clock, alertAssets }),
+    sources: createLookAssets({ evidence: store.evidence, clock }),
     onChange: () => undefined,
   });
   return looks;

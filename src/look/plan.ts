@@ -19,7 +19,7 @@ export type Died = Omit<NamedAsset, "slug"> & { readonly isUndone: boolean };
 /** Where the assets come from. */
 export interface LookSources {
   /** Those that died in an alert; null: it has none. */
-  readonly diedIn: (alertId: string) => Promise<readonly Died[] | null>;
+  readonly diedIn: (alert: Alert) => Promise<readonly Died[] | null>;
   /** Those that are alive by their latest event, the latest first; `assetTypes`: empty, of any type. */
   readonly alive: (query: { slug: string; assetTypes: readonly string[] }) => Promise<readonly NamedAsset[]>;
   /** Those of an organization that its operator knows to be alive. */
@@ -44,7 +44,7 @@ export async function planLook(
   const organizations: { slug: string; excess: number; assets: NamedAsset[] }[] = [];
   for (const alert of members) {
     const { slug, found } = alert;
-    const all = (await sources.diedIn(alert.id)) ?? [];
+    const all = (await sources.diedIn(alert)) ?? [];
     for (const { asset } of all) died.add(asset);
     const dead = all.filter(({ isUndone }) => !isUndone);
     for (const { assetType } of dead) types.add(assetType);

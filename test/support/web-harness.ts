@@ -327,7 +327,6 @@ export async function startWeb(
       of: async (alertId) => world.assets.get(alertId) ?? null,
       ofIncident: async () => null,
       costOf: async () => null,
-      costSpanOf: async () => null,
     },
     unwatched: {
       count: async () => world.unwatched.length,

@@ -1,16 +1,16 @@
 import { FlatlineError } from "../../base/errors.ts";
 import { dayMs, type Clock } from "../../base/time.ts";
 import { AssetBook } from "../../contract/assets.ts";
+import type { Interval } from "../../contract/liveness-counts.ts";
 import type { Died, LookSources, NamedAsset } from "../../look/plan.ts";
 import { assetEventPages, type AssetEventRow } from "../../store/events/asset-events.ts";
 import type { EvidenceStore } from "../../store/events/evidence.ts";
-import type { AlertAssets } from "../../web/read/alert-assets.ts";
-import { readDeadAssets, readingDeadline, type Interval } from "../../web/read/asset-list.ts";
+import { costSpanOf } from "../../web/read/alert-assets.ts";
+import { readDeadAssets, readingDeadline } from "../../web/read/asset-list.ts";
 
 interface LookAssetsOptions {
   readonly evidence: Pick<EvidenceStore, "assetEvents" | "newestAlive" | "factsOf">;
   readonly clock: Clock;
-  readonly alertAssets: Pick<AlertAssets, "costSpanOf">;
 }
 
 const aliveWithinMs = 7 * dayMs;
@@ -23,10 +23,10 @@ const deathsOfMs = [7 * dayMs, 70 * dayMs, Infinity];
 
 /** Creates the reading of the assets of second opinions. */
 export function createLookAssets(options: LookAssetsOptions): Omit<LookSources, "sentinelsOf"> {
-  const { clock, alertAssets } = options;
+  const { clock } = options;
   return {
-    diedIn: async (alertId) => {
-      const span = await alertAssets.costSpanOf(alertId);
+    diedIn: async (alert) => {
+      const span = costSpanOf(alert);
       if (span === null) return null;
       return readDied(options, span.slug, { afterMs: span.afterMs, untilMs: span.endMs ?? clock.nowMs() });
     },

@@ -77,11 +77,11 @@ export function addDeadAssetRoutes(
       const stranger = slugs?.find((slug) => !found.members.some((alert) => alert.slug === slug));
       if (stranger !== undefined)
         throw new FlatlineError("invalid_data", `slug: ${JSON.stringify(stranger)} is no member of this incident`);
-      const alertIds = found.members.flatMap(({ id: alertId, slug, judgement }) =>
-        (toRestore && judgement?.verdict !== "checker") || slugs?.includes(slug) === false ? [] : [alertId],
+      const alerts = found.members.filter(
+        ({ slug, judgement }) => (!toRestore || judgement?.verdict === "checker") && slugs?.includes(slug) !== false,
       );
       const { incident } = found;
-      const assets = incident.family === "deaths" ? await alertAssets.ofIncident(incident, alertIds) : null;
+      const assets = incident.family === "deaths" ? await alertAssets.ofIncident(incident, alerts) : null;
       if (assets === null)
         throw new FlatlineError("not_found", "no such incident of deaths over stored events: it has no assets");
       const name = `incident-${incident.number}${toRestore ? "-to-restore" : ""}`;

@@ -1,6 +1,7 @@
 import { minuteMs, type Clock } from "../../base/time.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { AssetBook } from "../../contract/assets.ts";
+import type { Interval } from "../../contract/liveness-counts.ts";
 import { showsLife, type LookAnswer } from "../../contract/second-opinion.ts";
 import { DeadAssetLedger, type DeadAsset } from "../../evidence/dead-assets.ts";
 import { chunksOf } from "../../store/engine/chunks.ts";
@@ -58,12 +59,6 @@ export interface ListedSpans {
   readonly answers: ((slug: string, asset: string) => LookAnswer | null) | null;
 }
 
-/** Instants after `afterMs`, up to `untilMs`. */
-export interface Interval {
-  readonly afterMs: number;
-  readonly untilMs: number;
-}
-
 interface Listed extends DeadAsset<AssetEventRow> {
   readonly slug: string;
   readonly answer: LookAnswer | null;
@@ -88,6 +83,19 @@ export function deathsOf(spans: readonly AssetSpan[], toMs: number): ReadonlyMap
     else known[known.length - 1] = { ...last, untilMs: Math.max(last.untilMs, untilMs) };
   }
   return deaths;
+}
+
+/** Returns how many deaths there are in these spans up to `toMs`, of assets with and without a name. */
+export async function countDeaths(
+  events: Pick<Store["events"], "deaths">,
+  spans: readonly AssetSpan[],
+  toMs: number,
+): Promise<number> {
+  const counted = await events.deaths([...deathsOf(spans, toMs)].map(([slug, intervals]) => ({ slug, intervals })));
+  return counted
+    .flat()
+    .flatMap(({ deaths }) => deaths)
+    .reduce((sum, deaths) => sum + deaths, 0);
 }
 
 /**
@@ -191,9 +199,6 @@ export function createAssetList(
       const all = await readAll(toMs);
       const rest = (await filtered(all, filter)).filter((one) => inOrder(one, { rank, death: { atMs, ordinal } }) > 0);
       const shown = rest.slice(0, limit);
-      const counted = await store.events.deaths(
-        [...deathsOf(spans, toMs)].map(([slug, intervals]) => ({ slug, intervals })),
-      );
       const last = shown.at(-1);
       const next: AssetCursor | null =
         last === undefined || rest.length === shown.length
@@ -204,10 +209,7 @@ export function createAssetList(
         fromMs: Math.min(toMs, ...spans.map(({ afterMs }) => afterMs)),
         toMs,
         /** All deaths, and how many different assets of them are known; whatever the filters are. */
-        count: counted
-          .flat()
-          .flatMap(({ deaths }) => deaths)
-          .reduce((sum, deaths) => sum + deaths, 0),
+        count: await countDeaths(store.events, spans, toMs),
         knownCount: all.length,
         /** How many of these showed life to the verifier, and how many events found alive since. */
         seenAliveCount: all.filter(({ answer }) => answer !== null && showsLife(answer)).length,

@@ -44,12 +44,16 @@ export function renderInstants(page: IncidentDetail, withPeople: boolean): Html 
   const [stuck = ""] = waiting.flatMap((one) => (one.lastError === null ? [] : [`${one.receiver} ${stuckText(one)}`]));
   const called = escalation === null ? "" : `${escalation.receiver} is called at ${timeText(escalation.atMs, nowMs)}`;
   const notified = first("Notified");
+  const { steps = [], ended = [] } = Object.groupBy(stepsOf(page), ({ name }) =>
+    name === "Ended" ? "ended" : "steps",
+  );
   const judged = headline.judgement === null ? undefined : acts.findLast(({ name }) => name === "Judged");
   const all: readonly Instant[] = [
-    ...stepsOf(page),
+    ...steps,
     { ...notified, text: [notified.text, stuck].filter((text) => text !== "").join("; ") },
     first("Acknowledged", called),
     ...(incident.family === "deaths" ? [judged ?? { name: "Judged", atMs: null, text: "" }] : []),
+    ...ended,
   ];
   const done = all.filter(({ atMs }) => atMs !== null).toSorted((left, right) => (left.atMs ?? 0) - (right.atMs ?? 0));
   // After the end only a judgement may still come.
