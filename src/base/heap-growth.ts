@@ -14,7 +14,7 @@ export function holdHeap(): void {
 
 /**
  * Collects the heap, and shrinks its young generation: before the first time, V8 lets the old one grow by some 50 MB, whatever is
- * held. Takes some 40 ms: for long work at its beginning.
+ * held. Takes some 40 ms: for long work at its beginning, and after a start.
  */
 export function collectHeap(): void {
   setFlagsFromString("--expose-gc");
