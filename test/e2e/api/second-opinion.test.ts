@@ -104,7 +104,7 @@ describe("the second opinion", () => {
       "second opinion: of 4 looked at 4 still answer",
     );
     const report = (await flatline("incidents", "show", "1", "--markdown")).stdout;
-    expect(report).toMatch(/## Second opinion\n\n- undecided, \S+: of 4 looked at 4 still answer/);
+    expect(report).toMatch(/^- Second opinion: Undecided\. Of 4 looked at 4 still answer/m);
     const metrics = await (await fetch(`${url}/metrics`)).text();
     expect(metrics).toContain('flatline_second_opinion_answers_total{answer="answers"} 4');
     expect(metrics).toContain('flatline_second_opinion_verdicts_total{verdict="undecided"} 1');

@@ -15,7 +15,6 @@ import { missingIncident, type Site } from "../site.ts";
 import { addActDialogs } from "./dialogs.ts";
 import { incidentTitle, renderIncident } from "./incident.ts";
 import { renderIncidents } from "./list.ts";
-import { addLookDialog } from "./opinion.ts";
 
 export interface IncidentPageRoutes extends OrganizationSources {
   readonly site: Site;
@@ -97,5 +96,4 @@ export function addIncidentPages(server: FastifyInstance, routes: IncidentPageRo
   }
 
   addActDialogs(server, { site, incidents, find });
-  addLookDialog(server, routes);
 }
