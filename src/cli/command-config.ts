@@ -10,7 +10,7 @@ import type { JoinedConfig } from "./read-store.ts";
 /** Finds and reads the configuration of a command (CONTRACT 3). @throws invalid_config */
 export async function loadCommandConfig(flag: string | undefined, context: CliContext): Promise<Config> {
   const { env, cwd } = context;
-  return loadConfig({ path: await findConfigPath({ flag, env, cwd }), cwd, env });
+  return loadConfig({ path: findConfigPath({ flag, env, cwd }), cwd, env });
 }
 
 /**

@@ -43,7 +43,7 @@ function addCheck(parent: Command, context: CliContext): void {
     .addHelpText("after", checkHelp)
     .action(async ({ config: flag, withoutFiles: isWithoutFiles = false }: Flags) => {
       const { env, cwd, stdout, stderr } = context;
-      const path = await findConfigPath({ flag, env, cwd });
+      const path = findConfigPath({ flag, env, cwd });
       const { config, counts, warnings } = await checkConfig({ path, cwd, env, isWithoutFiles });
       stdout.write(`${path}: ok, ${countedParts(counts)}\n`);
       const contacts = config === null ? null : secondOpinionContacts(config);

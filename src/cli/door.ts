@@ -95,7 +95,7 @@ async function findDaemon(flags: AskFlags, context: CliContext, without: Without
   const named = flags.url ?? (env["FLATLINE_URL"] || undefined);
   const address = named === undefined ? null : { url: parseDaemonUrl(named, urlFrom), urlFrom, isNamed: true };
   const given = await readGivenToken(flags, context);
-  const path = address !== null && given !== null ? null : await lookUpConfigPath({ flag: flags.config, env, cwd });
+  const path = address !== null && given !== null ? null : lookUpConfigPath({ flag: flags.config, env, cwd });
   if (path === null) {
     if (address === null) throw noConfigFile(", or the daemon's address with --url or $FLATLINE_URL");
     return { ...address, token: given, storePath: null };

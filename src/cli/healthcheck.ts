@@ -46,7 +46,7 @@ const whereItAsks =
 /** A configuration that is broken since the start does not make the running daemon sick. */
 async function listenAddress(flag: string | undefined, { env, cwd }: CliContext): Promise<string> {
   try {
-    return (await loadClientConfig({ path: await findConfigPath({ flag, env, cwd }), cwd, env }, ["listen"])).listen;
+    return (await loadClientConfig({ path: findConfigPath({ flag, env, cwd }), cwd, env }, ["listen"])).listen;
   } catch (error) {
     if (!(error instanceof FlatlineError)) throw error;
     return env["FLATLINE_LISTEN"] ?? defaultListen;

@@ -57,7 +57,7 @@ const logFormats: readonly LogFormat[] = ["auto", "json", "pretty"];
 
 async function run(flags: RunFlags, context: CliContext): Promise<void> {
   const { env, cwd, signal, stderr, clock } = context;
-  const load: LoadOptions = { path: await findConfigPath({ flag: flags.config, env, cwd }), cwd, env };
+  const load: LoadOptions = { path: findConfigPath({ flag: flags.config, env, cwd }), cwd, env };
   let watched = await readWatched(load);
   const config = await loadConfig(load);
   const lookOf = (read: Config): LoggerLook =>

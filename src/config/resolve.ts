@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 
 import { layered } from "../base/layers.ts";
-import { parseListen } from "../base/schema/values.ts";
 import { Secret } from "../base/secret.ts";
 import { checkSettings } from "../checks/checks.ts";
 import { allRights, oneTokenName } from "../contract/rights.ts";
@@ -23,7 +22,7 @@ export function hiddenTextsOf(values: readonly FileValue[]): Secret[] {
 }
 
 /** Returns the frozen configuration of a file that was found to be right, with what depends on several keys. */
-export function resolveConfig(data: RootInput, document: ConfigDocument, environmentListen: string | null): Config {
+export function resolveConfig(data: RootInput, document: ConfigDocument, listen: string): Config {
   const { server, secondOpinion } = data;
   const defaults = data.defaults ?? {};
   const organizations = data.organizations ?? [];
@@ -60,7 +59,7 @@ export function resolveConfig(data: RootInput, document: ConfigDocument, environ
     receivers: data.receivers.map(resolveReceiver),
     server: {
       ...server,
-      listen: listenOf(server.listen ?? undefined, environmentListen),
+      listen,
       tokens: [
         ...(server.token === null
           ? []
@@ -73,11 +72,6 @@ export function resolveConfig(data: RootInput, document: ConfigDocument, environ
       verifier: { ...secondOpinion.verifier, file: absolute(secondOpinion.verifier.file) },
     },
   });
-}
-
-/** Returns the HOST:PORT of a server: as it is written, else that of the environment, else the one that is built in. */
-export function listenOf(written: string | undefined, environmentListen: string | null): string {
-  return (written === undefined ? null : parseListen(written)) ?? environmentListen ?? "127.0.0.1:9640";
 }
 
 function resolveSource({ source }: RootInput, { folder }: ConfigDocument): SourceConfig {

@@ -7,7 +7,7 @@ const { folder, write } = useConfigFolder();
 
 async function warningsOf(text: string): Promise<readonly string[]> {
   await write("flatline.yaml", text);
-  const { warnings } = await checkConfig({ path: "flatline.yaml", cwd: folder(), env: {}, isWithoutFiles: false });
+  const { warnings } = await checkConfig({ path: "flatline.yaml", cwd: folder(), env: {} });
   return warnings();
 }
 

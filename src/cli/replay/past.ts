@@ -116,7 +116,7 @@ export async function readPast(
 
 async function readConfig(flags: ReplayFlags, context: CliContext): Promise<Config> {
   const { cwd, env } = context;
-  const path = await findConfigPath({ flag: flags.config, env, cwd });
+  const path = findConfigPath({ flag: flags.config, env, cwd });
   return (await joinDiscovered(await loadConfig({ path, cwd, env }), context)).config;
 }
 

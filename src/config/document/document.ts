@@ -4,6 +4,8 @@ import { dirname, resolve } from "node:path";
 import {
   isAlias,
   isMap,
+  isNode,
+  isPair,
   isScalar,
   isSeq,
   LineCounter,
@@ -18,10 +20,10 @@ import {
 
 import type { LoadOptions } from "../load.ts";
 import { maxConfigBytes, maxSecretBytes, readRegularFile } from "./files.ts";
-import { interpolate, type Environment, type References } from "./interpolation.ts";
-import { formatPath, type Position, type Problem, type YamlPath } from "./problems.ts";
+import { interpolate, type Environment, type FileText } from "./interpolation.ts";
+import { formatPath, type Problem, type YamlPath } from "./problems.ts";
 
-/** A value of the configuration that a file is a part of. */
+/** A value of the configuration that files are a part of. */
 export interface FileValue {
   readonly path: YamlPath;
   readonly texts: readonly string[];
@@ -40,7 +42,7 @@ export interface DocumentSource {
 /** Reads one file: YAML 1.2, one document (CONTRACT 4). Never throws; errors are in `problems`. */
 export async function readDocument(source: DocumentSource): Promise<ConfigDocument> {
   const document = new ConfigDocument(source);
-  await document.read(source.bytes);
+  await document.read(source);
   return document;
 }
 
@@ -50,21 +52,19 @@ const maxDepth = 64;
 
 /** One YAML file as plain data with references replaced, with the position of each value. */
 export class ConfigDocument {
+  readonly absolutePath: string;
   /** The absolute folder to which paths in the file are relative. */
   readonly folder: string;
-  readonly absolutePath: string;
   readonly problems: Problem[] = [];
   /** The values that have the text of a file, and the texts. */
   readonly fileValues: FileValue[] = [];
-  /** False if the file is not YAML; `value` is then meaningless. */
-  isReadable = true;
-  /** Plain objects, arrays and scalars. A key without a value is `undefined`, as if it were absent. */
+  /** What `${file:…}` stands for, by absolute path. */
+  readonly files = new Map<string, FileText>();
+  /** Plain objects, arrays and scalars. A key without a value is `undefined`, as if it were absent; so is all where this is no YAML. */
   value: unknown;
   readonly #source: DocumentSource;
   readonly #lines = new LineCounter();
   #parsed: Document.Parsed | null = null;
-  /** What `${file:…}` stands for, by absolute path. */
-  readonly #files = new Map<string, ReturnType<References["file"]>>();
   // The library searches the whole document for each anchor.
   readonly #anchors = new Map<string, Node>();
   readonly #openAnchors = new Set<Node>();
@@ -80,51 +80,57 @@ export class ConfigDocument {
     this.folder = dirname(source.absolutePath);
   }
 
-  /** The absolute paths of the files whose text `${file:…}` puts into it. */
-  get files(): readonly string[] {
-    return [...this.#files.keys()];
-  }
-
   /** Whether the value at `path` is what was meant. */
   isKnown(path: YamlPath): boolean {
     return !this.#unknown.has(formatPath(path));
   }
 
-  /** Returns the text at `path` if it came from a single unquoted `${…}`, to be parsed again where a number is expected. */
+  /** Returns the text at `path` if it came from a single unquoted `${…}`, to be read again where a number is expected. */
   wholeReferenceAt(path: YamlPath): string | null {
     return this.#wholeReferences.get(formatPath(path)) ?? null;
   }
 
   /** Creates the problem `message` at the value of `path`, or at its key; without one, at the parent. */
-  problemAt(path: YamlPath, message: string, part: "value" | "key" = "value"): Problem {
+  problemAt(path: YamlPath, message: string, part?: "key"): Problem {
     const { at, keyAt } = this.#placeOf(path);
-    return this.#problem(part === "key" ? (keyAt ?? at) : at, path, message);
+    return this.#problem(part === "key" ? keyAt : at, path, message);
   }
 
   /** Returns `file:line` of the value at `path`. */
   lineOf(path: YamlPath): string {
-    return `${this.#source.file}:${this.#position(this.#placeOf(path).at).line}`;
+    const { file, line } = this.problemAt(path, "");
+    return `${file}:${line}`;
   }
 
-  async read(bytes: Uint8Array): Promise<void> {
+  async read({ bytes, environment, isWithoutFiles = false }: DocumentSource): Promise<void> {
     const text = decodeText(bytes);
-    if (text === null) return this.#refuse("is not UTF-8 text");
-    this.#parse(text);
-    if (!this.isReadable || this.#parsed === null) return;
-    await this.#readFiles(this.#parsed);
-    const { contents } = this.#parsed;
+    if (text === null) return this.#report(0, [], "is not UTF-8 text");
+    const parsed = this.#parse(text);
+    if (parsed === null) return;
+    this.#parsed = parsed;
+    const names = new Set<string>();
+    const note = (name: string): FileText => {
+      names.add(name);
+      return { text: "" };
+    };
+    visit(parsed, {
+      Scalar: (_key, { value }) => {
+        if (typeof value === "string" && value.includes("${file:")) interpolate(value, environment, note);
+      },
+    });
+    for (const name of names) {
+      const path = resolve(this.folder, name);
+      this.files.set(path, isWithoutFiles ? { text: name } : await readText(path));
+    }
     // Where the file has only comments, every key is missing.
-    this.value = contents === null || isEmpty(contents) ? {} : this.#convert(contents, [], false);
+    this.value = isEmpty(parsed.contents) ? {} : this.#convert(parsed.contents, [], false);
   }
 
-  #refuse(message: string): void {
-    this.#report(0, [], message);
-    this.isReadable = false;
-  }
-
-  #parse(text: string): void {
+  /** Returns what is YAML, though it may not be what is wanted. */
+  #parse(text: string): Document.Parsed | null {
+    let parsed: Document.Parsed;
     try {
-      this.#parsed = parseDocument(text, {
+      parsed = parseDocument(text, {
         version: "1.2",
         schema: "core",
         // YAML 1.1 has values that are neither text nor number, such as !!binary.
@@ -135,13 +141,13 @@ export class ConfigDocument {
         uniqueKeys: false,
       });
     } catch (error) {
-      return this.#refuse(error instanceof RangeError ? "is nested too deeply" : String(error));
+      this.#report(0, [], error instanceof RangeError ? "is nested too deeply" : String(error));
+      return null;
     }
-    const { errors, warnings, directives } = this.#parsed;
+    const { errors, warnings, directives } = parsed;
     let lastLine = 0;
     for (const { code, message, pos } of errors) {
-      this.isReadable = false;
-      const { line } = this.#position(pos[0]);
+      const { line } = this.#lines.linePos(pos[0]);
       // One mistake causes several errors in a row; the first is the most useful.
       if (line === lastLine) continue;
       lastLine = line;
@@ -157,22 +163,7 @@ export class ConfigDocument {
     for (const { message, pos } of warnings) this.#report(pos[0], [], message);
     const { explicit, version } = directives.yaml;
     if (explicit === true && version !== "1.2") this.#report(0, [], `the file must be YAML 1.2, not ${version}`);
-  }
-
-  async #readFiles(document: Document.Parsed): Promise<void> {
-    const { environment, isWithoutFiles = false } = this.#source;
-    const names = new Set<string>();
-    const note: References = { environment, file: () => ({ text: "" }) };
-    visit(document, {
-      Scalar: (_key, { value }) => {
-        if (typeof value !== "string" || !value.includes("${")) return;
-        for (const file of interpolate(value, note).files) names.add(file);
-      },
-    });
-    for (const name of names) {
-      const path = resolve(this.folder, name);
-      this.#files.set(path, isWithoutFiles ? { text: name } : await readText(path));
-    }
+    return errors.length === 0 ? parsed : null;
   }
 
   #convert(node: Node, path: YamlPath, isAliased: boolean): unknown {
@@ -197,8 +188,7 @@ export class ConfigDocument {
       return this.#leaveOut(node, path, null);
     }
     if (isMap(node)) return this.#convertMap(node, path, isAliased);
-    if (isSeq(node))
-      return (node.items as Node[]).map((item, index) => this.#convert(item, [...path, index], isAliased));
+    if (isSeq<Node>(node)) return node.items.map((item, index) => this.#convert(item, [...path, index], isAliased));
     return isScalar(node) ? this.#convertScalar(node, path) : this.#leaveOut(node, path, null);
   }
 
@@ -228,17 +218,15 @@ export class ConfigDocument {
   #convertScalar(node: Scalar, path: YamlPath): unknown {
     const { value } = node;
     if (typeof value !== "string" || !value.includes("$")) return value;
+    const { environment, isWithoutFiles = false } = this.#source;
     const texts: string[] = [];
-    const replaced = interpolate(value, {
-      environment: this.#source.environment,
-      file: (name) => {
-        const found = this.#files.get(resolve(this.folder, name)) ?? { text: "" };
-        if ("text" in found) texts.push(found.text);
-        return found;
-      },
+    const replaced = interpolate(value, environment, (name) => {
+      const found = this.files.get(resolve(this.folder, name)) ?? { text: "" };
+      if ("text" in found) texts.push(found.text);
+      return found;
     });
     for (const problem of replaced.problems) this.#report(offsetOf(node), path, problem);
-    const isUnread = this.#source.isWithoutFiles === true && replaced.files.length > 0;
+    const isUnread = isWithoutFiles && texts.length > 0;
     if (texts.length > 0 && !isUnread) this.fileValues.push({ path, texts });
     // Nothing more is said about it, so that a missing variable is one problem and not two.
     if (replaced.problems.length > 0 || isUnread) this.#unknown.add(formatPath(path));
@@ -248,33 +236,25 @@ export class ConfigDocument {
   }
 
   /** Returns where a value and its key begin; a missing value is at the map that should contain it. */
-  #placeOf(path: YamlPath): { readonly at: number; readonly keyAt: number | null } {
-    let node: Node | null = this.#parsed?.contents ?? null;
-    let place: { readonly at: number; readonly keyAt: number | null } = { at: offsetOf(node), keyAt: null };
+  #placeOf(path: YamlPath): { readonly at: number; readonly keyAt: number } {
+    let node: unknown = this.#parsed?.contents;
+    let place = { at: offsetOf(node), keyAt: offsetOf(node) };
     for (const step of path) {
       const parent: unknown = isAlias(node) && this.#parsed !== null ? node.resolve(this.#parsed) : node;
-      if (isSeq(parent)) {
-        node = (parent.items[Number(step)] ?? null) as Node | null;
-        if (node === null) break;
-        place = { at: offsetOf(node), keyAt: null };
-      } else if (isMap(parent)) {
-        const pair = (parent.items as Pair<Node, Node | null>[]).find((one) => keyOf(one) === step);
-        if (pair === undefined) break;
-        const keyAt = offsetOf(pair.key);
-        place = { at: isEmpty(pair.value) ? keyAt : offsetOf(pair.value), keyAt };
-        node = pair.value;
-      } else break;
+      const pairs = isMap(parent) ? (parent.items as Pair<Node, Node | null>[]) : [];
+      const found: unknown = isSeq(parent) ? parent.items[Number(step)] : pairs.find((one) => keyOf(one) === step);
+      if (found === undefined) break;
+      const keyAt = offsetOf(isPair(found) ? found.key : found);
+      node = isPair(found) ? found.value : found;
+      place = { at: isEmpty(node) ? keyAt : offsetOf(node), keyAt };
     }
     return place;
   }
 
-  #position(offset: number): Position {
-    const { line, col } = this.#lines.linePos(offset);
-    return { line: Math.max(line, 1), column: Math.max(col, 1) };
-  }
-
   #problem(offset: number, path: YamlPath, message: string): Problem {
-    return { file: this.#source.file, ...this.#position(offset), path: formatPath(path), message };
+    const { line, col } = this.#lines.linePos(offset);
+    const position = { line: Math.max(line, 1), column: Math.max(col, 1) };
+    return { file: this.#source.file, ...position, path: formatPath(path), message };
   }
 
   #report(offset: number, path: YamlPath, message: string): void {
@@ -297,7 +277,7 @@ function decodeText(bytes: Uint8Array): string | null {
 }
 
 /** Reads what `${file:…}` stands for: the text without its last line end. */
-async function readText(absolutePath: string): Promise<ReturnType<References["file"]>> {
+async function readText(absolutePath: string): Promise<FileText> {
   const content = await readRegularFile(absolutePath, maxSecretBytes);
   if (content.kind === "unreadable") return { problem: `the file ${absolutePath} ${content.reason}` };
   const text = decodeText(content.bytes);
@@ -306,8 +286,8 @@ async function readText(absolutePath: string): Promise<ReturnType<References["fi
     : { text: text.replace(/\r?\n$/, "") };
 }
 
-function offsetOf(node: Node | null): number {
-  return node?.range?.[0] ?? 0;
+function offsetOf(node: unknown): number {
+  return isNode(node) ? (node.range?.[0] ?? 0) : 0;
 }
 
 /** Returns the key of a pair; null: it is no text. */
@@ -315,7 +295,7 @@ function keyOf({ key }: Pair<Node, Node | null>): string | null {
   return isScalar(key) && !isEmpty(key) ? String(key.value) : null;
 }
 
-function isEmpty(node: Node | null): node is null {
+function isEmpty(node: unknown): node is null {
   return node === null || (isScalar(node) && node.value === null && (node.source ?? "") === "");
 }
 
@@ -325,8 +305,8 @@ export async function configFiles({ path, cwd, env }: LoadOptions): Promise<read
   const content = await readRegularFile(absolutePath, maxConfigBytes);
   if (content.kind === "unreadable") return [absolutePath];
   const { bytes } = content;
-  const document = await readDocument({ file: absolutePath, absolutePath, bytes, environment: env });
-  return [...new Set([absolutePath, ...document.files])];
+  const { files } = await readDocument({ file: path, absolutePath, bytes, environment: env });
+  return [...new Set([absolutePath, ...files.keys()])];
 }
 
 /** Returns a hash of what the files hold, so that mounted and symlinked ones work; an unreadable one counts, too. */

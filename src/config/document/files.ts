@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { open, type FileHandle } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 
 import { systemCodeOf } from "../../base/file-error.ts";
@@ -24,41 +24,32 @@ export type FileContent =
 
 /** Reads a regular file. Others are refused: a pipe may never end, and the read cannot be cancelled. */
 export function readRegularFile(absolutePath: string, maxBytes: number): Promise<FileContent> {
-  // With O_NONBLOCK the open of a pipe without a writer returns at once; regular files are not affected.
-  return read(absolutePath, constants.O_RDONLY | constants.O_NONBLOCK, maxBytes, async (handle) => {
-    const status = await handle.stat();
-    if (status.isFile()) return null;
-    return status.isDirectory() ? reasons["EISDIR"] : reasons["ENXIO"];
-  });
+  return read(absolutePath, maxBytes, true);
 }
 
 /** Like readRegularFile, but also reads open descriptors: `/dev/stdin`, or the `/dev/fd/63` of a shell's `<(command)`. */
 export function readInputFile(absolutePath: string, maxBytes: number): Promise<FileContent> {
-  if (!/^\/(?:dev|proc)\//.test(absolutePath)) return readRegularFile(absolutePath, maxBytes);
-  return read(absolutePath, constants.O_RDONLY, maxBytes);
+  return read(absolutePath, maxBytes, !/^\/(?:dev|proc)\//.test(absolutePath));
 }
 
-async function read(
-  absolutePath: string,
-  flags: number,
-  maxBytes: number,
-  refusal?: (handle: FileHandle) => Promise<string | null | undefined>,
-): Promise<FileContent> {
-  let handle: FileHandle | undefined;
+async function read(absolutePath: string, maxBytes: number, isRegular: boolean): Promise<FileContent> {
+  // With O_NONBLOCK the open of a pipe without a writer returns at once; regular files are not affected.
+  const flags = constants.O_RDONLY | (isRegular ? constants.O_NONBLOCK : 0);
   try {
-    handle = await open(absolutePath, flags);
-    const refused = (await refusal?.(handle)) ?? null;
-    if (refused !== null) return { kind: "unreadable", reason: refused };
+    await using handle = await open(absolutePath, flags);
+    const status = isRegular ? await handle.stat() : null;
+    if (status?.isFile() === false) return unreadable(status.isDirectory() ? "EISDIR" : "ENXIO");
     // It may be a device without an end.
     const bytes = await buffer(handle.createReadStream({ end: maxBytes }));
     if (bytes.length > maxBytes) return { kind: "unreadable", reason: `is larger than ${maxBytes} bytes` };
     return { kind: "content", bytes };
   } catch (error) {
-    const code = error instanceof Error ? systemCodeOf(error) : "";
-    return { kind: "unreadable", reason: reasons[code] ?? `cannot be read (${code === "" ? String(error) : code})` };
-  } finally {
-    await handle?.close();
+    return unreadable((error instanceof Error ? systemCodeOf(error) : "") || String(error));
   }
+}
+
+function unreadable(code: string): FileContent {
+  return { kind: "unreadable", reason: reasons[code] ?? `cannot be read (${code})` };
 }
 
 const reasons: Readonly<Record<string, string>> = {

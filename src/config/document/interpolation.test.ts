@@ -1,14 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { interpolate, readCoreScalar, type References } from "./interpolation.ts";
+import { interpolate, readCoreScalar, type FileText } from "./interpolation.ts";
 
 const environment = { NAME: "value", EMPTY: "", DOLLAR: "a$${NAME}b", YAML: "x\nslug: injected" };
 const grammar = "a reference is ${NAME}, ${NAME:-default} or ${file:PATH}; write $${ for a dollar before a brace";
-const references: References = {
-  environment,
-  file: (path) => (path === "/run/key" ? { text: "a${NAME}" } : { problem: `the file ${path} does not exist` }),
-};
+const file = (path: string): FileText =>
+  path === "/run/key" ? { text: "a${NAME}" } : { problem: `the file ${path} does not exist` };
 
 describe("interpolate", () => {
   it.each([
@@ -35,7 +33,7 @@ describe("interpolate", () => {
     ["a variable may be called file", "${file:-x}", "x"],
     ["an escaped file is text", "$${file:/run/key}", "${file:/run/key}"],
   ])("%s", (_rule, text, value) => {
-    expect(interpolate(text, references)).toMatchObject({ value, problems: [] });
+    expect(interpolate(text, environment, file)).toMatchObject({ value, problems: [] });
   });
 
   it.each([
@@ -58,7 +56,7 @@ describe("interpolate", () => {
     ["a name that is none", "${1A}", grammar],
     ["another operator", "${NAME-x}", grammar],
   ])("refuses %s", (_rule, text, problem) => {
-    expect(interpolate(text, references).problems).toEqual([problem]);
+    expect(interpolate(text, environment, file).problems).toEqual([problem]);
   });
 
   it.each([
@@ -72,13 +70,16 @@ describe("interpolate", () => {
     ["$$", false],
     ["text", false],
   ])("knows whether %j is one reference and nothing else", (text, isWholeReference) => {
-    expect(interpolate(text, references).isWholeReference).toBe(isWholeReference);
+    expect(interpolate(text, environment, file).isWholeReference).toBe(isWholeReference);
   });
 
   it("gives back any text whose dollars are doubled", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom("$", "{", "}", "N", ":", "-") }), (text) => {
-        expect(interpolate(text.replaceAll("$", "$$$$"), references)).toMatchObject({ value: text, problems: [] });
+        expect(interpolate(text.replaceAll("$", "$$$$"), environment, file)).toMatchObject({
+          value: text,
+          problems: [],
+        });
       }),
     );
   });

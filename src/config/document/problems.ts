@@ -1,16 +1,14 @@
-/** A position in a file; both numbers start at 1. */
-export interface Position {
-  readonly line: number;
-  readonly column: number;
-}
-
 /** The path from the document's root to a value. */
 export type YamlPath = readonly (string | number)[];
 
 /** One problem of the configuration. `message` never contains a secret. */
-export interface Problem extends Position {
+export interface Problem {
   /** The path as the user gave it. */
   readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  /** From 1. */
+  readonly column: number;
   /** Dotted path in the file, `organizations[1].thresholds`; `yaml` for a file that is not YAML. */
   readonly path: string;
   readonly message: string;

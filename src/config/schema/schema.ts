@@ -166,14 +166,16 @@ const trustedProxySchema = section({
 // Browsers keep no cookie for longer (RFC 6265bis, section 5.5).
 const longestSessionMs = 400 * dayMs;
 
+export const defaultListen = "127.0.0.1:9640";
+
 /** The keys of the HTTP server: its address, and who may ask it. */
-export const serverShape = {
+const serverShape = {
   listen: listenAddress()
     .optional()
     .describe(
       "HOST:PORT to listen on. When absent `$FLATLINE_LISTEN`, which the container image sets to `0.0.0.0:9640`, else this.",
     )
-    .meta({ default: "127.0.0.1:9640" }),
+    .meta({ default: defaultListen }),
   token: secretOrNone(checkKey).describe(
     "What writing over HTTP needs (`Authorization: Bearer`); an empty one is none. At least 16 bytes where `listen` is not a loopback address. A secret.",
   ),
