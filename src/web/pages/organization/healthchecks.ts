@@ -3,7 +3,7 @@ import { formatCount, formatNumber } from "../../../base/numbers.ts";
 import { checkKind } from "../../../checks/checks.ts";
 import { countingOf, deathWords } from "../../../contract/death-counts.ts";
 import type { HealthcheckMap } from "../../../contract/healthcheck.ts";
-import type { CheckErrorReason } from "../../../contract/report.ts";
+import { isOwnCheck, type CheckErrorReason } from "../../../contract/report.ts";
 import { durationText } from "../../../words/numbers.ts";
 import { withPageTimes } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
@@ -47,7 +47,7 @@ export function renderHealthchecks(facts: OrganizationFacts): Html {
   return renderSection("Healthchecks", renderTable("", columns, rows), { beside, id: "healthchecks" });
 }
 
-/** Why there is no result; else its findings and what to do first; else what it saw. */
+/** Why there is no result; else its findings and what to do first; without findings what it saw. */
 function linesOf(check: OrganizationCheck, { nowMs, windowHours }: OrganizationFacts): readonly string[] {
   const { state, counts, result, isStale } = check;
   const { lastReport, lastResultReport } = state;
@@ -59,15 +59,13 @@ function linesOf(check: OrganizationCheck, { nowMs, windowHours }: OrganizationF
   if (result === null) return ["waits for its first run"];
   const { findings, findingsOmitted = 0, suggestedAction, observed } = result;
   const deaths = counts === null ? null : deathWords({ ...counts, counting: countingOf(result) }, windowHours);
-  if (findings.length === 0)
-    return [
-      deaths ??
-        checkKind(state.check).summaryOf?.({ result }, durationText) ??
-        withPageTimes(valuesOf(observed), nowMs),
-    ];
+  const values = withPageTimes(valuesOf(observed), nowMs);
+  if (findings.length === 0) return [deaths ?? checkKind(state.check).summaryOf?.({ result }, durationText) ?? values];
   return [
     ...findings.map(({ message }) => withPageTimes(breakAddresses(message), nowMs)),
     ...(findingsOmitted > 0 ? [`and ${formatCount(findingsOmitted)} more`] : []),
+    // One of the platform's is shown whole (CONTRACT 17).
+    ...(isOwnCheck(state.check) ? [] : [values]),
     ...(suggestedAction === null ? [] : [`Do this first: ${breakAddresses(suggestedAction)}`]),
   ];
 }
