@@ -3,7 +3,7 @@ import type { LivenessCounts } from "../contract/liveness-counts.ts";
 import type { PlatformSource } from "../contract/platform-api.ts";
 import type { RunCheckDeps } from "../monitor/run-check.ts";
 import { evaluateRound, type SpikeRule } from "../service/local-evaluation.ts";
-import { createLocalPlatformSource } from "../service/local-platform-source.ts";
+import { createLocalPlatformSource } from "../service/local-platform-api.ts";
 import { createSpikeEvidence } from "./evidence/spike.ts";
 import { marginMs, ruleOf, sharedDeps, type OpenLocal } from "./source.ts";
 

@@ -1,5 +1,6 @@
 import { createHash, hash, randomBytes, timingSafeEqual } from "node:crypto";
 
+import type { Clock } from "../base/time.ts";
 import { actor, type Actor } from "../contract/actor.ts";
 import type { StoredKey } from "../store/platform/platform.ts";
 import type { KeyRole } from "../store/platform/tables.ts";
@@ -18,15 +19,12 @@ export function keyIdOf(sha256: string): string {
   return `key_${createHash("sha256").update(`key id ${sha256}`).digest("hex").slice(0, 16)}`;
 }
 
+type WantedKey = Pick<StoredKey, "name" | "organizations"> & { readonly role: KeyRole };
+
 /** Creates a key and returns it; it cannot be read again (CONTRACT 3, keys create). */
 export async function createApiKey(
   store: Pick<Store, "platform">,
-  wanted: {
-    readonly name: string;
-    readonly role: KeyRole;
-    readonly organizations: readonly string[];
-    readonly nowMs: number;
-  },
+  wanted: WantedKey & { readonly nowMs: number },
 ): Promise<{ readonly key: string; readonly stored: StoredKey }> {
   const { nowMs, ...said } = wanted;
   const key = `fl_${randomBytes(keyBytes).toString("base64url")}`;
@@ -54,4 +52,30 @@ export interface KeyIdentity {
   readonly keyId: string | null;
   /** The author of its reviews, for the audit [flatline itself]. */
   readonly author?: Actor;
+}
+
+/** Returns what people do with keys; each act is audited in its own transaction. */
+export function createKeyActs({ store, clock }: { readonly store: Store; readonly clock: Clock }) {
+  return {
+    /** The valid ones, oldest first. */
+    list: async (): Promise<readonly StoredKey[]> =>
+      (await store.platform.keys.list()).filter(({ revokedAtMs }) => revokedAtMs === null),
+    create: ({ name, role, organizations }: WantedKey, author: Actor): ReturnType<typeof createApiKey> =>
+      store.transaction(async (parts) => {
+        const nowMs = clock.nowMs();
+        const detail = { name, role, organizations };
+        const made = await createApiKey(parts, { ...detail, nowMs });
+        const act = { atMs: nowMs, actor: author, action: "keys.create", slug: null } as const;
+        await parts.audit.append({ ...act, subject: made.stored.id, detail });
+        return made;
+      }),
+    /** False: there is no valid key with this id. */
+    revoke: (id: string, author: Actor): Promise<boolean> =>
+      store.transaction(async ({ platform, audit }) => {
+        const nowMs = clock.nowMs();
+        if (!(await platform.keys.revoke(id, nowMs))) return false;
+        await audit.append({ atMs: nowMs, actor: author, action: "keys.revoke", slug: null, subject: id });
+        return true;
+      }),
+  };
 }

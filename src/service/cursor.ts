@@ -9,26 +9,15 @@ const bindingBytes = 16;
 const plainBytes = bindingBytes + 16;
 const cursorBytes = nonceBytes + plainBytes + tagBytes;
 
-/** A decoded cursor: a position and the listing it belongs to. */
-export interface OpenedCursor {
-  readonly position: ReportPosition;
-  /** Checks that organization and filters are those of the cursor's page. @throws api_bad_request */
-  requireListing(slug: string, query: ReportsQuery): void;
-}
-
-/** Creates and reads the opaque cursors of the listing (CONTRACT 9), encrypted and authenticated with the store's secret. */
-export interface CursorCodec {
-  seal(slug: string, query: ReportsQuery, position: ReportPosition): string;
-  /** Decodes a cursor. @throws api_bad_request for any text that `seal` did not create */
-  open(cursor: string): OpenedCursor;
-}
-
-/** Creates a codec for `secret` (32 bytes): cursors stay valid across restarts. */
-export function createCursorCodec(secret: Uint8Array): CursorCodec {
+/**
+ * Creates and reads the opaque cursors of the listing (CONTRACT 9), encrypted and authenticated with the store's `secret` (32
+ * bytes): they stay valid across restarts.
+ */
+export function createCursorCodec(secret: Uint8Array) {
   const encryptionKey = createHmac("sha256", secret).update("cursor encryption").digest();
   const nonceKey = createHmac("sha256", secret).update("cursor nonce").digest();
   return {
-    seal: (slug, query, position) => {
+    seal: (slug: string, query: ReportsQuery, position: ReportPosition): string => {
       const plain = Buffer.alloc(plainBytes);
       bindingOf(slug, query).copy(plain);
       plain.writeBigInt64BE(BigInt(position.createdAtMs), bindingBytes);
@@ -39,13 +28,15 @@ export function createCursorCodec(secret: Uint8Array): CursorCodec {
       const sealed = Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
       return sealed.toString("base64url");
     },
-    open: (cursor) => {
+    /** Decodes a cursor. @throws api_bad_request for any text that `seal` did not create */
+    open: (cursor: string) => {
       const plain = decrypt(cursor, encryptionKey);
       const createdAtMs = Number(plain.readBigInt64BE(bindingBytes));
       const id = Number(plain.readBigInt64BE(bindingBytes + 8));
       return {
         position: { createdAtMs, id },
-        requireListing: (slug, query) => {
+        /** Checks that organization and filters are those of the cursor's page. @throws api_bad_request */
+        requireListing: (slug: string, query: ReportsQuery): void => {
           if (!bindingOf(slug, query).equals(plain.subarray(0, bindingBytes)))
             throw refused("cursor: belongs to a listing of another organization or with other filters");
         },

@@ -6,7 +6,7 @@ import { parseReportsQuery } from "../contract/reports-query.ts";
 import type { MetaStore } from "../store/engine/meta.ts";
 import type { ReportFilters, ReportPosition } from "../store/platform/listing.ts";
 import type { StoreParts } from "../store/store-parts.ts";
-import { createCursorCodec, type CursorCodec } from "./cursor.ts";
+import { createCursorCodec } from "./cursor.ts";
 import { resolveOrganization, type OrganizationAccessOptions } from "./organization-access.ts";
 
 export interface LocalListingOptions extends OrganizationAccessOptions {
@@ -24,7 +24,7 @@ export function createLocalListing(
   options: LocalListingOptions,
 ): (query: ReportsQuery, stopIfAborted: () => void) => Promise<ReportsPage> {
   const { store, clock } = options;
-  let codec: Promise<CursorCodec> | null = null;
+  let codec: ReturnType<typeof loadCodec> | null = null;
 
   return async (given, stopIfAborted) => {
     const query = validate(given);
@@ -88,7 +88,7 @@ function filtersOf(query: ReportsQuery): ReportFilters {
   return { status, source, country, reportedBy, decisions, reviewedBy, isQueued, assetType };
 }
 
-async function loadCodec(meta: MetaStore): Promise<CursorCodec> {
+async function loadCodec(meta: MetaStore) {
   const stored =
     (await meta.get(secretName)) ?? (await meta.getOrSet(secretName, randomBytes(secretBytes).toString("base64url")));
   return createCursorCodec(Buffer.from(stored, "base64url"));

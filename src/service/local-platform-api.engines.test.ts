@@ -8,7 +8,7 @@ import { defaultThresholds } from "../spike/spike.ts";
 import type { LivenessEvent } from "../store/events/rules.ts";
 import type { Store } from "../store/store.ts";
 import { createLocalPlatformApi } from "./local-platform-api.ts";
-import { createLocalPlatformSource } from "./local-platform-source.ts";
+import { createLocalPlatformSource } from "./local-platform-api.ts";
 
 const hourMs = 3_600_000;
 const nowMs = Date.UTC(2026, 0, 15, 12);

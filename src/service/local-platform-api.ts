@@ -1,6 +1,7 @@
 import { abortError, FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
-import type { CallOptions, PlatformApi, SpikeRequest } from "../contract/platform-api.ts";
+import type { Actor } from "../contract/actor.ts";
+import type { CallOptions, PlatformApi, PlatformSource, SpikeRequest } from "../contract/platform-api.ts";
 import type { Store } from "../store/store.ts";
 import type { KeyIdentity } from "./api-keys.ts";
 import { evaluateLocally, type SpikeRule } from "./local-evaluation.ts";
@@ -47,18 +48,41 @@ export function createLocalPlatformApi(options: LocalPlatformApiOptions): Platfo
   };
 }
 
+/**
+ * Creates API v2 in process, with a customer's key for each slug. `organizations` are the configured ones; `author` is that of
+ * reviews [flatline itself].
+ */
+export function createLocalPlatformSource({
+  organizations,
+  author,
+  ...options
+}: Pick<LocalPlatformApiOptions, "store" | "clock" | "appUrl"> & {
+  readonly organizations: readonly string[];
+  readonly author?: Actor;
+}): PlatformSource {
+  const configured = new Set(organizations);
+  const apis = new Map<string, PlatformApi>();
+  const apiOf = (slug: string): PlatformApi => {
+    const said = author === undefined ? {} : { author };
+    const identity: KeyIdentity = { role: "customer", organizations: [slug], keyId: null, ...said };
+    return createLocalPlatformApi({ ...options, identity, isConfigured: (name) => configured.has(name) });
+  };
+  return {
+    forOrganization: (slug) => {
+      const api = apis.get(slug) ?? apiOf(slug);
+      apis.set(slug, api);
+      return api;
+    },
+  };
+}
+
 async function evaluateStored(
   { slug, ...thresholds }: SpikeRequest,
   { store, clock, appUrl, ruleOf }: LocalPlatformApiOptions,
   callOptions: CallOptions | undefined,
 ): ReturnType<PlatformApi["deadAssetSpike"]> {
-  const evaluation = {
-    ...(ruleOf?.(slug) ?? { baseline: "mean" as const }),
-    slug,
-    thresholds,
-    appUrl,
-    nowMs: clock.nowMs(),
-  };
+  const rule = ruleOf?.(slug) ?? { baseline: "mean" as const };
+  const evaluation = { ...rule, slug, thresholds, appUrl, nowMs: clock.nowMs() };
   const { result } = await evaluateLocally(evaluation, store.events, callOptions);
   stopIfAborted(callOptions);
   return result;

@@ -8,21 +8,6 @@ import type { KeyRole, QueueState } from "../store/platform/tables.ts";
 /** Limit of reviews by API per organization in any 24 hours, over all its keys (CONTRACT 9, check 13). */
 export const reviewBudget = { reviews: 10, windowMs: dayMs } as const;
 
-/** The rules that need facts, in order; the first that fails determines the answer (CONTRACT 9, checks 4 to 13). */
-export const reviewRules = [
-  "customer-key",
-  "proposal-exists",
-  "not-self-reported",
-  "open",
-  "in-queue",
-  "asset-confirmed",
-  "brand-exists",
-  "recheckable",
-  "not-legitimate",
-  "within-budget",
-] as const;
-export type ReviewRule = (typeof reviewRules)[number];
-
 /** The facts that decide a review, besides the request. */
 export interface ReviewFacts {
   readonly nowMs: number;
@@ -46,7 +31,6 @@ export type ReviewVerdict =
   | { readonly kind: "accepted" }
   | {
       readonly kind: "refused";
-      readonly rule: ReviewRule;
       readonly code: Extract<ErrorCode, `api_${string}`>;
       readonly message: string;
       /** Time until the budget has room again. */
@@ -55,48 +39,44 @@ export type ReviewVerdict =
 
 /**
  * Returns whether a well-formed review with access to the organization may be made, or the first rule in the contract's
- * order that fails.
+ * order that fails (CONTRACT 9, checks 4 to 13).
  */
 export function judgeReview(request: ReviewRequest, facts: ReviewFacts): ReviewVerdict {
   const { proposal, nowMs } = facts;
   if (facts.role !== "customer")
-    return refuse("customer-key", "api_forbidden", "only a customer's key may review; this one is a staff key");
+    return refuse("api_forbidden", "only a customer's key may review; this one is a staff key");
   if (proposal === null)
     return refuse(
-      "proposal-exists",
       "api_not_found",
       `the organization has no proposal ${request.proposalId}; see the listing of its reports`,
     );
   if (proposal.isSelfReported)
     return refuse(
-      "not-self-reported",
       "api_forbidden",
       "the organization submitted this report itself: its proposals are not the organization's to review",
     );
   if (proposal.isResolved)
-    return refuse("open", "api_conflict", "the proposal is already resolved; a review can't be changed or repeated");
-  if (proposal.queue !== "queued") return refuse("in-queue", "api_forbidden", notInQueue[proposal.queue]);
+    return refuse("api_conflict", "the proposal is already resolved; a review can't be changed or repeated");
+  if (proposal.queue !== "queued") return refuse("api_forbidden", notInQueue[proposal.queue]);
   if (proposal.asset.id !== request.assetId)
     return refuse(
-      "asset-confirmed",
       "api_conflict",
       `the proposal is not about asset ${request.assetId}; read it again and decide on its current asset`,
     );
   if (request.decision === "APPROVE" && request.brandId !== undefined && !facts.isKnownBrand)
-    return refuse("brand-exists", "api_bad_request", `brandId: the organization has no brand ${request.brandId}`);
+    return refuse("api_bad_request", `brandId: the organization has no brand ${request.brandId}`);
   if (request.decision === "WATCHLIST" && !isRecheckable(proposal.asset.type))
     return refuse(
-      "recheckable",
       "api_bad_request",
       `decision: an asset of type ${proposal.asset.type} can't be checked again, so it can't be watchlisted; APPROVE or REJECT it`,
     );
   const legitimacy = request.decision === "APPROVE" ? whyLegitimate(proposal.asset, facts.legitimacyRule) : null;
-  if (legitimacy !== null) return refuse("not-legitimate", "api_forbidden", legitimacy);
+  if (legitimacy !== null) return refuse("api_forbidden", legitimacy);
   const oldestAtMs = facts.apiReviewsAtMs[reviewBudget.reviews - 1];
   if (oldestAtMs !== undefined) {
     const message = `the organization has made ${reviewBudget.reviews} reviews by API in the last 24 hours; more may be made in the application`;
     const retryAfterMs = Math.max(1, oldestAtMs + reviewBudget.windowMs - nowMs);
-    return { ...refuse("within-budget", "api_rate_limited", message), retryAfterMs };
+    return { ...refuse("api_rate_limited", message), retryAfterMs };
   }
   return { kind: "accepted" };
 }
@@ -114,6 +94,6 @@ function whyLegitimate(asset: Pick<Asset, "status">, rule: string | null): strin
   return null;
 }
 
-function refuse<Code extends Extract<ErrorCode, `api_${string}`>>(rule: ReviewRule, code: Code, message: string) {
-  return { kind: "refused", rule, code, message } as const;
+function refuse<Code extends Extract<ErrorCode, `api_${string}`>>(code: Code, message: string) {
+  return { kind: "refused", code, message } as const;
 }

@@ -58,7 +58,7 @@ export function addEmbeddedRoutes(
   const configured = (): string[] => running.config().organizations.map(({ slug }) => slug);
   const keys = async () => {
     requireEmbedded();
-    const { createKeyActs } = await import("../../service/key-acts.ts");
+    const { createKeyActs } = await import("../../service/api-keys.ts");
     return createKeyActs(running);
   };
 
@@ -109,7 +109,7 @@ export function addEmbeddedRoutes(
     if (slug === undefined) throw malformed(["slug: is required"]);
     const { appUrl } = running.config();
     const options = { ...running, appUrl, organizations: configured(), author: authorOf(request) };
-    const { createLocalPlatformSource } = await import("../../service/local-platform-source.ts");
+    const { createLocalPlatformSource } = await import("../../service/local-platform-api.ts");
     return createLocalPlatformSource(options).forOrganization(slug);
   }
   addRoute(server, "POST /api/v1/platform/list_reports", {
