@@ -1,13 +1,13 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
 
 import type { ByteBudget } from "../../base/request-body.ts";
 import type { Clock } from "../../base/time.ts";
 import type { Severity } from "../../contract/severity.ts";
 import { timeText } from "../../words/numbers.ts";
-import { sendHtml } from "../answer.ts";
+import { paramsOf, sendHtml } from "../answer.ts";
 import { personNameOf, receiveForm } from "../body.ts";
 import { html, type Html } from "../parts/html.ts";
-import { addRoute } from "../route.ts";
+import { addRoute, type Asked } from "../route.ts";
 import { mark } from "./marks.ts";
 import { renderSheet } from "./sheet.ts";
 
@@ -45,37 +45,35 @@ export function addLinkRoutes(
   { links, clock, bodies }: { readonly links: Links; readonly clock: Clock; readonly bodies: ByteBudget },
 ): void {
   const send = (
-    request: FastifyRequest,
-    reply: FastifyReply,
+    { request, reply }: Pick<Asked<"", unknown, unknown>, "request" | "reply">,
     answer: LinkAnswer,
-    wasFollowed: boolean,
+    wasFollowed = false,
   ): Promise<FastifyReply> => {
     if (answer.kind === "refused" && answer.reason === "altered") request.failedVia = "link";
     void reply.code(statusOf(answer, wasFollowed));
-    const { title, main: said } = renderAnswer(answer, wasFollowed, clock.nowMs());
-    const main = html`<div class="head"><h1>${title}</h1></div>
-      <div class="signin"><div>${said}</div></div>`;
-    const text = renderSheet(`${title} · flatline`, main);
+    const { title, main } = renderAnswer(answer, wasFollowed, clock.nowMs());
+    const head = html`<div class="head"><h1>${title}</h1></div>`;
     // Its address is what lets act.
-    return sendHtml(request, reply, text, "no-referrer");
+    return sendHtml(request, reply, renderSheet(`${title} · flatline`, html`${head} ${main}`), "no-referrer");
   };
   addRoute(server, "GET /act/acknowledge/:incident", {
     access: "open",
-    handle: async ({ request, reply }) => send(request, reply, await links.look(partsOf(request)), false),
+    handle: async (asked) => send(asked, await links.look(partsOf(asked))),
   });
   addRoute(server, "POST /act/acknowledge/:incident", {
     access: "open",
-    handle: async ({ request, reply }) => {
-      const form = await receiveForm(request, reply, { mostBytes: mostFormBytes, budget: bodies });
-      return send(request, reply, await links.follow(partsOf(request), personNameOf(form)), true);
+    handle: async (asked) => {
+      const form = await receiveForm(asked.request, asked.reply, { mostBytes: mostFormBytes, budget: bodies });
+      return send(asked, await links.follow(partsOf(asked), personNameOf(form)), true);
     },
   });
 }
 
-function partsOf(request: FastifyRequest): LinkParts {
-  const { incident } = request.params as { readonly incident: string };
-  const { searchParams } = new URL(request.url, "http://flatline.invalid");
-  const given = (name: string): string => searchParams.get(name) ?? "";
+function partsOf({
+  request,
+  params: { incident },
+}: Pick<Asked<":incident", unknown, unknown>, "request" | "params">): LinkParts {
+  const given = (name: string): string => paramsOf(request).get(name) ?? "";
   return { incident, receiver: given("receiver"), until: given("until"), signature: given("signature") };
 }
 
@@ -89,65 +87,43 @@ function statusOf(answer: LinkAnswer, wasFollowed: boolean): number {
 }
 
 /** What the link would do, or did; it has nothing of the link itself. */
-function renderAnswer(answer: LinkAnswer, wasFollowed: boolean, nowMs: number): Content {
-  if (answer.kind === "refused") return refusedContent(answer.reason);
-  const { title, main } = wasFollowed ? doneContent(answer) : askContent(answer, nowMs);
-  const link = html`<p><a href="/incidents/${answer.incident}">Open incident ${answer.incident}</a></p>`;
-  return { title, main: html`${main} ${link}` };
+function renderAnswer(answer: LinkAnswer, wasFollowed: boolean, nowMs: number): { title: string; main: Html } {
+  const [title, text] = sentences[answer.kind === "refused" ? answer.reason : answer.outcome];
+  const said = html`<p>${text}</p>`;
+  if (answer.kind === "refused") return { title, main: said };
+  const { incident, subject, outcome } = answer;
+  const link = html`<p><a href="/incidents/${incident}">Open incident ${incident}</a></p>`;
+  if (wasFollowed || outcome !== "applied" || subject === null) return { title, main: html`${said} ${link}` };
+  return { title: `Acknowledge ${subject.name}?`, main: html`${renderForm(answer, subject, nowMs)} ${link}` };
 }
 
-interface Content {
-  readonly title: string;
-  readonly main: Html;
-}
-
-function refusedContent(reason: "altered" | "expired"): Content {
-  return reason === "expired"
-    ? { title: "This link has expired.", main: paragraph("Nothing was changed. Open the incident on its page.") }
-    : { title: "This link was altered or is for something else.", main: paragraph("Nothing was changed.") };
-}
-
-function askContent(view: LinkView, nowMs: number): Content {
-  const { subject, outcome, expiresAtMs, receiver } = view;
-  if (outcome !== "applied" || subject === null) return doneContent(view);
-  const valid = `For this act alone, valid until ${timeText(expiresAtMs, nowMs)} UTC. Opening it changed nothing.`;
-  return {
-    title: `Acknowledge ${subject.name}?`,
-    main: html`<p>
-        <span class="severity ${subject.severity}">${mark(subject.severity)}${subject.severity}</span>: ${subject.words}
-      </p>
-      ${acknowledgeLines.map((line) => paragraph(line))}
-      <form method="post">
-        <label class="field"
-          >Your name, as others will read it<input type="text" name="name" maxlength="128" autocomplete="name"
-        /></label>
-        <p><button class="primary">Acknowledge</button></p>
-      </form>
-      <p class="second">As ${receiver}, to which the link was sent. ${valid}</p>`,
+const sentences: Readonly<Record<LinkView["outcome"] | "altered" | "expired", readonly [title: string, text: string]>> =
+  {
+    altered: ["This link was altered or is for something else.", "Nothing was changed."],
+    expired: ["This link has expired.", "Nothing was changed. Open the incident on its page."],
+    applied: ["Acknowledged.", "There are no reminders until it gets worse, or ends."],
+    repeated: ["Done already.", "Nothing was changed again."],
+    late: ["Done already.", "Nothing was changed again."],
+    unchanged: ["Done already.", "It was acknowledged before. Nothing was changed."],
+    no_alert: ["The incident has ended.", "There is nothing left to do. Nothing was changed."],
   };
-}
 
-const acknowledgeLines = [
-  "You acknowledge it: no more reminders, and nobody else is called. What is on hold stays on hold.",
-  "You are told when it gets worse, and when it ends.",
-];
-
-function doneContent({ outcome }: LinkView): Content {
-  switch (outcome) {
-    case "applied":
-      return { title: "Acknowledged.", main: paragraph("There are no reminders until it gets worse, or ends.") };
-    case "repeated":
-    case "late":
-      return { title: "Done already.", main: paragraph("Nothing was changed again.") };
-    case "unchanged":
-      return { title: "Done already.", main: paragraph("It was acknowledged before. Nothing was changed.") };
-    case "no_alert":
-      return { title: "The incident has ended.", main: paragraph("There is nothing left to do. Nothing was changed.") };
-    default:
-      return outcome satisfies never;
-  }
-}
-
-function paragraph(text: string): Html {
-  return html`<p>${text}</p>`;
+function renderForm(
+  { receiver, expiresAtMs }: LinkView,
+  { severity, words }: NonNullable<LinkView["subject"]>,
+  nowMs: number,
+): Html {
+  return html`<p><span class="severity ${severity}">${mark(severity)}${severity}</span>: ${words}</p>
+    <p>You acknowledge it: no more reminders, and nobody else is called. What is on hold stays on hold.</p>
+    <p>You are told when it gets worse, and when it ends.</p>
+    <form method="post">
+      <label class="field"
+        >Your name, as others will read it<input type="text" name="name" maxlength="128" autocomplete="name"
+      /></label>
+      <p><button class="primary">Acknowledge</button></p>
+    </form>
+    <p class="second">
+      As ${receiver}, to which the link was sent. For this act alone, valid until ${timeText(expiresAtMs, nowMs)} UTC.
+      Opening it changed nothing.
+    </p>`;
 }

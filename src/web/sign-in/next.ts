@@ -18,17 +18,3 @@ export function signInPath(path: string): string {
   const next = localPath(path);
   return next === "/" ? "/sign-in" : `/sign-in?next=${encodeURIComponent(next)}`;
 }
-
-/** Returns what people call the page at a path. */
-export function nameOfPath(path: string): string {
-  const [, incident] = /^\/incidents\/(\d+)(?:[?#]|$)/.exec(path) ?? [];
-  if (incident !== undefined) return `incident ${incident}`;
-  if (/^\/(?:[?#]|$)/.test(path)) return "the overview";
-  const pathname = path.split(/[?#]/, 1)[0] ?? path;
-  const name = pathname.split("/").at(-1) ?? "";
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
-}

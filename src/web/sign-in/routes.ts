@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import type { ByteBudget } from "../../base/request-body.ts";
-import { dayMs, type Clock } from "../../base/time.ts";
+import type { Clock } from "../../base/time.ts";
 import { isFromOwnPage } from "../access/own-page.ts";
 import type { Sessions } from "../access/sessions.ts";
 import { personNameOf, receiveForm } from "../body.ts";
 import { paramsOf, sendHtml } from "../answer.ts";
-import { countOf, durationText } from "../../words/numbers.ts";
+import { durationText } from "../../words/numbers.ts";
 import { renderMessage } from "../pages/frame.ts";
 import { renderSheet } from "../pages/sheet.ts";
 import { html, type Html } from "../parts/html.ts";
@@ -44,7 +44,7 @@ export function addSignInRoutes(server: FastifyInstance, { clock, sessions, bodi
       const text = html`No token is configured: set <code>server.token</code> in flatline.yaml, then reload.`;
       return send(request, reply.code(403), renderMessage("Nobody can sign in here.", text));
     }
-    const asked = { personName: "", isRemembered: true, ttl: lengthInWords(sessionTtlMs), problem: null };
+    const asked = { personName: "", isRemembered: true, ttl: durationText(sessionTtlMs), problem: null };
     return send(request, reply, renderSignIn({ ...asked, ...view }));
   }
 
@@ -106,10 +106,4 @@ export function addSignInRoutes(server: FastifyInstance, { clock, sessions, bodi
       return reply.redirect("/", 303);
     },
   });
-}
-
-/** A promise of thirty days reads better than one of 30 d. */
-function lengthInWords(ms: number): string {
-  const days = ms / dayMs;
-  return Number.isInteger(days) ? countOf(days, "day") : durationText(ms);
 }

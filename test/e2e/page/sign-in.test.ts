@@ -29,7 +29,6 @@ afterAll(async () => {
 it("fits every width, and keeps what was typed when it is refused", async () => {
   const page = await browser.open(`${url}/incidents/41`);
 
-  expect(await page.locator("h2").innerText()).toBe("Then you go on to incident 41");
   expect(await flawsAtAllWidths(page)).toEqual([]);
   await page.locator("[name=name]").fill("x".repeat(64));
   await page.locator("[name=token]").fill("wrong");
