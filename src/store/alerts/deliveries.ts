@@ -62,12 +62,8 @@ export function createDeliveryStore(db: Db<DeliveryTables & AlertTables>) {
       const row = await rows.limit(1).executeTakeFirst();
       return row === undefined ? null : attemptOf(row);
     },
-    /** The latest attempts of one receiver, or of all (null), newest first. */
-    latest: async (query: { readonly receiver: string | null; readonly limit: number }) => {
-      const { receiver, limit } = query;
-      const rows = receiver === null ? newest() : newest().where("receiver", "=", receiver);
-      return (await rows.limit(limit).execute()).map(attemptOf);
-    },
+    /** The latest attempts, newest first. */
+    latest: async (limit: number) => (await newest().limit(limit).execute()).map(attemptOf),
     /** Returns when each receiver first accepted a message about any of these alerts, the earliest first. */
     firstByReceiver: async (alertIds: readonly string[]) => {
       const all = [...earliest(await told(alertIds), "receiver")].map(([receiver, atMs]) => ({ receiver, atMs }));

@@ -130,21 +130,16 @@ describe("POST /api/v1/receivers/{name}/test", () => {
 const rowsOf = (page: Page): Promise<string[]> => page.locator("#deliveries tbody tr").allInnerTexts();
 
 describe("the page of receivers", () => {
-  it("says who accepts, who was never tried, and what was sent, newest first, of all and of one receiver", async () => {
+  it("says who accepts, who was never tried, and what was sent, newest first", async () => {
     const page = await browser.open(`${url}/receivers`, authorized);
 
     expect((await page.locator("h1").innerText()).replaceAll(/\s+/g, " ")).toMatch(
-      /^1 of 3 receivers accept notifications\. 1 was never tried\. old hook gave up 1 notification\.$/,
+      /^1 of 3 receivers accepts notifications\. old hook gave up 1 notification\.$/,
     );
     expect(await page.locator("tr", { hasText: "spare" }).first().innerText()).toContain("never tried");
     const all = await rowsOf(page);
     expect(all.some((row) => /ops.*incident 1.*accepted.*HTTP 204/s.test(row))).toBe(true);
     expect(all.some((row) => /old hook.*incident 1.*refused.*HTTP 410/s.test(row))).toBe(true);
-
-    await page.getByRole("link", { name: "old hook" }).click();
-    await page.locator("h2", { hasText: "Last deliveries to old hook" }).waitFor();
-    expect(page.url()).toBe(`${url}/receivers?receiver=old%20hook`);
-    expect((await rowsOf(page)).every((row) => row.includes("old hook"))).toBe(true);
   });
 
   it("sends a test at the press of a button, and says what it answered", async () => {

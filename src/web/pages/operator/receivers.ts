@@ -16,16 +16,14 @@ export interface ReceiversView {
   readonly outbox: readonly OutboxEntry[];
   /** What happened, by entry of the outbox. */
   readonly events: ReadonlyMap<string, string>;
-  /** The last ones, of the chosen receiver or, where none is chosen (null), of all. */
+  /** The last ones. */
   readonly attempts: readonly DeliveryAttempt[];
-  readonly chosen: string | null;
   readonly params: URLSearchParams;
   readonly nowMs: number;
 }
 
 export const path = "/receivers";
 const pageSize = 100;
-const mostSaid = 3;
 
 /** Renders receivers, what was not delivered, and what was sent. */
 export function renderReceivers(view: ReceiversView): Html {
@@ -34,7 +32,6 @@ export function renderReceivers(view: ReceiversView): Html {
     return html`${renderHead(["No receiver is configured."])}
       <p class="lede">No notification is sent. Add one under <code>receivers</code> in flatline.yaml, then reload.</p>
       <p class="code"><code>receivers: [{ name: ops, type: webhook, url: "https://&hellip;" }]</code></p>`;
-  const paused = receivers.find(({ pausedUntilMs }) => pausedUntilMs !== null);
   return html`${renderHead(receiversSentences(receivers, nowMs))}
   ${renderTable(
     "",
@@ -42,35 +39,18 @@ export function renderReceivers(view: ReceiversView): Html {
     receivers.map((one) => renderReceiver(one, nowMs)),
     "Receivers",
   )}
-  ${
-    paused === undefined
-      ? nothing
-      : html`<p class="pager">
-          <span
-            >A paused receiver asked for it (<code>Retry-After</code>, an hour at most). The pause ends early with a
-            test, and when one of its notifications is tried again.</span
-          >
-        </p>`
-  }
   ${renderSection("Not delivered", outbox.length === 0 ? html`<p class="second">Nothing waits, and nothing was given up.</p>` : renderOutbox(view))}
   ${renderAttempts(view)}`;
 }
 
-/** "2 of 3 receivers accept notifications." "1 was never tried." "ops gave up 1." */
+/** "2 of 3 receivers accept notifications." "ops gave up 1." */
 function receiversSentences(receivers: readonly ReceiverRow[], nowMs: number): readonly string[] {
-  const count = receivers.length;
-  const untried = receivers.filter((one) => isUntried(one)).length;
   const good = receivers.filter((one) => receiverState(one) === "ok" && !isUntried(one)).length;
-  const bad = receivers
-    .filter((one) => one.deadLetters > 0 || one.pending > 0 || one.pausedUntilMs !== null)
-    .map((one) => `${one.name} ${troubleWords(one, nowMs)}.`);
-  const all =
-    good === count && count > 1 ? `All ${formatCount(good)}` : `${formatCount(good)} of ${formatCount(count)}`;
+  const of = `${formatCount(good)} of ${countOf(receivers.length, "receiver")}`;
+  const bad = receivers.filter((one) => one.deadLetters > 0 || one.pending > 0 || one.pausedUntilMs !== null);
   return [
-    `${all} ${count === 1 ? "receiver accepts" : "receivers accept"} notifications.`,
-    ...(untried === 0 ? [] : [`${formatCount(untried)} ${untried === 1 ? "was" : "were"} never tried.`]),
-    ...bad.slice(0, mostSaid),
-    ...(bad.length > mostSaid ? [`And ${bad.length - mostSaid} more.`] : []),
+    `${of} ${good === 1 ? "accepts" : "accept"} notifications.`,
+    ...bad.map((one) => troubleSentence(one, nowMs)),
   ];
 }
 
@@ -79,14 +59,14 @@ function isUntried({ lastDelivered, lastError, pending, deadLetters }: ReceiverR
   return lastDelivered === null && lastError === null && pending === 0 && deadLetters === 0;
 }
 
-function troubleWords({ deadLetters, pending, oldestMs, pausedUntilMs }: ReceiverRow, nowMs: number): string {
+function troubleSentence({ name, deadLetters, pending, oldestMs, pausedUntilMs }: ReceiverRow, nowMs: number): string {
   const oldest = oldestMs === null ? "" : `, the oldest for ${durationText(nowMs - oldestMs)}`;
   const parts = [
     ...(deadLetters > 0 ? [`gave up ${countOf(deadLetters, "notification")}`] : []),
     ...(pending > 0 ? [`has ${formatCount(pending)} waiting${oldest}`] : []),
     ...(pausedUntilMs === null ? [] : [`is paused until ${timeText(pausedUntilMs, nowMs)}`]),
   ];
-  return parts.join(", and ");
+  return `${name} ${parts.join(", and ")}.`;
 }
 
 const receiverColumns: readonly Column[] = [
@@ -114,7 +94,7 @@ function renderReceiver(row: ReceiverRow, nowMs: number): Html {
       : html`<span class="error">${lastError.text}</span>, ${renderTime(lastError.atMs, nowMs)}`;
   return html`<tr>
     <td class="sev">${stateWord(row, nowMs)}</td>
-    <th scope="row"><a href="${path}?receiver=${encodeURIComponent(name)}">${name}</a></th>
+    <th scope="row">${name}</th>
     <td class="wide second">${type}</td>
     <td class="wide second">${minSeverity}</td>
     <td class="n" data-name="waits">${formatCount(pending)}${oldest}</td>
@@ -227,32 +207,21 @@ const attemptColumns: readonly Column[] = [
   { name: "Took", kind: "n" },
 ];
 
-/** The history of deliveries, newest first: of the chosen receiver, or of all. */
-function renderAttempts({ attempts, chosen, nowMs }: ReceiversView): Html {
-  const title = chosen === null ? "Last deliveries" : `Last deliveries to ${chosen}`;
-  const beside =
-    chosen === null
-      ? html`<p>The name of a receiver above shows its own.</p>`
-      : html`<p><a href="${path}">All receivers</a></p>`;
-  const empty = chosen === null ? "Nothing was sent yet." : `Nothing was sent to ${chosen} yet.`;
-  const rows = attempts.map(
-    (one) =>
-      html`<tr>
-        <th scope="row">${deliveryName(one.receiver, one.recipient)}</th>
-        <td class="names">${aboutOf(one)}</td>
-        <td>${outcomes[one.outcome]}</td>
-        <td class="answer ${one.outcome === "accepted" ? "" : "error"}">${one.detail}</td>
-        <td class="n">${renderTime(one.atMs, nowMs)}</td>
-        <td class="n" data-name="took">${formatCount(one.tookMs)}${nbsp}ms</td>
-      </tr>`,
-  );
-  const content =
-    attempts.length === 0 ? html`<p class="second">${empty}</p>` : renderTable("", attemptColumns, rows, title);
-  return renderSection(title, content, { beside, id: "deliveries" });
-}
-
-function aboutOf({ incident, organizations }: DeliveryAttempt): string {
-  if (incident === null) return "a test";
-  const many = `${formatCount(organizations)} ${organizations === 1 ? "organization" : "organizations"}`;
-  return `incident ${incident}, ${many}`;
+/** The history of deliveries, newest first. */
+function renderAttempts({ attempts, nowMs }: ReceiversView): Html {
+  const rows = attempts.map(({ receiver, recipient, incident, organizations, outcome, detail, atMs, tookMs }) => {
+    const about = incident === null ? "a test" : `incident ${incident}, ${countOf(organizations, "organization")}`;
+    return html`<tr>
+      <th scope="row">${deliveryName(receiver, recipient)}</th>
+      <td class="names">${about}</td>
+      <td>${outcomes[outcome]}</td>
+      <td class="answer ${outcome === "accepted" ? "" : "error"}">${detail}</td>
+      <td class="n">${renderTime(atMs, nowMs)}</td>
+      <td class="n" data-name="took">${formatCount(tookMs)}${nbsp}ms</td>
+    </tr>`;
+  });
+  const title = "Last deliveries";
+  const empty = html`<p class="second">Nothing was sent yet.</p>`;
+  const content = rows.length === 0 ? empty : renderTable("", attemptColumns, rows, title);
+  return renderSection(title, content, { id: "deliveries" });
 }

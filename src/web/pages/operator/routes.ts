@@ -38,14 +38,12 @@ export function addOperatorPages(server: FastifyInstance, routes: OperatorPageRo
   addSilencePages(server, routes);
 
   site.addPage(server, "/receivers", "read", async ({ search }) => {
-    const chosen = search.get("receiver");
     const outbox = await store.outbox.list();
     const main = renderReceivers({
       receivers: await readReceivers(running, outbox),
       outbox,
       events: await store.outbox.eventsOf(outbox.map(({ id }) => id)),
-      attempts: await store.deliveries.latest({ receiver: chosen, limit: shownDeliveries }),
-      chosen,
+      attempts: await store.deliveries.latest(shownDeliveries),
       params: search,
       nowMs: clock.nowMs(),
     });

@@ -1,14 +1,10 @@
 import { breakAddresses } from "../../../base/broken-address.ts";
-import { formatCount } from "../../../base/numbers.ts";
 import { literalOf } from "../../../base/text-pattern.ts";
 import { describeAuthor } from "../../../contract/actor.ts";
-import { worstSeverity } from "../../../contract/severity.ts";
 import type { PageSilence } from "../../read/silences.ts";
-import { formatLength } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import { renderHead } from "../frame.ts";
-import { mark } from "../marks.ts";
 import {
   filterByWords,
   pageOf,
@@ -34,6 +30,7 @@ export interface SilencesView {
 export const path = "/silences";
 const pageSize = 100;
 const columns: readonly Column[] = [
+  { name: "State" },
   { name: "Until", kind: "nowrap" },
   { name: "What" },
   { name: "Holds back" },
@@ -41,8 +38,7 @@ const columns: readonly Column[] = [
   { name: "By", kind: "wide" },
   { name: "Acts", kind: "act", isHidden: true },
 ];
-const groupNames = { active: "Active", pending: "To come", expired: "Ended" } as const;
-type SilenceState = keyof typeof groupNames;
+const states = { active: "active", pending: "to come", expired: "ended" } as const;
 
 /** Renders who is quiet, until when and why: what holds, soonest end first, what comes, and what is over. */
 export function renderSilences({ silences, params, retentionMs, nowMs }: SilencesView): Html {
@@ -55,11 +51,7 @@ export function renderSilences({ silences, params, retentionMs, nowMs }: Silence
   const wanted = filterByWords(sorted, params, wordsOf);
   const page = pageOf(wanted, params.get("page"), pageSize);
   const within = `within ${durationText(retentionMs)}`;
-  const counts = Map.groupBy(wanted, ({ state }) => state);
-  const rows = page.items.flatMap((one, index) => [
-    ...(page.items[index - 1]?.state === one.state ? [] : [renderGroup(one.state, counts, within)]),
-    renderSilence(one, nowMs),
-  ]);
+  const rows = page.items.map((one) => renderSilence(one, nowMs));
   const acts = dialogButton(`${path}/new`, "Silence…", true);
   const list = html`${renderFilter({
     path,
@@ -78,7 +70,7 @@ export function renderSilences({ silences, params, retentionMs, nowMs }: Silence
 }
 
 /** "3 silences hold back the messages of 19 organizations." "2 alerts fire under them." */
-export function silencesSentences(active: readonly PageSilence[]): readonly string[] {
+function silencesSentences(active: readonly PageSilence[]): readonly string[] {
   if (active.length === 0) return ["Nothing is silenced. Every alert is notified."];
   const organizations = new Set(active.flatMap((one) => one.organizations)).size;
   const firing = active.reduce((sum, one) => sum + one.firing.length, 0);
@@ -89,19 +81,6 @@ export function silencesSentences(active: readonly PageSilence[]): readonly stri
       ? `No alert fires under ${under}.`
       : `${countOf(firing, "alert")} ${firing === 1 ? "fires" : "fire"} under ${under}.`,
   ];
-}
-
-function renderGroup(
-  state: SilenceState,
-  counts: ReadonlyMap<SilenceState, readonly PageSilence[]>,
-  within: string,
-): Html {
-  const count = formatCount(counts.get(state)?.length ?? 0);
-  return html`<tr class="group">
-    <td colspan="${columns.length}">
-      <b>${groupNames[state]}</b> ${count}${state === "expired" ? ` ${within}` : nothing}
-    </td>
-  </tr>`;
 }
 
 function renderSilence(silence: PageSilence, nowMs: number): Html {
@@ -115,6 +94,7 @@ function renderSilence(silence: PageSilence, nowMs: number): Html {
         ? nothing
         : html`<code>${rule.schedule}</code>`;
   return html`<tr class="${state}">
+    <td class="second">${states[state]}</td>
     <td class="nowrap">${untilText(silence, nowMs)}</td>
     <th scope="row">
       ${slug === null ? html`<b>${pattern}</b>` : html`<a href="/o/${encodeURIComponent(slug)}">${slug}</a>`}<span
@@ -143,27 +123,16 @@ function renderActs({ id, state, rule }: PageSilence): Html {
     </form>`;
 }
 
-function untilText({ state, startsAtMs, endsAtMs, rule }: PageSilence, nowMs: number): Html {
-  if (state === "active")
-    return html`<b>${renderTime(endsAtMs, nowMs)}</b><span class="under">${durationText(endsAtMs - nowMs)} left</span>`;
-  if (state === "pending")
-    return html`<b>${renderTime(startsAtMs, nowMs)}</b
-      ><span class="under"
-        >to
-        ${renderTime(endsAtMs, startsAtMs)}${rule.kind === "fixed" ? `, in ${durationText(startsAtMs - nowMs)}` : ", and again"}</span
-      >`;
-  return html`${renderTime(endsAtMs, nowMs)}<span class="under">after ${formatLength(endsAtMs - startsAtMs)}</span>`;
+function untilText({ state, startsAtMs, endsAtMs }: PageSilence, nowMs: number): Html {
+  const end = renderTime(endsAtMs, nowMs);
+  if (state === "active") return html`<b>${end}</b><span class="under">${durationText(endsAtMs - nowMs)} left</span>`;
+  return html`${end}<span class="under">from ${renderTime(startsAtMs, nowMs)}</span>`;
 }
 
-function holdsText({ organizations, firing, state }: PageSilence): Html {
+function holdsText({ organizations, firing, state }: PageSilence): string {
   const many = countOf(organizations.length, "organization");
-  if (state !== "active") return html`${many}`;
-  const worst = worstSeverity(firing);
-  if (worst === "ok") return html`${many}, nothing fires`;
-  return html`${many},
-    <span class="nowrap marked"
-      >${mark(worst)}${formatCount(firing.length)} ${firing.length === 1 ? "fires" : "fire"}</span
-    >`;
+  if (state !== "active") return many;
+  return `${many}, ${firing.length === 0 ? "nothing fires" : countOf(firing.length, "alert fires", "alerts fire")}`;
 }
 
 /** What the filter looks at. */
