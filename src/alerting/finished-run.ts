@@ -1,8 +1,9 @@
 import { countingOf } from "../contract/death-counts.ts";
 import type { CheckReport } from "../contract/report.ts";
-import { noEvidence, type SpikeOnset } from "../contract/spike-evidence.ts";
+import { noEvidence } from "../contract/spike-evidence.ts";
 import type { AlertFound } from "../store/alerts/alerts.ts";
 import type { Run } from "../store/runs/check-state.ts";
+import type { RunFacts } from "./decide/transition.ts";
 
 /** A run that has ended, to be made durable. */
 export interface FinishedRun {
@@ -12,16 +13,8 @@ export interface FinishedRun {
   readonly nextDueAtMs: number;
 }
 
-/** What a transition takes over from a report beside its verdict. */
-export interface ReportFacts {
-  readonly found: AlertFound;
-  readonly onset?: SpikeOnset;
-  readonly windowHours?: number;
-  readonly baselineDaysKnown?: number;
-}
-
 /** Returns what a report says beside its verdict, as far as it can be read. */
-export function reportFacts(report: CheckReport): ReportFacts {
+export function reportFacts(report: CheckReport): RunFacts {
   const found = foundIn(report);
   if (report.kind !== "result" || report.check !== "dead-asset-spike") return { found };
   const onset = report.evidence?.onset ?? null;
@@ -36,21 +29,13 @@ export function reportFacts(report: CheckReport): ReportFacts {
 }
 
 function foundIn(report: CheckReport): AlertFound {
-  if (report.kind === "error") {
-    return { deaths: null, carriers: [], revived: null, cause: null, error: report.error };
-  }
+  if (report.kind === "error") return { deaths: null, carriers: [], revived: null, cause: null, error: report.error };
   const { counts, result, evidence = noEvidence } = report;
-  const { currentCount, expectedCount } = counts;
+  const { currentCount: count, expectedCount: expected } = counts;
   const { carriers, revived, cause, excess } = evidence;
-  const isCounted = currentCount !== null && expectedCount !== null;
+  const counting = countingOf(result) === "assets" ? ({ counting: "assets" } as const) : {};
   return {
-    deaths: isCounted
-      ? {
-          count: currentCount,
-          expected: expectedCount,
-          ...(countingOf(result) === "assets" ? { counting: "assets" } : {}),
-        }
-      : null,
+    deaths: count === null || expected === null ? null : { count, expected, ...counting },
     carriers,
     revived,
     cause,

@@ -33,17 +33,16 @@ export interface RecorderOptions {
   readonly store: Store;
   /** Gets each run when it is durable. */
   readonly board: Board;
-  /** Called when it is unknown whether the store has taken a commit. */
-  readonly onDoubt: () => void;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Ids of alerts, unique over all time. */
   readonly newId: () => string;
   /** Returns the settings that hold now; asked at each run. */
   readonly settings: () => AlertingSettings;
+  /** Called when it is unknown whether the store has taken a commit. */
+  readonly onDoubt: () => void;
   /** Called after a commit of which a receiver may have to be notified, also by a fleet verdict. */
   readonly onChange: () => void;
-  /** Called for each incident that is opened [not called]. */
+  /** Called for each incident that is opened. */
   readonly onIncident?: (family: string) => void;
   /** The time between two ticks of a check's schedule, ms. */
   readonly intervalOf: (check: CheckKey) => number;
@@ -88,48 +87,16 @@ export function createRecorder(options: RecorderOptions) {
     }
   }
 
-  /** What came of each run, in order. */
-  async function commitRuns(requests: readonly Ended[]): Promise<readonly Committed[]> {
+  /** Stores runs and what follows from each; returns what came of them, in order. */
+  async function commitRuns(requests: readonly Ended[]) {
     await nameChecks(requests.map(({ run }) => run));
     const runs = requests.map(storedRun);
     const previous = runs.map(({ checkId }) => board.stateOf(checkId)?.severity ?? null);
-    let steps: readonly Transition[];
-    // What the attempt that was stored did to incidents.
-    let incidents: readonly IncidentEvent[] = [];
-    let isRepeated = false;
-    try {
-      const booked = (events: readonly IncidentEvent[]): void => void (incidents = events);
-      const attempt = (): Promise<readonly Transition[]> => {
-        const commit = { runs, requests, isRepeated };
-        isRepeated = true;
-        return writeRuns(commit, booked);
-      };
-      steps = await retrying(attempt, { ...patience, clock, signal: requests[0]?.signal });
-    } catch (error) {
-      // It is unknown whether the last attempt was stored; if one of its runs was at fault, none was.
-      if (isOfStore(error)) options.onDoubt();
-      throw error;
-    }
-    board.apply(runs);
-    announceIncidents(incidents);
-    options.onRecorded?.(runs.map(({ state }) => state));
-    return runs.map(({ state }, index) => ({
-      state,
-      previousSeverity: previous[index] ?? null,
-      step: steps[index] ?? nothing,
-    }));
-  }
-
-  /** What follows from each run. */
-  function writeRuns(
-    { runs, requests, isRepeated }: Commit,
-    booked: (events: readonly IncidentEvent[]) => void,
-  ): Promise<readonly Transition[]> {
     const kept = runs.filter(({ state }) => state.isKept);
-    return store.transaction(async (parts) => {
-      const steps = requests.map(() => nothing);
+    let written: { readonly steps: readonly Transition[]; readonly incidents: readonly IncidentEvent[] } | null = null;
+    const write = async (parts: StoreParts): Promise<NonNullable<typeof written>> => {
       // All of it was stored by an attempt whose answer was lost.
-      if (isRepeated && (await parts.runs.isStored(runs))) return steps;
+      if (written !== null && (await parts.runs.isStored(runs))) return written;
       await parts.runs.commit(runs);
       if (kept.length > 0) await parts.runs.keepReports(kept.map(({ checkId, report }) => ({ ...report, checkId })));
       const live = Map.groupBy(await parts.alerts.liveOf(requests.map(({ run }) => run)), checkKey);
@@ -142,14 +109,28 @@ export function createRecorder(options: RecorderOptions) {
         return target === null ? [] : [{ index, target, report, step: decide(request, target, states) }];
       });
       const book = await openIncidentBook(parts, decided, incidentContext());
+      const steps = requests.map(() => nothing);
       for (const one of decided) {
         const step = await book.take(one);
         await writeStep(parts, step, one.target);
         steps[one.index] = step;
       }
-      booked(await book.close());
-      return steps;
-    });
+      return (written = { steps, incidents: await book.close() });
+    };
+    try {
+      const signal = requests[0]?.signal;
+      const { steps, incidents } = await retrying(() => store.transaction(write), { ...patience, clock, signal });
+      board.apply(runs);
+      announceIncidents(incidents);
+      options.onRecorded?.(runs.map(({ state }) => state));
+      return runs.map(({ state }, index) => {
+        return { state, previousSeverity: previous[index] ?? null, step: steps[index] ?? nothing };
+      });
+    } catch (error) {
+      // It is unknown whether the last attempt was stored; if one of its runs was at fault, none was.
+      if (isOfStore(error)) options.onDoubt();
+      throw error;
+    }
   }
 
   /** Writes the alerts as a step leaves them, and what it means for the gate. */
@@ -174,6 +155,7 @@ export function createRecorder(options: RecorderOptions) {
     for (const { id, how } of ended) await parts.log.released([id], { by: null, comment: null, how, atMs: nowMs });
   }
 
+  /** Gives those that have never run their number. */
   async function nameChecks(keys: readonly CheckKey[]): Promise<void> {
     const unnamed = keys.filter((key) => board.idOf(key) === undefined);
     if (unnamed.length === 0) return;
@@ -236,10 +218,9 @@ export function createRecorder(options: RecorderOptions) {
    */
   async function endUnconfigured(): Promise<number> {
     const settings = options.settings();
-    let ended: IncidentEvent[] = [];
+    let ended: readonly IncidentEvent[] = [];
     const steps = await store.transaction(async (parts) => {
       const done: Transition[] = [];
-      ended = [];
       const removed = (await parts.alerts.allLive()).flatMap((state) => {
         const reason = removalReason(settings, state);
         return reason === null ? [] : [{ state, step: removal(state, reason, clock.nowMs()), report: null }];
@@ -251,7 +232,7 @@ export function createRecorder(options: RecorderOptions) {
         await writeStep(parts, step, state.changed ?? noContext);
         done.push(step);
       }
-      ended.push(...(await book.close()));
+      ended = await book.close();
       if (settings.fleet === null) await parts.incidents.endVerdicts();
       await parts.meta.getOrSet(watchedSinceKey, String(clock.nowMs()));
       // First those that have been gone for too long: one of them may be named again.
@@ -264,7 +245,8 @@ export function createRecorder(options: RecorderOptions) {
     return steps.reduce((count, { changes }) => count + changes.length, 0);
   }
 
-  function recordedOf({ state, previousSeverity, step }: Committed): Recorded {
+  async function recordOne(request: Ended): Promise<Recorded> {
+    const { state, previousSeverity, step } = await commit(request);
     // Here, not with the others of its transaction: the lines are of the trace of this run.
     if (step.decisions.length + step.changes.length > 0) announce(step);
     const hasStopped = step.decisions.some(({ reason }) => reason === "excess_stopped");
@@ -280,7 +262,7 @@ export function createRecorder(options: RecorderOptions) {
      * `signal` aborts. Answers for each run, in order, what came of it; does not reject.
      */
     record: (requests: readonly FinishedRun[], signal?: AbortSignal): Promise<PromiseSettledResult<Recorded>[]> =>
-      Promise.allSettled(requests.map(async (request) => recordedOf(await commit({ ...request, signal })))),
+      Promise.allSettled(requests.map((request) => recordOne({ ...request, signal }))),
     endUnconfigured,
   };
 }
@@ -290,19 +272,6 @@ const isUnknown = (severity: Severity | null): boolean => severity === null || s
 /** A run to be stored, while `signal` does not abort. */
 interface Ended extends FinishedRun {
   readonly signal: AbortSignal | undefined;
-}
-
-/** Runs to be stored together, with the requests that they are of. */
-interface Commit {
-  readonly runs: readonly StoredRun[];
-  readonly requests: readonly Ended[];
-  /** An attempt before may have stored them. */
-  readonly isRepeated: boolean;
-}
-
-/** A run that is stored, and what follows from it. */
-interface Committed extends Pick<Recorded, "state" | "previousSeverity"> {
-  readonly step: Transition;
 }
 
 /** Returns the alert with its last change, which receivers are told of, and as a failure of the gate. */

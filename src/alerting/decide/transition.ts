@@ -1,7 +1,7 @@
 import type { ErrorReport, ResultReport } from "../../contract/report.ts";
 import type { SpikeOnset } from "../../contract/spike-evidence.ts";
 import { compareSeverity, type Severity } from "../../contract/severity.ts";
-import type { AlertFound, AlertPeak, Alert } from "../../store/alerts/alerts.ts";
+import type { AlertPeak, Alert } from "../../store/alerts/alerts.ts";
 import type { Reason } from "./reasons.ts";
 import type { AlertPolicy } from "../settings.ts";
 
@@ -17,23 +17,17 @@ export interface TransitionChange {
   readonly reason: Reason;
 }
 
-/** What every run may say of what it found. */
-interface FoundFacts {
-  readonly found?: AlertFound;
+/** What a run says beside its verdict, as far as a transition looks at it. */
+export interface RunFacts extends Pick<Alert, "found" | "onset" | "windowHours"> {
+  readonly baselineDaysKnown?: number;
   /** It is no look at a known rate: see Alert. */
   readonly isFirstLook?: boolean;
 }
 
-/** A run that gave a verdict, as far as a transition looks at it. */
-type ResultRun = Pick<
-  ResultReport,
-  "check" | "slug" | "startedAtMs" | "kind" | "severity" | "counts" | "baselineCoverage"
-> &
-  FoundFacts & { readonly onset?: SpikeOnset; readonly windowHours?: number; readonly baselineDaysKnown?: number };
-/** A run that gave none. */
-type ErrorRun = Pick<ErrorReport, "check" | "slug" | "startedAtMs" | "kind" | "severity"> & FoundFacts;
+type RunFields = "check" | "slug" | "startedAtMs" | "kind" | "severity";
+type ResultRun = Pick<ResultReport, RunFields | "counts" | "baselineCoverage"> & RunFacts;
 /** What a transition has to know of a report. */
-export type TransitionReport = ResultRun | ErrorRun;
+export type TransitionReport = ResultRun | (Pick<ErrorReport, RunFields> & RunFacts);
 
 export interface TransitionInput {
   /** The live alerts of the report's (check, slug). */
@@ -57,12 +51,9 @@ export interface Transition {
 // With fewer days, one of them decides a median alone (CONTRACT 2).
 const leastDaysKnown = 3;
 
-interface Draft {
-  readonly alerts: Alert[];
-  readonly forgotten: string[];
-  readonly changes: TransitionChange[];
-  readonly decisions: { alertId: string; reason: Reason }[];
-}
+type Draft = { readonly [Kind in keyof Transition]: Transition[Kind][number][] };
+
+const newDraft = (): Draft => ({ alerts: [], forgotten: [], changes: [], decisions: [] });
 
 /**
  * Decides what one report changes (CONTRACT 7): the life cycle of the alert of kind verdict for a result, of kind unknown
@@ -70,7 +61,7 @@ interface Draft {
  * is its report's `startedAtMs`, as runTimeMs has it; where the wall clock went back, a wait begins again rather than lasting until it has caught up.
  */
 export function transition(input: TransitionInput): Transition {
-  const draft: Draft = { alerts: [], forgotten: [], changes: [], decisions: [] };
+  const draft = newDraft();
   const { report } = input;
   const verdict = input.states.find(({ kind }) => kind === "verdict") ?? null;
   const unknown = input.states.find(({ kind }) => kind === "unknown") ?? null;
@@ -89,7 +80,7 @@ export function transition(input: TransitionInput): Transition {
 
 /** Ends an alert whose organization or check is no longer configured; one that only waited is forgotten. */
 export function removal(state: Alert, reason: "organization_removed" | "check_removed", nowMs: number): Transition {
-  const draft: Draft = { alerts: [], forgotten: [], changes: [], decisions: [] };
+  const draft = newDraft();
   end(draft, state, Math.max(nowMs, state.startsAtMs), reason);
   return draft;
 }
@@ -125,13 +116,9 @@ function isBaselineIncomplete(
 
 function keepFiring(draft: Draft, alert: Alert, before: Alert): void {
   const order = compareSeverity(alert.severity, before.severity);
-  if (order === 0) {
-    const hasStopped = isStopped(alert) && !isStopped(before);
-    const reason = hasStopped ? "excess_stopped" : "still_not_ok";
-    return keep(draft, alert, reason);
-  }
-  const reason = order > 0 ? "severity_rose" : "severity_fell";
-  change(draft, order > 0 ? "escalated" : "deescalated", alert, before.severity, reason);
+  if (order > 0) return change(draft, "escalated", alert, before.severity, "severity_rose");
+  if (order < 0) return change(draft, "deescalated", alert, before.severity, "severity_fell");
+  keep(draft, alert, isStopped(alert) && !isStopped(before) ? "excess_stopped" : "still_not_ok");
 }
 
 function isStopped({ found }: Alert): boolean {
@@ -148,7 +135,7 @@ function takeOk(draft: Draft, input: TransitionInput, report: ResultRun, before:
   keep(draft, { ...before, okSinceMs }, "keep_firing_for_running");
 }
 
-function countUnknown(draft: Draft, input: TransitionInput, report: ErrorRun, before: Alert | null): void {
+function countUnknown(draft: Draft, input: TransitionInput, report: TransitionReport, before: Alert | null): void {
   const alert =
     before === null
       ? create(input, "unknown", report)
@@ -179,8 +166,8 @@ function create(input: TransitionInput, kind: Alert["kind"], report: TransitionR
     end: null,
     ...foundBy(report),
     ...(report.isFirstLook === true ? { isFirstLook: true } : {}),
-    ...(report.kind === "result" ? earlierOnset(undefined, report.onset) : {}),
-    ...(report.kind === "result" && report.windowHours !== undefined ? { windowHours: report.windowHours } : {}),
+    ...earlierOnset(undefined, report.onset),
+    ...(report.windowHours === undefined ? {} : { windowHours: report.windowHours }),
     reason: "",
   };
 }
