@@ -91,19 +91,21 @@ export function summarize(past: ReadPast, { candidates, leftOut }: ReplayOutcome
   const days = [...records.values()].flatMap(({ seenAtMs }) => [seenAtMs[0] ?? 0, seenAtMs.at(-1) ?? 0]);
   const [from, to] = [Math.min(...days), Math.max(...days)].map((atMs) => iso(atMs).slice(0, 10));
   const evaluations = candidates
-    .flatMap(({ organizations }) => organizations.map((one) => one.evaluations))
-    .reduce((sum, { ok, warn, fail, unknown }) => sum + ok + warn + fail + unknown, 0);
-  const lines = [
-    `${countOf(events, "event")} from ${from} to ${to}, ${countOf(deaths, "death")}; ${countOf(evaluations, "evaluation")}`,
-    deaths > 0 ? "" : "none of them is a death: --status NAME=DETECTED_AS_DEAD says which status of the file is one",
-    leftOut.length === 0
-      ? ""
-      : `left out, too few events for a baseline${judged === null ? "" : " or none since the first judged alert"} (--from TIME replays them without): ${leftOut.join(", ")}`,
-    judged === null
-      ? ""
-      : `judged alerts: ${judged.checker} checker, ${judged.real} real, ${judged.expected} expected${judged.unjudged === 0 ? "" : `; ${judged.unjudged} not judged: an alert there counts as false`}`,
-  ];
-  return lines.map((line) => (line === "" ? "" : `${line}\n`)).join("");
+    .flatMap(({ organizations }) => organizations.flatMap((one) => Object.values(one.evaluations)))
+    .reduce((sum, count) => sum + count, 0);
+  let text = `${countOf(events, "event")} from ${from} to ${to}, ${countOf(deaths, "death")}; ${countOf(evaluations, "evaluation")}\n`;
+  if (deaths === 0)
+    text += "none of them is a death: --status NAME=DETECTED_AS_DEAD says which status of the file is one\n";
+  if (leftOut.length > 0) {
+    const sinceJudged = judged === null ? "" : " or none since the first judged alert";
+    text += `left out, too few events for a baseline${sinceJudged} (--from TIME replays them without): ${leftOut.join(", ")}\n`;
+  }
+  if (judged !== null) {
+    const { checker, real, expected, unjudged } = judged;
+    const others = unjudged === 0 ? "" : `; ${unjudged} not judged: an alert there counts as false`;
+    text += `judged alerts: ${checker} checker, ${real} real, ${expected} expected${others}\n`;
+  }
+  return text;
 }
 
 function outputOf(
@@ -134,10 +136,12 @@ function outputOf(
   return [
     renderIncidents(replayed, context),
     sentencesOf("", replayed),
-    warnAboveFail(replayed),
     advised === null
       ? ""
-      : sentencesOf(`Under the advice (${describeCandidate({ ...advice, count: "deaths" })}): `, advised),
+      : sentencesOf(
+          `With what \`init\` writes, the advice (${describeCandidate({ ...advice, count: "deaths" })}): `,
+          advised,
+        ),
   ].join("");
 }
 
@@ -210,15 +214,6 @@ function sentencesOf(begin: string, { incidents, messages, messagesAWeek, score 
   const { found, incidents: all, groundless, groundlessAWeek, onMassDeaths, medianDelayMs } = score;
   const mass = onMassDeaths === 0 ? "" : `, and ${onMassDeaths} on days of real mass deaths`;
   return `${told} ${found} of ${all} found, ${all - found} missed, ${groundless} false (${groundlessAWeek.toFixed(2)} a week and organization)${mass}; median delay ${formatDelay(medianDelayMs)}.\n`;
-}
-
-function warnAboveFail({ organizations }: Replayed): string {
-  const isHidden = organizations.some(
-    ({ watched: { thresholds } }) => thresholds.warnMultiplier > thresholds.failMultiplier,
-  );
-  return isHidden
-    ? "Warn is above fail, which is tried first: alerts begin at the fail multiplier, and none is a warn.\n"
-    : "";
 }
 
 /** `1.3 h`, `12 min`; a dash where there is none. */

@@ -12,30 +12,31 @@ export interface ReadRecordsOptions {
   readonly onProgress: (rows: number) => void;
 }
 
-export interface ReadFilesOptions extends ReadRecordsOptions {
-  readonly files: readonly EventFile[];
-  /** How they are written [as documented]. */
-  readonly layout?: EventLayout;
-}
-
 /**
- * Reads files of liveness events (CONTRACT 10) without a store, grouped by slug for a replay. Of events with the same id the
- * first one counts, as in an import.
+ * Reads files of liveness events (CONTRACT 10) without a store, grouped by slug for a replay. What is the same event counts
+ * once, as in an import.
  * @throws invalid_data with the bad lines, no_input, too_large, unavailable when stopped
  */
-export async function readEventFiles(options: ReadFilesOptions): Promise<ReadonlyMap<string, EventRecord>> {
-  const { files, layout, signal, onProgress } = options;
-  const recorders = new Map<string, EventRecorder>();
+export async function readEventFiles({
+  files,
+  layout,
+  signal,
+  onProgress,
+}: ReadRecordsOptions & { readonly files: readonly EventFile[]; readonly layout?: EventLayout }): Promise<
+  ReadonlyMap<string, EventRecord>
+> {
+  const bySlug = new Map<string, { readonly recorder: EventRecorder; readonly known: Set<string> }>();
   const types = new Map<string | null, number>([[null, 0]]);
-  const seen = new Seen();
+  const equal = new EqualEvents();
   let rows = 0;
 
   const record = (event: LivenessEvent): void => {
     rows++;
-    if (!seen.isFirst(event)) return;
     const { slug, assetType, atMs, status, count, asset } = event;
-    const recorder = recorders.get(slug) ?? new EventRecorder(slug);
-    recorders.set(slug, recorder);
+    const { recorder, known } = bySlug.get(slug) ?? { recorder: new EventRecorder(slug), known: new Set() };
+    bySlug.set(slug, { recorder, known });
+    const before = known.size;
+    if (known.add(keyOf({ ...event, number: equal.numberOf(event) })).size === before) return;
     const typeId = types.get(assetType) ?? types.size;
     types.set(assetType, typeId);
     recorder.add({ atMs, status, count, typeId, asset });
@@ -48,7 +49,7 @@ export async function readEventFiles(options: ReadFilesOptions): Promise<Readonl
   } finally {
     for (const input of inputs) await input.close();
   }
-  return new Map([...recorders].map(([slug, recorder]) => [slug, recorder.finish()]));
+  return new Map([...bySlug].map(([slug, { recorder }]) => [slug, recorder.finish()]));
 }
 
 /** Reads all stored events of one organization. @throws unavailable when stopped, store_* */
@@ -64,17 +65,4 @@ export async function readStoredRecord(
     onProgress(recorder.length);
   }
   return recorder.finish();
-}
-
-/** What events are known by: an event counts once, as in a store. */
-class Seen {
-  readonly #keys = new Map<string, Set<string>>();
-  readonly #equal = new EqualEvents();
-
-  isFirst(event: LivenessEvent): boolean {
-    const keys = this.#keys.get(event.slug) ?? new Set<string>();
-    this.#keys.set(event.slug, keys);
-    const before = keys.size;
-    return keys.add(keyOf({ ...event, number: this.#equal.numberOf(event) })).size > before;
-  }
 }

@@ -7,13 +7,13 @@ import type { Past, RunDeps, Stretch } from "../../backtest/run.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { scheduleOf } from "../../checks/target.ts";
 import type { Config, OrganizationConfig } from "../../config/config.ts";
-import { findConfigPath, loadConfig } from "../../config/load.ts";
 import { describeOrganization } from "../../config/render.ts";
 import { resolveOrganization, type OrganizationResolution } from "../../config/resolve.ts";
 import { organizationSchema } from "../../config/schema/organization.ts";
 import { rootShape } from "../../config/schema/schema.ts";
 import { readWith } from "../../contract/issues.ts";
 import type { PartsDeps } from "../../daemon/parts.ts";
+import { loadCommandConfig } from "../command-config.ts";
 import type { CliContext } from "../context.ts";
 import { addEventFlags, eventFilesOf, layoutOf, type EventFlags } from "../event-flags.ts";
 import { joinDiscovered, withStore } from "../read-store.ts";
@@ -86,16 +86,32 @@ export async function readPast(
   const isAsked = (slug: string): boolean => slugs.length === 0 || slugs.includes(slug);
   const settings = flags.setting.map(readSetting);
   // A file of events is looked at without whatever happens to be configured here.
-  const config = flags.config === undefined && flags.events.length > 0 ? null : await readConfig(flags, context);
+  const config =
+    flags.config === undefined && flags.events.length > 0
+      ? null
+      : (await joinDiscovered(await loadCommandConfig(flags.config, context), context)).config;
+  const { signal, clock, onProgress } = context;
   const records =
     flags.events.length === 0 && config !== null
       ? await readStore(config, isAsked, context)
-      : await readFiles(flags, context);
+      : await readEventFiles({
+          files: eventFilesOf(flags.events, context),
+          layout: layoutOf(flags, clock.nowMs()),
+          signal,
+          onProgress: (rows) => onProgress(`read ${rows} events`),
+        });
   const missing = slugs.filter((slug) => !records.has(slug));
   if (missing.length > 0)
     throw new FlatlineError("usage", `no event of ${missing.map((slug) => `"${slug}"`).join(", ")}`);
   const asked = [...records.values()].filter(({ slug }) => isAsked(slug));
-  const organizations = organizationsOf(config, asked, flags).map((one) => watchedOf(settled(one, settings)));
+  const configured = config?.organizations ?? asked.map(({ slug }) => resolved(slug));
+  const found = configured.filter(({ slug }) => asked.some((record) => record.slug === slug));
+  if (config !== null && found.length === 0)
+    throw new FlatlineError(
+      "usage",
+      `${flags.config ?? config.file} names no organization that there are events of (it names: ${configured.map(({ slug }) => slug).join(", ") || "none"})`,
+    );
+  const organizations = found.map((one) => watchedOf(settled(one, settings)));
   const { incident, fleet } = config?.alerting ?? rootShape.alerting.unwrap().parse({});
   const known = truth === null ? null : await readTruth(truth, asked, config, context);
   return {
@@ -112,22 +128,6 @@ export async function readPast(
     fixed: settings.map(({ path }) => path.join(".")),
     isOfSome: slugs.length > 0,
   };
-}
-
-async function readConfig(flags: ReplayFlags, context: CliContext): Promise<Config> {
-  const { cwd, env } = context;
-  const path = findConfigPath({ flag: flags.config, env, cwd });
-  return (await joinDiscovered(await loadConfig({ path, cwd, env }), context)).config;
-}
-
-function readFiles(flags: ReplayFlags, context: CliContext & Pick<RunDeps, "onProgress">) {
-  const { signal, clock, onProgress } = context;
-  return readEventFiles({
-    files: eventFilesOf(flags.events, context),
-    layout: layoutOf(flags, clock.nowMs()),
-    signal,
-    onProgress: (rows) => onProgress(`read ${rows} events`),
-  });
 }
 
 async function readStore(
@@ -149,24 +149,6 @@ async function readStore(
     }
     return records;
   });
-}
-
-/** Those of the configuration that there are events of; without one all, by the built-in settings. */
-function organizationsOf(
-  config: Config | null,
-  records: readonly EventRecord[],
-  flags: ReplayFlags,
-): readonly OrganizationConfig[] {
-  if (config === null) {
-    return records.map(({ slug }) => resolved(slug));
-  }
-  const found = config.organizations.filter(({ slug }) => records.some((record) => record.slug === slug));
-  if (found.length > 0) return found;
-  const known = config.organizations.map(({ slug }) => slug).join(", ") || "none";
-  throw new FlatlineError(
-    "usage",
-    `${flags.config ?? config.file} names no organization that there are events of (it names: ${known})`,
-  );
 }
 
 /** Returns an organization with what is built in; who is told of it is of no concern here. */

@@ -10,8 +10,11 @@ import { withStore } from "../read-store.ts";
 
 /** Where the truth comes from: a file, later events, or judgements. */
 export type TruthKind = "labels" | "revived" | "judged";
-/** A truth that is asked for. */
-export type AskedTruth = { readonly kind: "labels"; readonly file: string } | { readonly kind: "revived" | "judged" };
+/** A truth that is asked for, with the file of labels. */
+export interface AskedTruth {
+  readonly kind: TruthKind;
+  readonly file: string;
+}
 
 /**
  * Reads the words of `--truth`: its kind, the file after `labels`, and what else stands behind it.
@@ -23,11 +26,10 @@ export function truthOf(
 ): { readonly truth: AskedTruth | null; readonly rest: readonly string[] } {
   const [kind = usual, ...rest] = words ?? [];
   if (kind === null) return { truth: null, rest };
-  if (kind === "revived" || kind === "judged") return { truth: { kind }, rest };
-  if (kind !== "labels") throw new FlatlineError("usage", `--truth is labels FILE, revived or judged, not '${kind}'`);
+  if (kind === "revived" || kind === "judged") return { truth: { kind, file: "" }, rest };
   const [file, ...others] = rest;
-  if (file === undefined) throw new FlatlineError("usage", "--truth labels needs a file: --truth labels FILE");
-  return { truth: { kind, file }, rest: others };
+  if (kind === "labels" && file !== undefined) return { truth: { kind, file }, rest: others };
+  throw new FlatlineError("usage", `--truth is labels FILE, revived or judged, not '${[kind, ...rest].join(" ")}'`);
 }
 
 /** Alerts of the replayed organizations, by what people said of them. */
@@ -51,29 +53,23 @@ const defaultWindowHours = 24;
 
 /** Reads the truth about the replayed organizations. @throws no_input, invalid_data, store_*, usage where nothing is judged */
 export async function readTruth(
-  truth: AskedTruth,
+  { kind, file }: AskedTruth,
   records: readonly EventRecord[],
   config: Config | null,
   deps: PartsDeps,
 ): Promise<ReadTruth> {
-  if (truth.kind === "labels") return readLabelsFile(truth.file, deps);
-  if (truth.kind === "revived") return always(new Map(records.map((record) => [record.slug, revivedTruth(record)])));
-  if (config !== null) return readJudged(config, new Set(records.map(({ slug }) => slug)), deps);
-  throw new FlatlineError(
-    "usage",
-    "--truth judged reads the judgements of a store: beside --events, name its configuration with --config FILE",
-  );
-}
-
-function always(truths: ReadonlyMap<string, Truth>): ReadTruth {
-  return { truths, sinceMs: null, judged: null };
-}
-
-async function readLabelsFile(file: string, { cwd }: PartsDeps): Promise<ReadTruth> {
-  const text = await readFile(resolve(cwd, file), "utf8").catch((error: unknown) => {
+  if (kind === "judged" && config !== null) return readJudged(config, new Set(records.map(({ slug }) => slug)), deps);
+  if (kind === "judged")
+    throw new FlatlineError(
+      "usage",
+      "--truth judged reads the judgements of a store: beside --events, name its configuration with --config FILE",
+    );
+  if (kind === "revived")
+    return { truths: new Map(records.map((one) => [one.slug, revivedTruth(one)])), sinceMs: null, judged: null };
+  const text = await readFile(resolve(deps.cwd, file), "utf8").catch((error: unknown) => {
     throw new FlatlineError("no_input", `${file}: cannot be read: ${messageOf(error)}`, { cause: error });
   });
-  return always(readLabels(text, file));
+  return { truths: readLabels(text, file), sinceMs: null, judged: null };
 }
 
 async function readJudged(config: Config, slugs: ReadonlySet<string>, deps: PartsDeps): Promise<ReadTruth> {
@@ -82,7 +78,7 @@ async function readJudged(config: Config, slugs: ReadonlySet<string>, deps: Part
     judged: (await alerts.judged()).filter((alert) => slugs.has(alert.slug)),
     fired: [
       ...(await alerts.allLive()).filter(({ state }) => state === "firing"),
-      ...(await alerts.allEnded({ fromMs: 0, limit: mostEnded })).map((alert) => alert),
+      ...(await alerts.allEnded({ fromMs: 0, limit: mostEnded })),
     ].filter((alert) => slugs.has(alert.slug) && isSpike(alert)),
   }));
   const windowHoursOf = (slug: string): number => windows.get(slug) ?? defaultWindowHours;

@@ -18,11 +18,9 @@ import { renderTable } from "../table.ts";
 import { asJson } from "../values.ts";
 import { describeScore, formatDelay, nothingToReplay, replaying, summarize } from "./backtest.ts";
 import { addReplayFlags, readPast, type ReadPast, type ReplayFlags } from "./past.ts";
-import type { TruthKind } from "./truth.ts";
 
 interface TuneFlags extends ReplayFlags {
   readonly maxFalseAlarms: number;
-  readonly all?: boolean;
 }
 
 /** `flatline tune [SLUG…]` */
@@ -39,7 +37,6 @@ export const registerTune: RegisterCommand = (program: Command, context: CliCont
       parseRate,
       0.5,
     )
-    .option("--all", "show every candidate, not only those that no other one beats")
     .option("--json", "print {truth, chosen, adviceAsGood, failMultiplier, yaml, candidates}")
     .addHelpText("after", help)
     .action((slugs: string[], flags: TuneFlags) =>
@@ -94,12 +91,6 @@ interface Tuned extends Choice {
   readonly yaml: string;
 }
 
-const nothingToTuneBy: Readonly<Record<TruthKind, string>> = {
-  labels: "no label",
-  revived: "no day on which enough assets were found alive",
-  judged: "no alert is judged checker",
-};
-
 function choose(replayed: readonly Replayed[], past: ReadPast, mostAWeek: number): Tuned {
   const candidates = replayed.flatMap(({ organizations: [first], score }): TuningPoint[] => {
     if (first === undefined || score === null) return [];
@@ -112,7 +103,7 @@ function choose(replayed: readonly Replayed[], past: ReadPast, mostAWeek: number
   if (warn.score.incidents === 0)
     throw new FlatlineError(
       "usage",
-      `there is no incident to tune by in this stretch: ${nothingToTuneBy[past.truth ?? "labels"]}`,
+      `there is no incident to tune by in this stretch, by --truth ${past.truth ?? "labels"}`,
     );
   const failMultiplier = fail?.thresholds.warnMultiplier ?? warn.thresholds.warnMultiplier * 2;
   const { baseline, count, thresholds } = warn;
@@ -126,9 +117,9 @@ function choose(replayed: readonly Replayed[], past: ReadPast, mostAWeek: number
   return { ...chosen, candidates, front: paretoFront(candidates), failMultiplier, yaml };
 }
 
-function render(found: Tuned, { all, maxFalseAlarms }: TuneFlags, context: CliContext): string {
-  const { candidates, front, warn, fail, failMultiplier, yaml } = found;
-  const shown = all === true ? candidates : front.includes(warn) ? front : [...front, warn];
+function render(found: Tuned, { maxFalseAlarms }: TuneFlags, context: CliContext): string {
+  const { front, warn, fail, failMultiplier, yaml } = found;
+  const shown = front.includes(warn) ? front : [...front, warn];
   const columns = {
     "": (point: TuningPoint) => (point === warn ? "*" : ""),
     CANDIDATE: describeCandidate,
@@ -158,9 +149,9 @@ function foundText({ score: { found, incidents } }: TuningPoint): string {
 function adviceNote({ candidates, warn, adviceAsGood }: Tuned): string {
   const advised = candidates.find(isAdvice);
   if (advised === undefined) return "";
-  if (advised === warn) return "This is the advice.";
+  if (advised === warn) return "This is the advice, what `init` writes.";
   const measured = `${foundText(advised)} found, ${advised.score.groundlessAWeek.toFixed(2)} false alarms a week`;
-  return `The advice, ${describeCandidate(advised)}, ${adviceAsGood === true ? "is as good" : "is not as good"}: ${measured}.`;
+  return `The advice, what \`init\` writes (${describeCandidate(advised)}), ${adviceAsGood === true ? "is as good" : "is not as good"}: ${measured}.`;
 }
 
 function renderJson(found: Tuned, { truth }: ReadPast): string {
