@@ -22,7 +22,7 @@ import { Exchange, invalid, outcomeUnknown, type ExchangeRequest } from "./excha
 import { PauseRegistry } from "./pauses.ts";
 import { applyOwnFilters } from "./report-filters.ts";
 import { quoteUpstream } from "./upstream-text.ts";
-import { reportSchema } from "../contract/reports-query.ts";
+import { reportSchema } from "../contract/report-schemas.ts";
 
 /** A client that does not own its connections. */
 export type ConnectedClient = Omit<Client, "close">;

@@ -7,7 +7,7 @@ import { FlatlineError } from "../base/errors.ts";
 import { isLoopbackHost } from "../base/loopback-host.ts";
 import { listenProblem, parseListen } from "../base/schema/values.ts";
 import { redact, Secret } from "../base/secret.ts";
-import { apiNames, readWith } from "../contract/issues.ts";
+import { readWith } from "../contract/issues.ts";
 import { checkRelations } from "./check/relations.ts";
 import { findWarnings } from "./check/warnings.ts";
 import type { Finding, WrittenConfig } from "./check/written.ts";
@@ -98,14 +98,14 @@ function readValue<Read>(
 ): { readonly value: unknown; readonly data: Read | null; readonly problems: readonly Problem[] } {
   let { value } = document;
   if (value === undefined) return { value, data: null, problems: [] };
-  let read = readWith(schema, value, apiNames, true);
+  let read = readWith(schema, value, true);
   if (read.kind === "problems") {
     for (const { path, isAboutType } of read.problems) {
       const text = isAboutType ? document.wholeReferenceAt(path) : null;
       const scalar = text === null ? null : readCoreScalar(text);
       if (scalar !== null) value = withValue(value, path, scalar);
     }
-    if (value !== document.value) read = readWith(schema, value, apiNames, true);
+    if (value !== document.value) read = readWith(schema, value, true);
   }
   if (read.kind === "data") return { value, data: read.data, problems: [] };
   const problems = read.problems

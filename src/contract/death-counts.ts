@@ -23,11 +23,6 @@ export function ratioWords({ currentCount, expectedCount, ratio = null }: DeathC
   return formatRatio(currentCount / expectedCount);
 }
 
-/** Returns `459 times as many`. */
-export function timesWords(ratio: number): string {
-  return `${formatExpected(ratio)} times as many`;
-}
-
 /** `5,119 deaths`, `1 dead asset` of a result that counts assets. */
 export function countText(count: number, result: Parameters<typeof countingOf>[0]): string {
   return countedWords(count, countingOf(result));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 
-import { apiNames, issueMessages, readWith } from "./issues.ts";
+import { issueMessages, readWith } from "./issues.ts";
 
 const schema = z.strictObject({
   text: z.string().min(1).max(5).optional(),
@@ -49,7 +49,11 @@ describe("readWith", () => {
     ["an item of a list", { list: [7] }, "list.0: must be a string, not a number; put it in quotes"],
     ["none of two choices", { pair: 7 }, "pair: must be left or right"],
     ["none of the choices", { many: "wran" }, 'many: must be one of debug, info, warn; did you mean "warn"?'],
-    ["a long list of choices", { hundred: "x" }, "hundred: must be one of the 100 values that openapi.json lists"],
+    [
+      "a long list of choices",
+      { hundred: "x" },
+      "hundred: must be one of the 100 values that openapi.json and `flatline reports list --help` list",
+    ],
     ["no type of several", { either: "x" }, "either: must be false or an object, not a string"],
     [
       "false in quotes",
@@ -83,15 +87,12 @@ describe("readWith", () => {
     ]);
   });
 
-  it("calls fields and the place of long lists as its reader does", () => {
-    const names = { nameOf: (field: string) => `--${field}`, listedIn: "--help" };
+  it("calls fields as its reader does", () => {
+    const read = readWith(schema, { hundred: "value-1O" });
 
-    const read = readWith(schema, { hundred: "value-1O" }, names);
-
-    expect(read.kind === "data" ? [] : issueMessages(read.problems, names)).toEqual([
-      '--hundred: must be one of the 100 values that --help lists; did you mean "value-1"?',
+    expect(read.kind === "data" ? [] : issueMessages(read.problems, (field) => `--${field}`)).toEqual([
+      '--hundred: must be one of the 100 values that openapi.json and `flatline reports list --help` list; did you mean "value-1"?',
     ]);
-    expect(apiNames.nameOf("hundred")).toBe("hundred");
   });
 
   it("says one thing of each field", () => {

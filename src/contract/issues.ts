@@ -17,26 +17,15 @@ export type Reading<Output> =
   | { readonly kind: "data"; readonly data: Output }
   | { readonly kind: "problems"; readonly problems: readonly SchemaProblem[] };
 
-/** The names of fields in messages: those of the API, or flags. */
-export interface FieldNames {
-  readonly nameOf: (field: string) => string;
-  /** Where a list of choices is found that is too long for a message. */
-  readonly listedIn: string;
-}
-
-export const apiNames: FieldNames = { nameOf: (field) => field, listedIn: "openapi.json" };
+/** Returns how messages call a field of the API: as it does, or by a flag. */
+export type NameOf = (field: string) => string;
 
 /**
  * Validates `value` and returns the output, or all problems. This is the only code that words problems of schemas. What is
  * read once is read `jitless`: zod then compiles no code for it.
  */
-export function readWith<Output>(
-  schema: z.ZodType<Output>,
-  value: unknown,
-  { listedIn }: FieldNames = apiNames,
-  jitless = false,
-): Reading<Output> {
-  const parsed = schema.safeParse(value, { jitless, error: (issue) => wordIssue(issue, listedIn) });
+export function readWith<Output>(schema: z.ZodType<Output>, value: unknown, jitless = false): Reading<Output> {
+  const parsed = schema.safeParse(value, { jitless, error: wordIssue });
   if (parsed.success) return { kind: "data", data: parsed.data };
   return { kind: "problems", problems: withoutEchoes(parsed.error.issues.flatMap((issue) => problemsOf(issue, []))) };
 }
@@ -56,7 +45,7 @@ function withoutEchoes(problems: readonly SchemaProblem[]): SchemaProblem[] {
  * Returns one message per field for the `issues` of an error body: a value that is neither an integer nor positive is one
  * mistake.
  */
-export function issueMessages(problems: readonly SchemaProblem[], { nameOf }: FieldNames = apiNames): string[] {
+export function issueMessages(problems: readonly SchemaProblem[], nameOf: NameOf = String): string[] {
   const messages = new Map<string, string>();
   for (const { path, message } of problems) {
     const field = path.join(".");
@@ -72,14 +61,15 @@ const longestList = 20;
 const longestName = 64;
 
 /** Returns the choices, to follow "must be", with the most likely one as a suggestion. */
-export function choicesText(value: unknown, choices: readonly unknown[], listedIn = apiNames.listedIn): string {
+export function choicesText(value: unknown, choices: readonly unknown[]): string {
   const names = choices.map(String);
   const isName = typeof value === "string" && value.length <= longestName;
-  return `${listText(names, listedIn)}${isName ? suggest(value, names) : ""}`;
+  return `${listText(names)}${isName ? suggest(value, names) : ""}`;
 }
 
-function listText(names: readonly string[], listedIn: string): string {
-  if (names.length > longestList) return `one of the ${names.length} values that ${listedIn} lists`;
+function listText(names: readonly string[]): string {
+  if (names.length > longestList)
+    return `one of the ${names.length} values that openapi.json and \`flatline reports list --help\` list`;
   return names.length > 2 ? `one of ${names.join(", ")}` : names.join(" or ");
 }
 
@@ -113,14 +103,14 @@ function problemsOf(issue: z.core.$ZodIssue, prefix: SchemaProblem["path"]): Sch
 const unknownKey = "unknown key";
 
 /** Words an issue whose schema has no message of its own. */
-function wordIssue(issue: z.core.$ZodRawIssue, listedIn: string): string {
+function wordIssue(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case "invalid_type":
       return wordType([nounOfType(issue.expected)], issue.input);
     case "invalid_value":
-      return wordChoice(issue.values, issue.input, listedIn);
+      return wordChoice(issue.values, issue.input);
     case "invalid_union":
-      return wordUnion(issue, listedIn);
+      return wordUnion(issue);
     case "unrecognized_keys":
       return issue.keys.map(() => unknownKey).join("\n");
     case "invalid_format":
@@ -154,19 +144,19 @@ function wordTooBig({ origin, maximum, inclusive }: RawIssue<"too_big">): string
   return inclusive === false ? `must be less than ${maximum}` : `must be at most ${maximum}`;
 }
 
-function wordChoice(choices: readonly unknown[], value: unknown, listedIn: string): string {
-  if (value === undefined) return `is required: ${listText(choices.map(String), listedIn)}`;
-  return `must be ${choicesText(value, choices, listedIn)}`;
+function wordChoice(choices: readonly unknown[], value: unknown): string {
+  if (value === undefined) return `is required: ${listText(choices.map(String))}`;
+  return `must be ${choicesText(value, choices)}`;
 }
 
-function wordUnion({ errors, input, ...issue }: RawIssue<"invalid_union">, listedIn: string): string {
+function wordUnion({ errors, input, ...issue }: RawIssue<"invalid_union">): string {
   const { discriminator, options } = issue as {
     readonly discriminator?: string;
     readonly options?: readonly unknown[];
   };
   if (discriminator !== undefined && options !== undefined) {
     const choices = options.filter((choice) => choice !== undefined);
-    return wordChoice(choices, (input as Readonly<Record<string, unknown>>)[discriminator], listedIn);
+    return wordChoice(choices, (input as Readonly<Record<string, unknown>>)[discriminator]);
   }
   const expected = errors.flat().flatMap((nested) => {
     if (!isMismatch(nested)) return [];

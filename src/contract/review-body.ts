@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { textUpTo } from "../base/schema/values.ts";
-import { apiNames, issueMessages, readWith, type FieldNames } from "./issues.ts";
+import { issueMessages, readWith, type NameOf } from "./issues.ts";
 import {
   approveLabels,
   longestNote,
@@ -50,23 +50,23 @@ export const reviewBodySchema = z.union([
 /**
  * Combines path and body into one request, or returns one message per problem, conditional fields included. Fields of other
  * decisions are dropped (CONTRACT 9, check 2 of the review). `proposalId` is the text in the path; messages name the fields
- * by `names`.
+ * by `nameOf`.
  */
 export function parseReviewRequest(
   proposalId: string,
   body: unknown,
-  names: FieldNames = apiNames,
+  nameOf: NameOf = String,
 ):
   | { readonly kind: "request"; readonly request: ReviewRequest }
   | { readonly kind: "issues"; readonly issues: readonly string[] } {
   const number = /^[1-9]\d{0,15}$/.test(proposalId) ? Number(proposalId) : Number.NaN;
   const isProposalId = Number.isSafeInteger(number);
-  const read = readWith(schemaFor(body), body, names);
+  const read = readWith(schemaFor(body), body);
   if (read.kind === "data" && isProposalId) return { kind: "request", request: { proposalId: number, ...read.data } };
-  const pathIssues = isProposalId ? [] : [`${names.nameOf("proposalId")}: ${positiveInteger}`];
+  const pathIssues = isProposalId ? [] : [`${nameOf("proposalId")}: ${positiveInteger}`];
   return {
     kind: "issues",
-    issues: [...pathIssues, ...(read.kind === "data" ? [] : issueMessages(read.problems, names))],
+    issues: [...pathIssues, ...(read.kind === "data" ? [] : issueMessages(read.problems, nameOf))],
   };
 }
 

@@ -6,8 +6,7 @@ import { storeEngines, type OpenedStore } from "../../test/support/store/engines
 import { isLong } from "../../test/support/tier.ts";
 import { createVirtualClock, type VirtualClock } from "../../test/support/virtual-clock.ts";
 import { walkReports } from "../contract/report-pages.ts";
-import { proposalDecisions, type ProposalDecision } from "../contract/report-values.ts";
-import type { ReportsQuery } from "../contract/reports.ts";
+import { proposalDecisions, type ProposalDecision, type ReportsQuery } from "../contract/reports.ts";
 import type { Store } from "../store/store.ts";
 
 const startMs = Date.UTC(2026, 10, 1);

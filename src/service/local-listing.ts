@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import { defaultPageSize, type ReportsPage, type ReportsQuery } from "../contract/reports.ts";
-import { parseReportsQuery } from "../contract/reports-query.ts";
+import { parseReportsQuery } from "../contract/report-schemas.ts";
 import type { MetaStore } from "../store/engine/meta.ts";
 import type { ReportFilters, ReportPosition } from "../store/platform/listing.ts";
 import type { StoreParts } from "../store/store-parts.ts";

@@ -4,8 +4,13 @@ import { apiErrorStatuses } from "../../src/contract/error-body.ts";
 import { findingSeverities, healthcheckCategories, healthcheckSeverities } from "../../src/contract/healthcheck.ts";
 import { spikeRequestSchema } from "../../src/contract/healthcheck-schemas.ts";
 import { assetTypes } from "../../src/contract/asset-types.ts";
-import { actors, proposalDecisions, reportSources, reportStatuses } from "../../src/contract/report-values.ts";
-import type { OwnFilterName } from "../../src/contract/reports.ts";
+import {
+  actors,
+  proposalDecisions,
+  reportSources,
+  reportStatuses,
+  type OwnFilterName,
+} from "../../src/contract/reports.ts";
 import {
   approveLabels,
   longestNote,

@@ -4,7 +4,7 @@ import { FlatlineError, type ErrorCode } from "../../src/base/errors.ts";
 import { servedHealthcheckSchema } from "../../src/contract/healthcheck-schemas.ts";
 import type { PlatformApi, SpikeRequest } from "../../src/contract/platform-api.ts";
 import { walkReportPages, walkReports } from "../../src/contract/report-pages.ts";
-import { reportRecordSchema } from "../../src/contract/report-record.ts";
+import { reportRecordSchema } from "../../src/contract/report-schemas.ts";
 import type { ReportsQuery } from "../../src/contract/reports.ts";
 import type { ReviewRequest } from "../../src/contract/review.ts";
 import { importFixtures } from "../../src/service/fixture/fixture.ts";

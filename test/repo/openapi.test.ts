@@ -4,7 +4,7 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { describe, expect, it } from "vitest";
 
 import { ownFilterNames } from "../../src/contract/reports.ts";
-import { parseReportsQuery } from "../../src/contract/reports-query.ts";
+import { parseReportsQuery } from "../../src/contract/report-schemas.ts";
 import { ask, useWebs } from "../support/web-harness.ts";
 import { reportParameters } from "../../src/service/api/openapi.ts";
 

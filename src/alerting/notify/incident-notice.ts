@@ -114,7 +114,7 @@ function fleetNotice(
   const all = [...excess.values()].reduce((sum, count) => sum + count, 0);
   const began = spiking.map(({ alert }) => alert.onset?.atMs ?? alert.startsAtMs);
   const { together, usual, probability, organizations } = verdict;
-  const { first: _first, ...evidence } = fleetEvidence(spiking.map(({ alert, report }) => fleetMember(alert, report)));
+  const evidence = fleetEvidence(spiking.map(({ alert, report }) => fleetMember(alert, report)));
   return {
     id,
     together,

@@ -89,7 +89,7 @@ export interface FleetNotice extends Pick<FleetVerdict, "together" | "usual" | "
   readonly withinMs: number;
   readonly assetTypes: readonly { readonly assetType: string; readonly count: number; readonly share: number }[];
   /** When it began, by the median of its members' onsets, the markers before, and the share of reversed deaths; absent at its end. */
-  readonly evidence?: Omit<FleetEvidence, "first">;
+  readonly evidence?: FleetEvidence;
   /** Assets of alerts in this notification; absent: none. */
   readonly sample?: readonly SampledAsset[];
 }

@@ -5,7 +5,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import { HttpFailure } from "../../base/http.ts";
 import type { Config } from "../../config/config.ts";
 import type { PlatformApi } from "../../contract/platform-api.ts";
-import { reportSchema } from "../../contract/reports-query.ts";
+import { reportSchema } from "../../contract/report-schemas.ts";
 import type { Report } from "../../contract/reports.ts";
 import { createRemoteSource, type RemoteSourceDeps } from "../../daemon/source.ts";
 import type { ApiClient } from "../api-client.ts";

@@ -4,9 +4,14 @@ import { askPlatform, type AskedPlatform } from "./access.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { assetTypes } from "../../contract/asset-types.ts";
 import { walkReportPages } from "../../contract/report-pages.ts";
-import { proposalDecisions, reportSources, reportStatuses } from "../../contract/report-values.ts";
-import type { ReportsPage, ReportsQuery } from "../../contract/reports.ts";
-import { parseReportsQuery } from "../../contract/reports-query.ts";
+import {
+  proposalDecisions,
+  reportSources,
+  reportStatuses,
+  type ReportsPage,
+  type ReportsQuery,
+} from "../../contract/reports.ts";
+import { parseReportsQuery } from "../../contract/report-schemas.ts";
 import { loadFleetConfig } from "../command-config.ts";
 import { createProgressLine, type AskFlags, type CliContext, type RegisterCommand } from "../context.ts";
 import { flagNames } from "./review-flags.ts";

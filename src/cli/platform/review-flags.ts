@@ -1,15 +1,12 @@
 import { FlatlineError } from "../../base/errors.ts";
 import type { ReviewDecision, ReviewRequest } from "../../contract/review.ts";
-import type { FieldNames } from "../../contract/issues.ts";
+import type { NameOf } from "../../contract/issues.ts";
 import { parseReviewRequest } from "../../contract/review-body.ts";
 import type { AskFlags } from "../context.ts";
 import type { FoundProposal } from "./proposal-lookup.ts";
 
 /** Calls the fields of the API as the command line does: `assetId` is `--asset-id`. */
-export const flagNames: FieldNames = {
-  nameOf: (field) => (field === "proposalId" ? "ID" : flagOf(field)),
-  listedIn: "--help",
-};
+export const flagNames: NameOf = (field) => (field === "proposalId" ? "ID" : flagOf(field));
 
 function flagOf(field: string): string {
   return `--${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
@@ -61,7 +58,7 @@ export function readReview(id: string, flags: ReviewFlags): WantedReview {
   const parsed = parseReviewRequest(id, { ...body, assetId: assetId ?? anyAssetId }, flagNames);
   const foreign = (Object.keys(ofDecision) as (keyof typeof ofDecision)[])
     .filter((name) => flags[name] !== undefined && ofDecision[name] !== decision)
-    .map((name) => `${flagNames.nameOf(name)}: goes with ${ofDecision[name]} only`);
+    .map((name) => `${flagNames(name)}: goes with ${ofDecision[name]} only`);
   const isUnattended = flags.yes === true || flags.dryRun === true;
   const missing =
     isUnattended && assetId === null

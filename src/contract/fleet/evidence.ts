@@ -2,9 +2,8 @@ import { medianOf } from "../../base/numbers.ts";
 import type { CheckReport } from "../report.ts";
 import type { SpikeOnset } from "../spike-evidence.ts";
 
-/** An organization whose spike alert fires, with what its last result says of its deaths. */
+/** What the last result of an organization whose spike alert fires says of its deaths. */
 export interface FleetMember {
-  readonly slug: string;
   readonly onset: SpikeOnset | null;
   /** Deaths in its window, and how many of these were found alive; null where no events say. */
   readonly deaths: { readonly count: number; readonly revivedCount: number } | null;
@@ -14,18 +13,15 @@ export interface FleetMember {
 export interface FleetEvidence {
   /** The median of the onsets; null: none is known. */
   readonly beganAtMs: number | null;
-  readonly first: { readonly slug: string; readonly atMs: number } | null;
   /** The markers that many of the onsets follow, oldest first. */
   readonly markers: readonly { readonly text: string; readonly atMs: number }[];
   /** null: no events say it. */
-  readonly undone: FleetUndone | null;
-}
-
-export interface FleetUndone {
-  /** Share of the deaths that were found alive, 0–1. */
-  readonly share: number;
-  /** Organizations most of whose deaths were. */
-  readonly organizations: number;
+  readonly undone: {
+    /** Share of the deaths that were found alive, 0–1. */
+    readonly share: number;
+    /** Organizations most of whose deaths were. */
+    readonly organizations: number;
+  } | null;
 }
 
 // A marker of one organization is not about the fleet, and would name it to the receivers of others.
@@ -34,17 +30,13 @@ const mostMarkers = 3;
 const mostlyUndone = 0.5;
 
 /** Returns the member of an alert that fires; `report` is the last one with a result. */
-export function fleetMember(
-  { slug, onset }: { readonly slug: string; readonly onset?: SpikeOnset },
-  report: CheckReport | null,
-): FleetMember {
-  if (report?.kind !== "result") return { slug, onset: onset ?? null, deaths: null };
+export function fleetMember({ onset }: { readonly onset?: SpikeOnset }, report: CheckReport | null): FleetMember {
+  if (report?.kind !== "result") return { onset: onset ?? null, deaths: null };
   const { counts, evidence } = report;
   const revived = evidence?.revived ?? null;
   const count = counts.currentCount;
   const isKnown = revived !== null && count !== null && count > 0;
   return {
-    slug,
     onset: onset ?? evidence?.onset ?? null,
     deaths: isKnown ? { count, revivedCount: Math.min(revived.count, count) } : null,
   };
@@ -52,14 +44,10 @@ export function fleetMember(
 
 /** Returns what the members have in common. */
 export function fleetEvidence(members: readonly FleetMember[]): FleetEvidence {
-  const begun = members
-    .flatMap(({ slug, onset }) => (onset === null ? [] : [{ slug, ...onset }]))
-    .toSorted((left, right) => left.atMs - right.atMs);
-  const first = begun[0];
+  const begun = members.flatMap(({ onset }) => onset ?? []);
   const beganAtMs = medianOf(begun.map(({ atMs }) => atMs));
   return {
     beganAtMs: beganAtMs === null ? null : Math.round(beganAtMs),
-    first: first === undefined ? null : { slug: first.slug, atMs: first.atMs },
     markers: commonMarkers(begun),
     undone: undoneOf(members),
   };
@@ -76,7 +64,7 @@ function commonMarkers(begun: readonly SpikeOnset[]): FleetEvidence["markers"] {
     .toSorted((left, right) => left.atMs - right.atMs);
 }
 
-function undoneOf(members: readonly FleetMember[]): FleetUndone | null {
+function undoneOf(members: readonly FleetMember[]): FleetEvidence["undone"] {
   const known = members.flatMap(({ deaths }) => deaths ?? []);
   const count = known.reduce((sum, one) => sum + one.count, 0);
   if (count === 0) return null;

@@ -3,8 +3,7 @@ import { z } from "zod";
 import { errorBodySchema } from "../../contract/error-body.ts";
 import { servedHealthcheckSchema, spikeRequestSchema } from "../../contract/healthcheck-schemas.ts";
 import { operations } from "../../contract/operations.ts";
-import { reportRecordsPageSchema, reviewRecordSchema } from "../../contract/report-record.ts";
-import { reportsQuerySchema } from "../../contract/reports-query.ts";
+import { reportRecordsPageSchema, reviewRecordSchema, reportsQuerySchema } from "../../contract/report-schemas.ts";
 import { defaultPageSize, ownFilterNames, type ReportsQuery } from "../../contract/reports.ts";
 import { reviewBodySchema } from "../../contract/review-body.ts";
 

@@ -11,7 +11,7 @@ import { createByteBudget } from "../../base/request-body.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { errorBodySchema } from "../../contract/error-body.ts";
 import { servedHealthcheckSchema } from "../../contract/healthcheck-schemas.ts";
-import { reportRecordsPageSchema } from "../../contract/report-record.ts";
+import { reportRecordsPageSchema } from "../../contract/report-schemas.ts";
 
 const spike = "/healthchecks/assets/dead-asset-spike";
 const reports = "/organization/reports";

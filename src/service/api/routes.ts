@@ -6,7 +6,7 @@ import type { Logger } from "../../base/logger.ts";
 import { secondMs, type Clock } from "../../base/time.ts";
 import { operations, type Operation } from "../../contract/operations.ts";
 import type { PlatformApi, SpikeRequest } from "../../contract/platform-api.ts";
-import { parseReportsQuery } from "../../contract/reports-query.ts";
+import { parseReportsQuery } from "../../contract/report-schemas.ts";
 import { parseReviewRequest } from "../../contract/review-body.ts";
 import { apiRefusal, badRequest, internalRefusal, refusalOf, refusalOfBody, sendRefusal } from "./refusals.ts";
 import type { KeyIdentity } from "../api-keys.ts";

@@ -1,5 +1,5 @@
 import { sql, type Expression, type SqlBool } from "kysely";
-import type { ReportRecord } from "../../contract/report-record.ts";
+import type { ReportRecord } from "../../contract/report-schemas.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { PlatformDb, PlatformTables } from "./tables.ts";
 

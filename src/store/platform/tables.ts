@@ -1,6 +1,6 @@
 import type { Generated } from "kysely";
 import type { AssetType } from "../../contract/asset-types.ts";
-import type { Actor, ProposalDecision, ReportSource, ReportStatus } from "../../contract/report-values.ts";
+import type { Actor, ProposalDecision, ReportSource, ReportStatus } from "../../contract/reports.ts";
 import type { Db, RowId } from "../tables.ts";
 
 /** `staff` keys read; only `customer` keys review (CONTRACT 9, check 4). */

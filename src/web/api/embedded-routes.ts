@@ -5,8 +5,12 @@ import { FlatlineError } from "../../base/errors.ts";
 import { type ByteBudget, receiveBody } from "../../base/request-body.ts";
 import { textUpTo } from "../../base/schema/values.ts";
 import type { PlatformApi } from "../../contract/platform-api.ts";
-import { reportRecordsPageSchema, reviewRecordSchema } from "../../contract/report-record.ts";
-import { parseReportsQuery, reportsQuerySchema } from "../../contract/reports-query.ts";
+import {
+  reportRecordsPageSchema,
+  reviewRecordSchema,
+  parseReportsQuery,
+  reportsQuerySchema,
+} from "../../contract/report-schemas.ts";
 import type { ReportsPage } from "../../contract/reports.ts";
 import { parseReviewRequest, reviewBodySchema } from "../../contract/review-body.ts";
 import type { ReviewOutcome } from "../../contract/review.ts";

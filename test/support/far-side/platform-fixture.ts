@@ -1,4 +1,4 @@
-import type { ProposalDecision } from "../../../src/contract/report-values.ts";
+import type { ProposalDecision } from "../../../src/contract/reports.ts";
 import type { PlatformApi } from "../../../src/contract/platform-api.ts";
 import type { FixtureCounts } from "../../../src/contract/v1/operator.ts";
 import { importFixtures } from "../../../src/service/fixture/fixture.ts";

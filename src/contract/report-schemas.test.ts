@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { parseReportsQuery } from "./reports-query.ts";
+import { parseReportsQuery } from "./report-schemas.ts";
 
 describe("parseReportsQuery", () => {
   it("reads every parameter", () => {
