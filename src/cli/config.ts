@@ -2,11 +2,13 @@ import { InvalidArgumentError, type Command } from "commander";
 
 import { FlatlineError } from "../base/errors.ts";
 import { suggest } from "../base/suggestions.ts";
+import { timezoneOf } from "../base/timezone.ts";
 import type { Config } from "../config/config.ts";
-import { type CheckedConfig, checkConfig, findConfigPath } from "../config/load.ts";
+import { checkConfig, findConfigPath } from "../config/load.ts";
 import { describeConfig, renderConfig } from "../config/render.ts";
 import { renderJsonSchema } from "../config/schema/json-schema.ts";
 import { checkTargets } from "../daemon/targets.ts";
+import { countOf } from "../words/numbers.ts";
 import { loadCommandConfig, loadFleetConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { asJson } from "./values.ts";
@@ -45,7 +47,12 @@ function addCheck(parent: Command, context: CliContext): void {
       const { env, cwd, stdout, stderr } = context;
       const path = findConfigPath({ flag, env, cwd });
       const { config, counts, warnings } = await checkConfig({ path, cwd, env, isWithoutFiles });
-      stdout.write(`${path}: ok, ${countedParts(counts)}\n`);
+      const parts = [
+        countOf(counts.organizations, "organization"),
+        ...(counts.discover === 0 ? [] : [countOf(counts.discover, "discovery source")]),
+        countOf(counts.receivers, "receiver"),
+      ];
+      stdout.write(`${path}: ok, ${parts.join(", ")}\n`);
       const contacts = config === null ? null : secondOpinionContacts(config);
       if (contacts !== null) stdout.write(`${path}: ${contacts}\n`);
       for (const warning of warnings()) stderr.write(`${warning}\n`);
@@ -136,15 +143,6 @@ function parseCount(text: string): number {
   throw new InvalidArgumentError("It is a number from 1 to 1000.");
 }
 
-function countedParts({ organizations, discover, receivers }: CheckedConfig["counts"]): string {
-  const sources = discover === 0 ? [] : [counted(discover, "discovery source")];
-  return [counted(organizations, "organization"), ...sources, counted(receivers, "receiver")].join(", ");
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
-
 /** Returns what a second opinion will contact, as a sentence without secrets; null: none is configured. */
 function secondOpinionContacts({ secondOpinion }: Pick<Config, "secondOpinion">): string | null {
   if (secondOpinion === null) return null;
@@ -154,10 +152,9 @@ function secondOpinionContacts({ secondOpinion }: Pick<Config, "secondOpinion">)
     : `a second opinion contacts the verifier ${new URL(url.reveal()).host}`;
 }
 
-/** Formats a point in time as people in `timeZone` read it, with the offset that holds then: `2026-03-29T03:30:00+02:00`. */
-function formatLocalTime(atMs: number, timeZone: string): string {
-  const named = new Intl.DateTimeFormat("en", { timeZone, timeZoneName: "longOffset" }).format(atMs);
-  const offset = /GMT(.+)$/.exec(named)?.[1] ?? "+00:00";
-  const shiftMs = Date.parse("1970-01-01T00:00:00Z") - Date.parse(`1970-01-01T00:00:00${offset}`);
-  return `${new Date(atMs + shiftMs).toISOString().slice(0, -".000Z".length)}${offset}`;
+/** Formats a point in time as people in `timezone` read it, with the offset that holds then: `2026-03-29T03:30:00+02:00`. */
+function formatLocalTime(atMs: number, timezone: string): string {
+  const offsetMs = timezoneOf(timezone).offsetMs(atMs);
+  const isoOf = (ms: number, from: number, to: number): string => new Date(ms).toISOString().slice(from, to);
+  return `${isoOf(atMs + offsetMs, 0, 19)}${offsetMs < 0 ? "-" : "+"}${isoOf(Math.abs(offsetMs), 11, 16)}`;
 }

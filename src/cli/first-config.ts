@@ -1,4 +1,5 @@
 import { advice } from "../backtest/tuning.ts";
+import { isLoopbackHost } from "../base/loopback-host.ts";
 import { checkHttpUrl } from "../base/schema/values.ts";
 
 /** Ways to be told: the question for what is secret of each, null: nothing; what is wrong with an answer; its key in the file. */
@@ -13,8 +14,9 @@ export const tellings = {
   Record<string, { secret: string | null; problemOf: (text: string) => string | null; key: string }>
 >;
 export type Telling = keyof typeof tellings;
+export const tellingNames = Object.keys(tellings) as Telling[];
 
-function notEmpty(text: string): string | null {
+export function notEmpty(text: string): string | null {
   return text === "" ? "must not be empty" : null;
 }
 
@@ -51,7 +53,7 @@ alerting:
   externalUrl: ${quoted(externalUrl)} # links in messages begin with it
 
 server:
-  listen: 127.0.0.1:9640 # page, /metrics and HTTP API
+  listen: 127.0.0.1:9640 # page, /metrics and HTTP API${isLocal(externalUrl) ? "" : ", for a proxy on this machine; 0.0.0.0:9640 is for all others, too"}
   token: \${file:secrets/token} # the page asks for it when somebody signs in
 
 storage:
@@ -72,6 +74,11 @@ defaults:
   # Without a look, nothing dies: fail when no event came for unusually long; the spike check is unknown then, never ok.
   eventFlow: { enabled: true }
 `;
+
+/** Whether people open flatline on this machine alone. */
+export function isLocal(externalUrl: string): boolean {
+  return isLoopbackHost(new URL(externalUrl).hostname);
+}
 
 function receiverOf({ tell, mailFrom, mailTo }: FirstAnswers): string {
   const { key } = tellings[tell];

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { access, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { Option } from "commander";
@@ -9,8 +10,16 @@ import { checkHttpUrl } from "../base/schema/values.ts";
 import { maxSecretBytes, readInputFile, secretOf } from "../config/document/files.ts";
 import { longestSlug } from "../contract/slug.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
-import { renderFirstConfig, tellings, type FirstAnswers, type Telling } from "./first-config.ts";
-import { openQuestions, type Questions } from "./questions.ts";
+import {
+  isLocal,
+  notEmpty,
+  renderFirstConfig,
+  tellingNames,
+  tellings,
+  type FirstAnswers,
+  type Telling,
+} from "./first-config.ts";
+import { openQuestions, type QuestionOptions, type Questions } from "./questions.ts";
 
 interface InitFlags {
   readonly source?: FirstAnswers["source"];
@@ -40,7 +49,7 @@ export const registerInit: RegisterCommand = (program, context) => {
     .option("--base-url <url>", "address of the platform's API v2")
     .option("--api-key-file <file>", "file with the platform's API key [$FLATLINE_API_KEY]")
     .option("--slug <slug...>", "organizations to watch")
-    .addOption(new Option("--tell <type>", "who is told [log]").choices(Object.keys(tellings)))
+    .addOption(new Option("--tell <type>", "who is told [log]").choices(tellingNames))
     .option("--tell-file <file>", "file with the URL or the key of --tell [$FLATLINE_TELL]")
     .option("--mail-from <address>", "with --tell email: who it is from")
     .option("--mail-to <address...>", "with --tell email: the recipients")
@@ -50,10 +59,9 @@ export const registerInit: RegisterCommand = (program, context) => {
     .option("-c, --config <file>", "the file to write", defaultFile)
     .addHelpText("after", help)
     .action(async (flags: InitFlags) => {
-      if (flags.force !== true) await refuseExisting(flags.config, context.cwd);
-      if (context.stdin.isTTY !== true) return finish(await answersOf(flags, null, context), flags, context, null);
-      using questions = openQuestions(context);
-      return await finish(await answersOf(flags, questions, context), flags, context, questions);
+      if (flags.force !== true) refuseExisting(flags.config, context.cwd);
+      using questions = context.stdin.isTTY === true ? openQuestions(context) : null;
+      await finish(await answersOf(flags, questions, context), flags, context, questions);
     });
 };
 
@@ -80,60 +88,56 @@ async function answersOf(
     flag: string,
     given: string | undefined,
     question: string,
-    {
-      problemOf,
-      ...options
-    }: Parameters<Questions["ask"]>[1] & { readonly problemOf: (text: string) => string | null },
+    options: QuestionOptions = {},
   ): Promise<Value> {
+    const { problemOf = notEmpty, fallback } = options;
     const problem = given === undefined ? null : problemOf(given);
     if (problem !== null) throw new FlatlineError("usage", `${flag} ${problem}`);
     if (given !== undefined) return given as Value;
-    if (questions !== null) return (await questions.ask(question, { problemOf, ...options })) as Value;
-    if (options.fallback === undefined) missing.push(flag);
-    return (options.fallback ?? "") as Value;
+    if (questions !== null) return (await questions.ask(question, { ...options, problemOf })) as Value;
+    if (fallback === undefined) missing.push(flag);
+    return (fallback ?? "") as Value;
   }
-  const oneOf = (...words: readonly string[]) => ({
-    problemOf: (text: string) => (words.includes(text) ? null : `must be one of ${words.join(", ")}`),
-  });
-  const anyOf = { problemOf: (text: string) => (text === "" ? "must not be empty" : null) };
+  /** Asks for one of a few words, of which the first is meant where nothing is said. */
+  const choose = <Value extends string>(
+    flag: string,
+    given: Value | undefined,
+    words: readonly Value[],
+    what: string,
+  ) =>
+    ask<Value>(flag, given, `${what} [${words[0]}] `, {
+      problemOf: (text) => (words.some((word) => word === text) ? null : `must be one of ${words.join(", ")}`),
+      fallback: words[0] ?? "",
+    });
+  const askSecret = async (
+    flag: string,
+    file: string | undefined,
+    variable: string,
+    what: string,
+    problemOf = notEmpty,
+  ) =>
+    ask(`${flag} or $${variable}`, await readSecret(flag, file, env[variable], cwd), `${what} (is not shown): `, {
+      problemOf,
+      isSecret: true,
+    });
 
-  const source = await ask<FirstAnswers["source"]>(
-    "--source",
-    flags.source,
-    "Where do verdicts come from, remote (the platform's API) or embedded (events of your own)? [remote] ",
-    { ...oneOf(...sources), fallback: "remote" },
-  );
+  const where = "Where do verdicts come from, remote (the platform's API) or embedded (events of your own)?";
+  const source = await choose("--source", flags.source, sources, where);
   const isRemote = source === "remote";
-  const baseUrl = isRemote
-    ? await ask("--base-url", flags.baseUrl, "Address of the platform's API (https://…/api/v2): ", {
-        problemOf: checkHttpUrl,
-      })
-    : null;
-  const given = await readSecret("--api-key-file", flags.apiKeyFile, env["FLATLINE_API_KEY"], cwd);
-  const apiKey = isRemote
-    ? await ask("--api-key-file or $FLATLINE_API_KEY", given, "API key (is not shown): ", { ...anyOf, isSecret: true })
-    : null;
+  const platform = "Address of the platform's API (https://…/api/v2): ";
+  const baseUrl = isRemote ? await ask("--base-url", flags.baseUrl, platform, { problemOf: checkHttpUrl }) : null;
+  const apiKey = isRemote ? await askSecret("--api-key-file", flags.apiKeyFile, "FLATLINE_API_KEY", "API key") : null;
   const slugs = await ask("--slug", flags.slug?.join("\n"), "Organizations (slugs, with commas between): ", {
     problemOf: slugsProblem,
   });
-  const tell = await ask<Telling>("--tell", flags.tell, `Who is told, ${Object.keys(tellings).join(", ")}? [log] `, {
-    ...oneOf(...Object.keys(tellings)),
-    fallback: "log",
-  });
+  const tell = await choose("--tell", flags.tell, tellingNames, `Who is told, ${tellingNames.join(", ")}?`);
   const { secret, problemOf } = tellings[tell];
   const tellSecret =
-    secret === null
-      ? null
-      : await ask(
-          "--tell-file or $FLATLINE_TELL",
-          await readSecret("--tell-file", flags.tellFile, env["FLATLINE_TELL"], cwd),
-          `${secret} (is not shown): `,
-          { problemOf, isSecret: true },
-        );
+    secret === null ? null : await askSecret("--tell-file", flags.tellFile, "FLATLINE_TELL", secret, problemOf);
   const isMail = tell === "email";
-  const mailFrom = isMail ? await ask("--mail-from", flags.mailFrom, "The mail is from: ", anyOf) : null;
+  const mailFrom = isMail ? await ask("--mail-from", flags.mailFrom, "The mail is from: ") : null;
   const mailTo = isMail
-    ? await ask("--mail-to", flags.mailTo?.join(","), "The mail is to (addresses, with commas between): ", anyOf)
+    ? await ask("--mail-to", flags.mailTo?.join(","), "The mail is to (addresses, with commas between): ")
     : "";
   const externalUrl = await ask("--external-url", flags.externalUrl, `Where people open flatline [${localUrl}]: `, {
     problemOf: checkHttpUrl,
@@ -141,17 +145,8 @@ async function answersOf(
   });
   if (missing.length > 0) throw new FlatlineError("usage", `without a terminal init needs ${missing.join(", ")}`);
   if (questions !== null) stderr.write("\n");
-  return {
-    source,
-    baseUrl,
-    apiKey,
-    slugs: listOf(slugs),
-    tell,
-    tellSecret,
-    mailFrom,
-    mailTo: listOf(mailTo),
-    externalUrl,
-  };
+  const lists = { slugs: listOf(slugs), mailTo: listOf(mailTo) };
+  return { source, baseUrl, apiKey, tell, tellSecret, mailFrom, externalUrl, ...lists };
 }
 
 async function readSecret(
@@ -180,30 +175,35 @@ function slugsProblem(text: string): string | null {
 /** Tries, shows, writes, and says what comes next; `questions` is null without a terminal. */
 async function finish(
   answers: FirstAnswers,
-  flags: InitFlags,
+  { check, config: file }: InitFlags,
   context: CliContext,
   questions: Questions | null,
 ): Promise<void> {
   const token = randomBytes(32).toString("base64url");
-  if (flags.check) {
-    const silent = await tryFirst(answers, token, context);
-    if (silent.length > 0 && !(await isWanted(questions)))
-      throw new FlatlineError(
-        "unavailable",
-        `no answer for ${silent.join(", ")}, so nothing was written; correct what is said above, or write with --no-check`,
-      );
-  }
-  const secrets = await writeFirst(answers, token, flags.config, context.cwd);
-  const flag = flags.config === defaultFile ? "" : ` -c ${flags.config}`;
-  const next = answers.source === "remote" ? "" : `  flatline import events FILE${flag}\n`;
+  const silent = check ? await tryFirst(answers, token, context) : [];
+  const isWanted = async () => /^y(es)?$/i.test((await questions?.ask("Write the files all the same? [y/N] ")) ?? "");
+  if (silent.length > 0 && !(await isWanted()))
+    throw new FlatlineError(
+      "unavailable",
+      `no answer for ${silent.join(", ")}, so nothing was written; correct what is said above, or write with --no-check`,
+    );
+  const secrets = await writeFirst(answers, token, file, context.cwd);
+  const flag = file === defaultFile ? "" : ` -c ${file}`;
+  const steps = [
+    ...(answers.source === "remote" ? [] : [`  flatline import events FILE${flag}${importHelp}`]),
+    `  flatline run${flag}`,
+    `then sign in at ${answers.externalUrl.replace(/\/+$/, "")}/sign-in with the token in secrets/token`,
+  ];
+  if (!isLocal(answers.externalUrl))
+    steps.push(`flatline listens on this machine alone: a proxy on it answers there, or set server.listen in ${file}`);
   context.stdout.write(
-    `${flags.config}: written; beside it, for you alone: ${secrets.join(", ")}\nnext:\n${next}  flatline run${flag}\nthen sign in at ${answers.externalUrl}/sign-in with the token in secrets/token\n`,
+    `${file}: written; beside it, for you alone: ${secrets.join(", ")}\nnext:\n${steps.join("\n")}\n`,
   );
 }
 
-async function isWanted(questions: Questions | null): Promise<boolean> {
-  return questions !== null && /^y(es)?$/i.test(await questions.ask("Write the files all the same? [y/N] "));
-}
+const importHelp = `
+    where its columns have other names: --map COLUMN=FIELD, and --ignore '*' for those that are not needed
+    where its times have no offset: --timezone ZONE; --dry-run says what it understands`;
 
 /** Asks the platform for each organization and sends a test, with the files in a folder of this user alone; who did not answer. */
 async function tryFirst(answers: FirstAnswers, token: string, context: CliContext): Promise<readonly string[]> {
@@ -254,15 +254,11 @@ async function writeFirst(answers: FirstAnswers, token: string, file: string, cw
 }
 
 /** @throws usage if a file is there that a first configuration in `file` would replace */
-async function refuseExisting(file: string, cwd: string): Promise<void> {
-  const names = ["api-key", "token", ...Object.keys(tellings)].map((name) => `secrets/${name}`);
-  for (const name of [file, ...names]) {
-    const place = name === file ? resolve(cwd, file) : join(dirname(resolve(cwd, file)), name);
-    const isThere = await access(place).then(
-      () => true,
-      () => false,
-    );
-    if (isThere)
-      throw new FlatlineError("usage", `${name}: exists already; --force replaces it, -c FILE names another place`);
-  }
+function refuseExisting(file: string, cwd: string): void {
+  const folder = dirname(resolve(cwd, file));
+  const secrets = ["api-key", "token", ...tellingNames].map((name) => `secrets/${name}`);
+  const isThere = (name: string): boolean => existsSync(name === file ? resolve(cwd, file) : join(folder, name));
+  const found = [file, ...secrets].find(isThere);
+  if (found !== undefined)
+    throw new FlatlineError("usage", `${found}: exists already; --force replaces it, -c FILE names another place`);
 }

@@ -95,7 +95,9 @@ describe("flatline init", () => {
     const made = await init(args, { env: { FLATLINE_TELL: secret } });
     const { stdout, stderr } = await runCli(["config", "check"], { cwd: folder.path });
 
-    expect(made.stdout).toContain("next:\n  flatline import events FILE\n  flatline run\n");
+    expect(made.stdout).toMatch(
+      /^next:\n {2}flatline import events FILE\n.*--map.*--ignore.*\n.*--timezone.*\n {2}flatline run\n/m,
+    );
     expect([stdout, stderr]).toEqual(["flatline.yaml: ok, 1 organization, 1 receiver\n", ""]);
     expect([await read(`secrets/${tell}`), await read("flatline.yaml")]).toEqual([
       `${secret}\n`,
@@ -112,6 +114,18 @@ describe("flatline init", () => {
     ]);
     expect((await read("secrets/token")).trim()).toMatch(/^[\w-]{43}$/);
     expect(await read("flatline.yaml")).not.toContain("key-of-mine");
+    expect(made.stdout).not.toContain("0.0.0.0");
+  });
+
+  it("says who answers at an address that is not this machine's", async () => {
+    const made = await init([...flags("acme"), "--no-check", "--external-url", "https://flatline.example.com/"], {
+      env: key,
+    });
+
+    expect(made.stdout).toContain(
+      "then sign in at https://flatline.example.com/sign-in with the token in secrets/token\nflatline listens on this machine alone: ",
+    );
+    expect(await read("flatline.yaml")).toMatch(/listen: 127\.0\.0\.1:9640 .*0\.0\.0\.0:9640/);
   });
 
   it("reads secrets from files, and asks nobody with --no-check", async () => {
