@@ -5,7 +5,6 @@ import { suggest } from "../base/suggestions.ts";
 import type { CheckReport } from "../contract/report.ts";
 import { runRound } from "../monitor/run-check.ts";
 import { checkKind, isSpike, type CheckTarget } from "../checks/checks.ts";
-import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { ReleaseGroup } from "../base/lifecycle.ts";
 import { createSilentLogger, type Logger } from "../base/logger.ts";
@@ -27,8 +26,6 @@ export interface CheckOnceOptions {
   readonly atMs: number | null;
   /** Go before what is configured, for every organization. */
   readonly thresholds: Partial<SpikeThresholds>;
-  /** Goes before what is configured; local sources only. [as configured] */
-  readonly baseline?: BaselineKind;
   readonly signal: AbortSignal;
   /** Called with a sentence when there is no store: what is checked then is what `source.preload` names. */
   readonly onNoStore: (message: string) => void;
@@ -40,8 +37,7 @@ const onRequest = (): void => undefined;
  * Evaluates every chosen check once, at most `source.concurrency` at a time, and answers in the order of the configuration.
  * No receiver is notified and nothing is stored (CONTRACT 3, check). @throws usage for an unknown slug or check, or `atMs` with a remote source
  */
-export async function checkOnce(given: Config, deps: PartsDeps, options: CheckOnceOptions): Promise<CheckReport[]> {
-  const config = withBaseline(given, options.baseline);
+export async function checkOnce(config: Config, deps: PartsDeps, options: CheckOnceOptions): Promise<CheckReport[]> {
   const targets = chooseTargets(config, options);
   if (options.atMs !== null && !config.source.isLocal) {
     throw new FlatlineError("usage", "--at needs a local source: the platform's API always evaluates as of now");
@@ -115,21 +111,6 @@ async function withNearSlugs(
     const hint = suggest(report.slug, unwatched) || suggest(report.slug, slugs);
     return { ...report, error: { ...report.error, message: `${report.error.message}${hint}` } };
   });
-}
-
-function withBaseline(config: Config, baseline: BaselineKind | undefined): Config {
-  if (baseline === undefined) return config;
-  if (!config.source.isLocal && baseline !== "mean") {
-    throw new FlatlineError("usage", "--baseline median needs a local source: the platform's API knows the mean only");
-  }
-  const counting = config.organizations.find(({ count }) => count === "assets");
-  if (baseline === "mean" && counting !== undefined) {
-    throw new FlatlineError(
-      "usage",
-      `--baseline mean counts deaths, and ${counting.slug} is configured with count: assets, which needs the median`,
-    );
-  }
-  return { ...config, organizations: config.organizations.map((organization) => ({ ...organization, baseline })) };
 }
 
 function chooseTargets(config: Config, options: CheckOnceOptions): CheckTarget[] {

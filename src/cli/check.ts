@@ -1,9 +1,9 @@
-import { Option, type Command } from "commander";
+import type { Command } from "commander";
 import { checkOnce } from "./check-once.ts";
 import { breakAddresses, ownOrigins } from "../base/broken-address.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { formatCount, formatExpected, none } from "../base/numbers.ts";
-import { ratioWords } from "../contract/death-counts.ts";
+import { ratioWords, type DeathCounts } from "../contract/death-counts.ts";
 import { brokenFinding } from "../contract/healthcheck.ts";
 import type { SpikeRequest } from "../contract/platform-api.ts";
 import type { CheckReport } from "../contract/report.ts";
@@ -20,7 +20,6 @@ interface CheckFlags extends Partial<SpikeThresholds> {
   readonly check?: string;
   readonly json?: boolean;
   readonly at?: number;
-  readonly baseline?: "mean" | "median";
 }
 
 /** `flatline check [SLUG…]` */
@@ -33,7 +32,6 @@ export const registerCheck: RegisterCommand = (program: Command, context: CliCon
     .option("--check <name>", "only this check [all]")
     .option("--json", "print an array of {slug, check, severity, result, error}, in the order of the configuration")
     .option("--at <time>", "evaluate as of this time (ISO 8601 or epoch ms); local sources only", parseInstant)
-    .addOption(new Option("--baseline <kind>", "override the baseline; local sources only").choices(["mean", "median"]))
     .option("--window-hours <n>", "override the threshold", parseNumber("int"))
     .option("--baseline-days <n>", "override the threshold", parseNumber("int"))
     .option("--warn-multiplier <x>", "override the threshold", parseNumber("positive"))
@@ -42,19 +40,20 @@ export const registerCheck: RegisterCommand = (program: Command, context: CliCon
     .addHelpText("after", help)
     .action(async (slugs: string[], flags: CheckFlags) => {
       const { config, unlisted } = await loadFleetConfig(flags.config, context);
+      const { windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount } = flags;
+      const given = { windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount };
       const reports = await checkOnce(config, context, {
         slugs,
         atMs: flags.at ?? null,
-        thresholds: overrides(flags),
+        thresholds: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
         ...(flags.check === undefined ? {} : { check: flags.check }),
-        ...(flags.baseline === undefined ? {} : { baseline: flags.baseline }),
         signal: context.signal,
         onNoStore: (message) =>
           context.stderr.write(`flatline: ${message}; checking what source.preload names, if anything\n`),
       });
       if (context.signal.aborted) throw new FlatlineError("unavailable", "stopped before every check had run");
       const own = ownOrigins(config.appUrl, config.alerting.externalUrl);
-      context.stdout.write(flags.json === true ? renderJson(reports) : renderReports(reports, own, context));
+      context.stdout.write(flags.json === true ? asJson(reports.map(describe)) : renderReports(reports, own, context));
       // Asked for all: of what is not listed nothing is known.
       const unknown = slugs.length === 0 && unlisted.length > 0 ? (["unknown"] as const) : [];
       context.setExitCode(severityExitCodes[worstSeverity([...reports.map(({ severity }) => severity), ...unknown])]);
@@ -71,27 +70,12 @@ Examples:
   flatline check acme --check review-queue         one of its checks
   flatline check acme --at 2026-01-15T12:00:00Z    as of then, over the stored events
   flatline check --fail-multiplier 6               what if
-  flatline check acme --baseline median            what if, by another rule
 `;
 
-function overrides(flags: CheckFlags): Partial<SpikeThresholds> {
-  const { windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount } = flags;
-  return Object.fromEntries(
-    Object.entries({ windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount }).filter(
-      ([, value]) => value !== undefined,
-    ),
-  );
-}
-
-function renderJson(reports: readonly CheckReport[]): string {
-  const rows = reports.map((report) => ({
-    slug: report.slug,
-    check: report.check,
-    severity: report.severity,
-    result: report.kind === "result" ? report.result : null,
-    error: report.kind === "error" ? report.error : null,
-  }));
-  return asJson(rows);
+function describe(report: CheckReport): object {
+  const { slug, check, severity } = report;
+  const [result, error] = report.kind === "result" ? [report.result, null] : [null, report.error];
+  return { slug, check, severity, result, error };
 }
 
 /** Renders reports as a table, the worst first; `own` are addresses that stay links. */
@@ -101,9 +85,9 @@ export function renderReports(reports: readonly CheckReport[], own: readonly str
     SEVERITY: ({ severity }: CheckReport) => severity,
     ORGANIZATION: ({ slug }: CheckReport) => slug,
     ...(checks.size > 1 ? { CHECK: ({ check }: CheckReport) => check } : {}),
-    COUNT: (one: CheckReport) => (one.kind === "error" ? none : formatCount(one.counts.currentCount)),
-    EXPECTED: (one: CheckReport) => (one.kind === "error" ? none : formatExpected(one.counts.expectedCount)),
-    RATIO: (one: CheckReport) => (one.kind === "error" ? none : (ratioWords(one.counts) ?? none)),
+    COUNT: (one: CheckReport) => formatCount(countsOf(one).currentCount),
+    EXPECTED: (one: CheckReport) => formatExpected(countsOf(one).expectedCount),
+    RATIO: (one: CheckReport) => ratioWords(countsOf(one)) ?? none,
     "": (one: CheckReport) => why(one, own),
   };
   return renderTable(reports.toSorted(byWorst), columns, { right: ["COUNT", "EXPECTED", "RATIO"], context });
@@ -118,9 +102,12 @@ function byWorst(left: CheckReport, right: CheckReport): number {
 
 /** The ratio, infinite where deaths were counted and none was expected; -1 where there is none. */
 function ratioOf(report: CheckReport): number {
-  if (report.kind === "error") return -1;
-  const { currentCount, expectedCount, ratio } = report.counts;
+  const { currentCount, expectedCount, ratio } = countsOf(report);
   return ratio ?? (expectedCount === 0 && (currentCount ?? 0) > 0 ? Number.POSITIVE_INFINITY : -1);
+}
+
+function countsOf(report: CheckReport): DeathCounts {
+  return report.kind === "error" ? { currentCount: null, expectedCount: null } : report.counts;
 }
 
 function why(report: CheckReport, own: readonly string[]): string {

@@ -54,9 +54,9 @@ const refusals: readonly Refusal[] = [
     says: ["no flatline answers at http://127.0.0.1:1"],
   },
   {
-    command: "check --baseline mode",
+    command: "incidents list --state mode",
     exitCode: 64,
-    says: ["--baseline <kind>", "Allowed choices are mean, median"],
+    says: ["--state <state>", "Allowed choices are open, ended, all"],
   },
   { command: "check nobody", exitCode: 64, says: ['no organization "nobody"', "flatline.yaml"] },
   { command: "check globx", exitCode: 64, says: ['no organization "globx"', 'did you mean "globex"?'] },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { DaemonStatus } from "../contract/v1/status.ts";
-import { renderStatus } from "./status-screen.ts";
+import { renderStatus } from "./status.ts";
 
 const calm: DaemonStatus = {
   at: "2026-01-15T12:00:00.000Z",
