@@ -95,6 +95,9 @@ interface Asked {
   readonly form: URLSearchParams;
 }
 
+// All members of a large incident, ticked one by one.
+const mostFormBytes = 1_024 * 1_024;
+
 /** `/incidents/N/ACT`: the dialog of each act, which without scripts is a page, and its form. */
 export function addActDialogs(server: FastifyInstance, { site, incidents, find }: ActDialogs): void {
   /** `problem`: why it was not done; empty: it was not tried. */
@@ -108,6 +111,7 @@ export function addActDialogs(server: FastifyInstance, { site, incidents, find }
       return { isDialog: true, status, title: incidentTitle(asked.page), current: "incidents", main } as const;
     };
     site.addAct(server, `/incidents/:id/${act}`, act === "look" ? "operate" : rightOf(act), {
+      mostBytes: mostFormBytes,
       ask: async ({ request, params: { id }, search, withDetails }) => {
         const page = await find(id, withDetails);
         return page === null ? missingIncident(id) : show({ request, page, form: search });
