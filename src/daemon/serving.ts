@@ -8,7 +8,6 @@ import type { Actor } from "../contract/actor.ts";
 import { checkKey } from "../contract/check-key.ts";
 import { createProber } from "../monitor/probe.ts";
 import { createFailureNotes } from "../web/access/failures.ts";
-import type { HealthVerdict } from "../web/api/health-routes.ts";
 import { createFleetSnapshots } from "../web/read/fleet.ts";
 import { createGateReading } from "../web/read/gate.ts";
 import { createIncidentReading } from "../web/read/incidents.ts";
@@ -127,15 +126,13 @@ export async function createServing(ground: Ground, options: ServingOptions) {
       return target === undefined ? null : prober.probe(target, timeoutMs);
     },
     health: {
-      isHealthy: () => verdict(upkeep.stalled()),
-      isReady: () => {
-        const reasons = [
+      unhealthy: () => upkeep.stalled(),
+      unready: () =>
+        [
           signal.aborted ? "flatline is stopping" : null,
           fleet.isStoreAway() ? "the store cannot be reached" : null,
           fleet.storeProblem(),
-        ];
-        return verdict(reasons.filter((reason) => reason !== null));
-      },
+        ].filter((reason) => reason !== null),
     },
     reload: options.reload,
     running,
@@ -165,10 +162,6 @@ export async function createServing(ground: Ground, options: ServingOptions) {
     apply: () => web.endStaleSessions(),
   };
   return { ...part, web, address: () => address };
-}
-
-function verdict(reasons: readonly string[]): HealthVerdict {
-  return { ok: reasons.length === 0, reasons };
 }
 
 /** Answers requests while another process writes to the store. */

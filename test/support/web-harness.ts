@@ -299,8 +299,8 @@ export async function startWeb(
       follow: async () => ({ kind: "refused", reason: "altered" }),
     },
     health: {
-      isHealthy: () => ({ ok: world.healthReasons.length === 0, reasons: world.healthReasons }),
-      isReady: () => ({ ok: world.readyReasons.length === 0, reasons: world.readyReasons }),
+      unhealthy: () => world.healthReasons,
+      unready: () => world.readyReasons,
     },
     reload: () => world.reload(),
     silences: {

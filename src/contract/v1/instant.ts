@@ -9,3 +9,17 @@ export function iso(atMs: number | null): string | null;
 export function iso(atMs: number | null): string | null {
   return atMs === null ? null : new Date(atMs).toISOString();
 }
+
+type WithInstants<Row> = {
+  [Key in keyof Row as Key extends `${infer Name}Ms` ? Name : Key]: Key extends `${string}Ms`
+    ? string | Extract<Row[Key], null>
+    : Row[Key];
+};
+
+/** Returns an object as the HTTP API writes it: each epoch `startsAtMs` is a `startsAt`. */
+export function withInstants<Row extends object>(row: Row): WithInstants<Row> {
+  const entries = Object.entries(row).map(([key, value]) =>
+    key.endsWith("Ms") ? [key.slice(0, -2), iso(value as number | null)] : [key, value],
+  );
+  return Object.fromEntries(entries) as WithInstants<Row>;
+}

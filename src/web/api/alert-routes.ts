@@ -12,7 +12,7 @@ import {
   type LiveAlert,
   type LiveAlerts,
 } from "../../contract/v1/alerts.ts";
-import { iso } from "../../contract/v1/instant.ts";
+import { iso, withInstants } from "../../contract/v1/instant.ts";
 import type { AlertComment, JudgementEntry } from "../../store/alerts/log.ts";
 import { authorOf } from "../access/identity.ts";
 import { askedActs, rightOf } from "../acts.ts";
@@ -123,44 +123,27 @@ function viewJudgements(entries: readonly JudgementEntry[]): NonNullable<AlertDe
 export function viewAlert(shown: ShownAlert, withPeople: boolean): LiveAlert {
   const { end, lastResult, isSilenced, target, notifiedAtMs } = shown;
   const { id, check, slug, kind, severity, startsAtMs, firingAtMs, peak, onset, reason, acknowledgement } = shown;
-  const judgement = viewJudgement(shown.judgement ?? null, withPeople);
+  const { labels = {}, url = null } = target ?? {};
+  const onsetAtMs = onset?.atMs ?? null;
+  const times = { startsAtMs, beganAtMs: onsetAtMs, detectedAtMs: startsAtMs, notifiedAtMs, firingAtMs, onsetAtMs };
   return {
-    id,
-    check,
-    slug,
-    kind,
+    ...withInstants({ id, check, slug, kind, severity, ...times, reason, labels, url }),
     state: end === null ? shown.state : "resolved",
-    severity,
-    startsAt: iso(startsAtMs),
-    beganAt: iso(onset?.atMs ?? null),
-    detectedAt: iso(startsAtMs),
-    notifiedAt: iso(notifiedAtMs),
-    firingAt: iso(firingAtMs),
-    onsetAt: iso(onset?.atMs ?? null),
     marker: viewOnsetMarker(onset),
     silenced: isSilenced,
     incidentId: shown.incident?.id ?? null,
     incidentNumber: shown.incident?.number ?? null,
     acknowledged: acknowledgement !== null,
-    judgement,
+    judgement: viewJudgement(shown.judgement ?? null, withPeople),
     peak: { severity: peak.severity, currentCount: peak.currentCount, at: iso(peak.atMs) },
     ...viewCounts(lastResult),
     ...viewExcess(shown),
-    reason,
-    labels: target?.labels ?? {},
-    url: target?.url ?? null,
-    ...(withPeople && acknowledgement !== null
-      ? {
-          acknowledgement: {
-            at: iso(acknowledgement.atMs),
-            by: acknowledgement.by,
-            note: acknowledgement.note,
-            comment: acknowledgement.comment,
-            severity: acknowledgement.severity,
-          },
-        }
-      : {}),
+    ...(withPeople && acknowledgement !== null ? { acknowledgement: viewAcknowledgement(acknowledgement) } : {}),
   };
+}
+
+function viewAcknowledgement({ atMs, by, note, comment, severity }: NonNullable<ShownAlert["acknowledgement"]>) {
+  return { at: iso(atMs), by, note, comment, severity };
 }
 
 function viewExcess({ found }: ShownAlert): Partial<LiveAlert> {

@@ -13,7 +13,7 @@ import type {
   CheckAnswer,
   RunReportAnswer,
 } from "../../contract/v1/alerts.ts";
-import { iso } from "../../contract/v1/instant.ts";
+import { iso, withInstants } from "../../contract/v1/instant.ts";
 import type { AlertView } from "../../alerting/view.ts";
 import { isStale, type CheckState } from "../read/running.ts";
 
@@ -32,18 +32,13 @@ export function viewCheck(
   { nowMs, withDetails }: { readonly nowMs: number; readonly withDetails: boolean },
 ): CheckAnswer {
   const { lastReport } = state;
+  const { check, slug, severitySinceMs, lastRunAtMs, lastSuccessAtMs, nextDueAtMs: nextRunAtMs, isRunning } = state;
   const isTooOld = isStale(state, nowMs);
   const sorted = alerts.toSorted(compareAlerts);
   return {
-    check: state.check,
-    slug: state.slug,
+    ...withInstants({ check, slug, severitySinceMs, lastRunAtMs, lastSuccessAtMs, nextRunAtMs, isRunning }),
     severity: isTooOld ? "unknown" : state.severity,
-    severitySince: iso(state.severitySinceMs),
     isStale: isTooOld,
-    lastRunAt: iso(state.lastRunAtMs),
-    lastSuccessAt: iso(state.lastSuccessAtMs),
-    nextRunAt: iso(state.nextDueAtMs),
-    isRunning: state.isRunning,
     result: isTooOld ? null : resultOf(lastReport, withDetails),
     error: lastReport?.kind === "error" ? lastReport.error : null,
     alert: sorted[0] === undefined ? null : viewAlert(sorted[0]),
@@ -53,12 +48,9 @@ export function viewCheck(
 
 /** Returns the answer to a request that ran the check. */
 export function viewReport(report: CheckReport, withDetails: boolean): RunReportAnswer {
+  const { check, slug, severity, startedAtMs, finishedAtMs } = report;
   return {
-    check: report.check,
-    slug: report.slug,
-    severity: report.severity,
-    startedAt: iso(report.startedAtMs),
-    finishedAt: iso(report.finishedAtMs),
+    ...withInstants({ check, slug, severity, startedAtMs, finishedAtMs }),
     result: resultOf(report, withDetails),
     error: report.kind === "error" ? report.error : null,
   };
@@ -71,17 +63,10 @@ export function viewJudgement(judgement: AlertJudgement | null, withPeople: bool
   return { verdict, at: iso(atMs), ...(withPeople ? { by, note, comment } : {}) };
 }
 
-function viewAlert({
-  id,
-  kind,
-  state,
-  severity,
-  startsAtMs,
-  onset,
-  isSilenced: silenced,
-}: AlertView): CheckAlertAnswer {
-  const onsetAt = iso(onset?.atMs ?? null);
-  return { id, kind, state, severity, startsAt: iso(startsAtMs), onsetAt, marker: viewOnsetMarker(onset), silenced };
+function viewAlert(alert: AlertView): CheckAlertAnswer {
+  const { id, kind, state, severity, startsAtMs, onset, isSilenced: silenced } = alert;
+  const [onsetAtMs, marker] = [onset?.atMs ?? null, viewOnsetMarker(onset)];
+  return withInstants({ id, kind, state, severity, startsAtMs, onsetAtMs, marker, silenced });
 }
 
 /** Returns the markers before an alert's excess began; null without a marker, or when the onset is unknown. */

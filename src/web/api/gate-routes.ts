@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
 import { gateListSchema, gateSchema, type Gate, type GateList } from "../../contract/v1/alerts.ts";
-import { iso } from "../../contract/v1/instant.ts";
+import { withInstants } from "../../contract/v1/instant.ts";
 import { authorOf } from "../access/identity.ts";
 import type { GateReading, GateView } from "../read/gate.ts";
 import { addRoute } from "../route.ts";
@@ -52,21 +52,11 @@ function viewGate(
   { slug, decision, reason, message, opens, failure, sinceMs, suspectFromMs, releases }: GateView,
   withPeople: boolean,
 ): Gate {
+  const { check = null, id: alertId = null } = failure ?? {};
   return {
-    slug,
-    decision,
-    reason,
-    message,
-    opens,
-    check: failure?.check ?? null,
-    alertId: failure?.id ?? null,
-    since: iso(sinceMs),
-    suspectFrom: iso(suspectFromMs),
-    releases: releases.map(({ atMs, how, alertId, by, comment }) => ({
-      at: iso(atMs),
-      how,
-      alertId,
-      ...(withPeople ? { by, comment } : {}),
-    })),
+    ...withInstants({ slug, decision, reason, message, opens, check, alertId, sinceMs, suspectFromMs }),
+    releases: releases.map(({ by, comment, ...one }) =>
+      withInstants({ ...one, ...(withPeople ? { by, comment } : {}) }),
+    ),
   };
 }

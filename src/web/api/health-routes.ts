@@ -5,17 +5,12 @@ import { authorOf } from "../access/identity.ts";
 import { sendProblem } from "../problem.ts";
 import { addRoute } from "../route.ts";
 
-/** Whether all is well; the reasons are for people. */
-export interface HealthVerdict {
-  readonly ok: boolean;
-  readonly reasons: readonly string[];
-}
-
+/** What is wrong, for people; nothing: all is well. */
 export interface HealthPort {
-  /** The scheduler and the outbox tick. */
-  isHealthy(): HealthVerdict;
-  /** The store is open, the configuration is applied, and the process is not stopping. */
-  isReady(): HealthVerdict;
+  /** With the scheduler and the outbox, which should tick. */
+  unhealthy(): readonly string[];
+  /** The store is not open, the configuration is not applied, or the process is stopping. */
+  unready(): readonly string[];
 }
 
 export interface HealthRoutesOptions {
@@ -28,11 +23,11 @@ export interface HealthRoutesOptions {
 export function addHealthRoutes(server: FastifyInstance, { health, reload }: HealthRoutesOptions): void {
   addRoute(server, "GET /-/healthy", {
     access: "open",
-    handle: ({ reply }) => answer(reply, health.isHealthy(), "not healthy"),
+    handle: ({ reply }) => answer(reply, health.unhealthy(), "not healthy"),
   });
   addRoute(server, "GET /-/ready", {
     access: "open",
-    handle: ({ reply }) => answer(reply, health.isReady(), "not ready"),
+    handle: ({ reply }) => answer(reply, health.unready(), "not ready"),
   });
   addRoute(server, "POST /-/reload", {
     access: "admin",
@@ -43,6 +38,6 @@ export function addHealthRoutes(server: FastifyInstance, { health, reload }: Hea
   });
 }
 
-function answer(reply: FastifyReply, verdict: HealthVerdict, refusal: string): unknown {
-  return verdict.ok ? { status: "ok" } : sendProblem(reply, 503, refusal, verdict.reasons);
+function answer(reply: FastifyReply, reasons: readonly string[], refusal: string): unknown {
+  return reasons.length === 0 ? { status: "ok" } : sendProblem(reply, 503, refusal, reasons);
 }

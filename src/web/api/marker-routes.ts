@@ -5,7 +5,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import { textUpTo } from "../../base/schema/values.ts";
 import { dayMs } from "../../base/time.ts";
 import { longestSlug } from "../../contract/slug.ts";
-import { iso } from "../../contract/v1/instant.ts";
+import { iso, withInstants } from "../../contract/v1/instant.ts";
 import { markerSchema, type ListedMarker } from "../../contract/v1/operator.ts";
 import type { Marker } from "../../store/alerts/markers.ts";
 import { authorOf } from "../access/identity.ts";
@@ -85,5 +85,5 @@ export function addMarkerRoutes(
 
 /** Times are ISO 8601. `withPeople`: who made it, which as with silences is the operator's business. */
 function viewMarker({ id, atMs, text, slug, createdBy, note, createdAtMs }: Marker, withPeople: boolean): ListedMarker {
-  return { id, at: iso(atMs), text, slug, ...(withPeople ? { createdBy, note } : {}), createdAt: iso(createdAtMs) };
+  return withInstants({ id, atMs, text, slug, ...(withPeople ? { createdBy, note } : {}), createdAtMs });
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { discardEntry, retryEntry, viewOutboxEntry } from "../../alerting/deliver/outbox-acts.ts";
 import { unknownReceiver } from "../../alerting/deliver/test-delivery.ts";
-import { iso } from "../../contract/v1/instant.ts";
+import { iso, withInstants } from "../../contract/v1/instant.ts";
 import {
   auditSchema,
   outboxEntrySchema,
@@ -103,10 +103,8 @@ export function addOperatorRoutes(
     answer: z.array(receiverSchema),
     handle: async (): Promise<ReceiverAnswer[]> =>
       (await readReceivers(running, await running.store.outbox.list())).map(
-        ({ name, type, minSeverity, sendResolved, pending, deadLetters, pausedUntilMs }) => {
-          const pausedUntil = iso(pausedUntilMs);
-          return { name, type, minSeverity, sendResolved, pending, deadLetters, pausedUntil };
-        },
+        ({ name, type, minSeverity, sendResolved, pending, deadLetters, pausedUntilMs }) =>
+          withInstants({ name, type, minSeverity, sendResolved, pending, deadLetters, pausedUntilMs }),
       ),
   });
   addRoute(server, "GET /api/v1/config", {
@@ -121,13 +119,7 @@ export function addOperatorRoutes(
     answer: unwatchedSchema,
     handle: async (): Promise<UnwatchedAnswer> => {
       const { items, more } = await unwatched.list();
-      const slugs = items.map(({ slug, events, firstAtMs, lastAtMs }) => ({
-        slug,
-        events,
-        firstAt: iso(firstAtMs),
-        lastAt: iso(lastAtMs),
-      }));
-      return { slugs, ...(more > 0 ? { more } : {}) };
+      return { slugs: items.map(withInstants), ...(more > 0 ? { more } : {}) };
     },
   });
 }

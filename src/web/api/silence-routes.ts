@@ -8,7 +8,7 @@ import { literalOf } from "../../base/text-pattern.ts";
 import type { CheckName } from "../../contract/report.ts";
 import type { ListedSilence } from "../../contract/silence.ts";
 import { longestSlug } from "../../contract/slug.ts";
-import { iso } from "../../contract/v1/instant.ts";
+import { iso, withInstants } from "../../contract/v1/instant.ts";
 import { silenceSchema, type Silence } from "../../contract/v1/operator.ts";
 import type { NewSilence } from "../../store/alerts/silences.ts";
 import { authorOf } from "../access/identity.ts";
@@ -102,21 +102,12 @@ function viewSilence({ rule, state, createdAtMs, nextChangeAtMs, ...silence }: L
   const { id, origin, createdBy, note } = silence;
   const { slug = null, check = null, labels = {}, comment } = rule;
   const isFixed = rule.kind === "fixed";
+  const said = { id, origin, state, slug, check, labels, comment, createdBy, note, createdAtMs, nextChangeAtMs };
   return {
-    id,
-    origin,
-    state,
-    slug,
-    check,
-    labels,
+    ...withInstants(said),
     startsAt: isFixed ? iso(rule.startsAtMs) : null,
     endsAt: isFixed ? iso(rule.endsAtMs) : null,
     ...(isFixed ? {} : { schedule: rule.schedule, duration: formatDuration(rule.durationMs), timezone: rule.timezone }),
-    comment,
-    createdBy,
-    note,
-    createdAt: iso(createdAtMs),
     isActive: state === "active",
-    nextChangeAt: iso(nextChangeAtMs),
   };
 }

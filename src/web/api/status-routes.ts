@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 
-import { iso } from "../../contract/v1/instant.ts";
+import { iso, withInstants } from "../../contract/v1/instant.ts";
 import { statusSchema, type DaemonStatus } from "../../contract/v1/status.ts";
 import { worstSeverity } from "../../contract/severity.ts";
 import type { EventsPort } from "../ports/events.ts";
@@ -33,38 +33,17 @@ export function addStatusRoute(
     const refused = events()?.refused() ?? null;
     const rows = await readReceivers(running, await running.store.outbox.list());
     return {
-      receivers: rows.map((row) => ({
-        name: row.name,
-        state: receiverState(row),
-        waiting: row.pending,
-        oldestAt: iso(row.oldestMs),
-        deadLetters: row.deadLetters,
-        pausedUntil: iso(row.pausedUntilMs),
-        lastError: row.lastError === null ? null : { at: iso(row.lastError.atMs), text: row.lastError.text },
+      receivers: rows.map(({ name, pending: waiting, oldestMs: oldestAtMs, deadLetters, pausedUntilMs, ...row }) => ({
+        ...withInstants({ name, waiting, oldestAtMs, deadLetters, pausedUntilMs }),
+        state: receiverState({ ...row, deadLetters, pausedUntilMs }),
+        lastError: row.lastError && withInstants(row.lastError),
       })),
-      discovery: running.discovery().map(({ refreshedAtMs, ...source }) => ({
-        ...source,
-        refreshedAt: iso(refreshedAtMs),
-      })),
+      discovery: running.discovery().map(withInstants),
       unwatched: [...names.items, ...(names.more > 0 ? [`+${names.more}`] : [])],
-      imports: (events()?.imports() ?? []).map(({ name, rows: planned, received, slugs, isRunning, ...its }) => ({
-        name,
-        rows: planned,
-        received,
-        organizations: slugs.length,
-        startedAt: iso(its.startedAtMs),
-        renewedAt: iso(its.renewedAtMs),
-        isRunning,
-      })),
-      refused:
-        refused === null
-          ? null
-          : {
-              posts: refused.posts,
-              since: iso(refused.sinceMs),
-              lastAt: iso(refused.lastAtMs),
-              example: refused.example,
-            },
+      imports: (events()?.imports() ?? []).map(({ id: _id, slugs, ...one }) =>
+        withInstants({ ...one, organizations: slugs.length }),
+      ),
+      refused: refused && withInstants(refused),
     };
   }
 

@@ -45,7 +45,11 @@ export async function readReceivers(
 }
 
 /** Returns ok, warn while it refuses or is paused, fail where something gave up. */
-export function receiverState({ deadLetters, isRefusing, pausedUntilMs }: ReceiverRow): "ok" | "warn" | "fail" {
+export function receiverState({
+  deadLetters,
+  isRefusing,
+  pausedUntilMs,
+}: Pick<ReceiverRow, "deadLetters" | "isRefusing" | "pausedUntilMs">): "ok" | "warn" | "fail" {
   if (deadLetters > 0) return "fail";
   return isRefusing || pausedUntilMs !== null ? "warn" : "ok";
 }
