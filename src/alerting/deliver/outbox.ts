@@ -24,24 +24,7 @@ const abortGraceMs = 250;
 // A process that was suspended for longer begins nothing: another one may have taken over.
 const beginWithinMs = 3_000;
 
-/** Delivers what waits in the queue, to each receiver independently of the others (CONTRACT 7, Delivery). */
-export interface Outbox {
-  /** Begins to deliver. */
-  start(): void;
-  /** Delivers what is due now. Returns how many deliveries it began, when all have ended and are stored. */
-  runOnce(): Promise<number>;
-  /** Looks at the queue at once: something was put into it. */
-  wake(): void;
-  /** Takes over the receivers of a reload; what waits for one that is gone is dead-lettered. */
-  setReceivers(receivers: readonly OutboxReceiver[]): Promise<void>;
-  /** Returns true if it has not looked at the queue for too long, or was stopped. */
-  isStalled(): boolean;
-  /**
-   * Begins nothing more, gives current deliveries `drainMs`, then aborts them and queues them again.
-   * @throws what kept an answer from being stored, or a delivery from being queued again
-   */
-  stop(drainMs: number): Promise<void>;
-}
+export type Outbox = ReturnType<typeof createOutbox>;
 
 export interface OutboxOptions {
   readonly store: Pick<Store, "outbox" | "transaction">;
@@ -57,21 +40,26 @@ export interface OutboxOptions {
   readonly onAnswered?: () => void;
 }
 
+/** An entry that is to be delivered, and what it says. */
+interface Claimed {
+  readonly entry: LeasedEntry;
+  readonly notification: Notification;
+}
+
 /** An answer of a receiver, to be stored. */
 interface Answer extends Claimed {
   readonly end: EndedDelivery;
-  /** How long the receiver asked to be left alone, and how long the delivery took. */
+  /** For how long the receiver asked to be left alone. */
   readonly pausedMs: number;
-  readonly tookMs: number;
-  /** Kept for people who look back, and for whoever asks later what the receiver was told. null: none was made. */
+  /** Kept for people who look back, and for whoever asks later what the receiver was told; null: none was made. */
   readonly attempt: NewDeliveryAttempt | null;
 }
 
 /**
- * Creates an outbox over the store's queue. Each turn of its loop is one transaction, which stores the answers that have come
+ * Creates what delivers the store's queue, to each receiver independently of the others (CONTRACT 7, Delivery). Each turn of its loop is one transaction, which stores the answers that have come
  * and claims what may begin; then it begins that. A delivery that ends wakes the loop.
  */
-export function createOutbox(options: OutboxOptions): Outbox {
+export function createOutbox(options: OutboxOptions) {
   const { store, clock, metrics } = options;
   const logger = options.logger.child({ room: "outbox" });
   const loop = createLoop({
@@ -85,10 +73,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
   });
   const aborting = new AbortController();
   const attempt = { clock, metrics, stop: aborting.signal, graceMs: abortGraceMs };
-  const underWay = new Set<Promise<void>>();
   const lanes = new Map<string, Lane>();
-  /** Ids of the notifications that are being delivered. */
-  const delivering = new Set<string>();
+  /** The deliveries by the id of their notification, and what is sent again. */
+  const underWay = new Map<string, Promise<void>>();
   let answers: readonly Answer[] = [];
   /** The store may have more under way than this process delivers: of a process before, or of a claim of unknown end. */
   let hasStrays = true;
@@ -98,12 +85,13 @@ export function createOutbox(options: OutboxOptions): Outbox {
   setLanes(options.receivers);
 
   function setLanes(receivers: readonly OutboxReceiver[]): void {
-    const names = new Set(receivers.map(({ receiver }) => receiver.name));
-    for (const name of lanes.keys()) if (!names.has(name)) lanes.delete(name);
+    const known = new Map(lanes);
+    lanes.clear();
     for (const settings of receivers) {
-      const lane = lanes.get(settings.receiver.name) ?? new Lane(clock, settings);
+      const { name } = settings.receiver;
+      const lane = known.get(name) ?? new Lane(clock, settings);
       lane.settings = settings;
-      lanes.set(settings.receiver.name, lane);
+      lanes.set(name, lane);
     }
   }
 
@@ -112,8 +100,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
     // Receivers that answer at the same moment share a commit.
     await eventLoopTurn();
     if (clock.monotonicMs() - sweptAtMs >= sweepEveryMs) await deadLetterGone();
-    if (hasStrays) await queueStrays();
-    for (const lane of lanes.values()) if (lane.isResendDue()) void track(resend(lane));
+    if (hasStrays) await store.outbox.requeueBut([...underWay.keys(), ...answers.map(({ end }) => end.id)]);
+    hasStrays = false;
+    for (const lane of lanes.values())
+      if (lane.isResendDue()) void track(`again to ${lane.settings.receiver.name}`, resend(lane));
     const asked = { atMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
     const hasAnswers = answers.length > 0;
     const { leased, nextDueAtMs } = await exchange([...lanes.values()].filter((lane) => lane.free() > 0));
@@ -124,18 +114,13 @@ export function createOutbox(options: OutboxOptions): Outbox {
     }
     const begun = leased.flatMap((claimed) => {
       const lane = lanes.get(claimed.entry.receiver);
-      return lane === undefined ? [] : [track(deliver(claimed, lane))];
+      return lane === undefined ? [] : [track(claimed.entry.id, deliver(claimed, lane))];
     });
     // What is due and was not claimed waits for a delivery, which wakes the loop when it ends.
     const dueMs = (nextDueAtMs ?? Infinity) - clock.nowMs();
     const waitMs = Math.min(pollMs, Math.max(0, dueMs), ...[...lanes.values()].map((lane) => lane.waitMs()));
     // An answer that was stored has changed what waits.
     return { begun, waitMs: hasAnswers ? 0 : waitMs };
-  }
-
-  async function queueStrays(): Promise<void> {
-    await store.outbox.requeueBut([...delivering, ...answers.map(({ end }) => end.id)]);
-    hasStrays = false;
   }
 
   /** Stores the received answers and claims entries. Answers that could not be stored are stored the next time. */
@@ -166,31 +151,30 @@ export function createOutbox(options: OutboxOptions): Outbox {
     }
   }
 
-  function track(work: Promise<void>): Promise<void> {
-    underWay.add(work);
-    return work.finally(() => underWay.delete(work));
+  function track(id: string, work: Promise<void>): Promise<void> {
+    const tracked = work.finally(() => underWay.delete(id));
+    underWay.set(id, tracked);
+    return tracked;
   }
 
-  async function deliver(claimed: Claimed, lane: Lane): Promise<void> {
-    const { entry, notification } = claimed;
-    const startedMs = clock.monotonicMs();
+  async function deliver({ entry, notification }: Claimed, lane: Lane): Promise<void> {
     const { settings } = lane;
-    delivering.add(entry.id);
+    const { id } = entry;
+    const claimed = { entry, notification };
     if (notification.alerts.length === 0)
-      return note({ ...claimed, end: { kind: "dropped", id: entry.id }, pausedMs: 0, tookMs: 0, attempt: null });
+      return note({ ...claimed, end: { kind: "dropped", id }, pausedMs: 0, attempt: null });
+    const startedMs = clock.monotonicMs();
     lane.begin();
     const outcome = await attemptDelivery(settings, notification, attempt);
-    const tookMs = clock.monotonicMs() - startedMs;
     lane.end();
     // Aborted by our own stop, which queues it again.
     if (outcome.kind === "retry" && aborting.signal.aborted) return;
-    const nowMs = clock.nowMs();
-    const end = endOf(entry, settings.maxAgeMs, outcome, { nowMs, random: options.random });
+    const times = { atMs: clock.nowMs(), tookMs: clock.monotonicMs() - startedMs };
+    const end = endOf(entry, settings.maxAgeMs, outcome, { nowMs: times.atMs, random: options.random });
     const pausedMs = pauseOf(outcome);
     if (outcome.kind === "retry" && pausedMs > 0)
       logger.warn({ receiver: entry.receiver, askedMs: outcome.retryAfterMs, pausedMs }, "receiver asked for a pause");
-    const answered = answeredAttempt(notification, outcome, { atMs: nowMs, tookMs });
-    await note({ ...claimed, end, pausedMs, tookMs, attempt: answered });
+    await note({ ...claimed, end, pausedMs, attempt: answeredAttempt(notification, outcome, times) });
   }
 
   /** Sends again what still fires to a receiver that forgets, once each time: the next one says what fires then. */
@@ -220,7 +204,6 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   /** Keeps an answer for the next turn of the loop; stores it at once when there is none any more. */
   async function note(answer: Answer): Promise<void> {
-    delivering.delete(answer.end.id);
     answers = [...answers, answer];
     if (loop.signal.aborted) await storeAnswers();
     else loop.wake();
@@ -235,7 +218,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     }
   }
 
-  function noteEnd({ entry, end, pausedMs, tookMs }: Answer, isOurs: boolean): void {
+  function noteEnd({ entry, end, pausedMs, attempt: made }: Answer, isOurs: boolean): void {
     const { id, receiver, recipient, attempts } = entry;
     const facts = { notification: id, receiver, ...(recipient === null ? {} : { recipient }), attempts };
     if (!isOurs) return logger.warn(facts, "notification was discarded while it was delivered");
@@ -245,7 +228,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       const retryInMs = Math.max(end.nextAttemptAtMs - clock.nowMs(), pausedMs);
       logger.warn({ ...facts, error: end.lastError, retryInMs }, "notification not accepted yet");
     } else logger.info(facts, "notification delivered");
-    metrics.notificationAttempt(receiver, labels[end.kind], tookMs / 1_000);
+    metrics.notificationAttempt(receiver, labels[end.kind], (made?.tookMs ?? 0) / 1_000);
   }
 
   function noteFailure(error: unknown): void {
@@ -268,37 +251,39 @@ export function createOutbox(options: OutboxOptions): Outbox {
   async function endAll(): Promise<void> {
     await loop.stop();
     await storeAnswers();
-    await Promise.all(underWay);
+    await Promise.all(underWay.values());
     await storeAnswers();
   }
 
   return {
     start: loop.start,
-    runOnce: async () => {
+    /** Looks at the queue at once: something was put into it. */
+    wake: () => loop.wake(),
+    /** Returns true if it has not looked at the queue for too long, or was stopped. */
+    isStalled: loop.isStalled,
+    /** Delivers what is due now. Returns how many deliveries it began, when all have ended and are stored. */
+    runOnce: async (): Promise<number> => {
       const { begun } = await look();
       await Promise.all(begun);
       await exchange([]);
       return begun.length;
     },
-    wake: () => loop.wake(),
-    setReceivers: async (receivers) => {
+    /** Takes over the receivers of a reload; what waits for one that is gone is dead-lettered. */
+    setReceivers: async (receivers: readonly OutboxReceiver[]): Promise<void> => {
       setLanes(receivers);
       await deadLetterGone();
       loop.wake();
     },
-    isStalled: loop.isStalled,
-    stop: async (drainMs) => {
+    /**
+     * Begins nothing more, gives current deliveries `drainMs`, then aborts them and queues them again.
+     * @throws what kept an answer from being stored, or a delivery from being queued again
+     */
+    stop: async (drainMs: number): Promise<void> => {
       const hung = await drain(clock, endAll(), { drainMs, giveUp: () => aborting.abort() });
       await store.outbox.requeueBut([]);
       if ((unstored ?? hung) !== null) throw unstored ?? hung;
     },
   };
-}
-
-/** An entry that is to be delivered, and what it says. */
-interface Claimed {
-  readonly entry: LeasedEntry;
-  readonly notification: Notification;
 }
 
 /** Leaves out the ends of alerts that their receiver was told nothing of: what told of them was given up. */
@@ -327,11 +312,12 @@ const firstMs = 1_000;
 const longestMs = 300_000;
 
 /**
- * Decides what follows from an answer: accepted ones are deleted, the others are tried again or dead-lettered. The last attempt is made when
- * `maxAgeMs` ends, not some minutes before it, or when a pause of the receiver ends after it. `random` gives [0, 1).
+ * Decides what follows from an answer: accepted ones are deleted, the others are tried again or dead-lettered. The wait is full jitter
+ * over 1 s, 2 s, 4 s … 5 min, so that what failed together does not come back together; the last attempt is made when `maxAgeMs`
+ * ends, not some minutes before it, or when a pause of the receiver ends after it. `random` gives [0, 1).
  */
 function endOf(
-  { id, attempts, createdAtMs }: Pick<LeasedEntry, "id" | "attempts" | "createdAtMs">,
+  { id, attempts, createdAtMs }: LeasedEntry,
   maxAgeMs: number,
   outcome: DeliveryOutcome,
   { nowMs, random }: { readonly nowMs: number; readonly random: () => number },
@@ -340,20 +326,16 @@ function endOf(
   const deadlineMs = createdAtMs + maxAgeMs;
   const lastError = outcome.error;
   if (outcome.kind === "rejected" || nowMs >= deadlineMs) return { kind: "dead", id, lastError };
-  const nextAttemptAtMs = Math.min(nowMs + retryDelayMs(attempts, random), deadlineMs);
-  return { kind: "retry", id, lastError, nextAttemptAtMs };
+  const ceilingMs = Math.min(longestMs, firstMs * 2 ** Math.min(attempts - 1, 20));
+  return {
+    kind: "retry",
+    id,
+    lastError,
+    nextAttemptAtMs: Math.min(nowMs + Math.ceil(random() * ceilingMs), deadlineMs),
+  };
 }
 
 /** Returns for how long the receiver asked to be left alone, ms, at most an hour; 0: it did not. */
 function pauseOf(outcome: DeliveryOutcome): number {
   return outcome.kind === "retry" ? Math.min(outcome.retryAfterMs ?? 0, longestPauseMs) : 0;
-}
-
-/**
- * How long to wait before the next attempt after `attempts` failed ones (≥ 1): full jitter over 1 s, 2 s, 4 s … 5 min, so that
- * what failed together does not come back together.
- */
-function retryDelayMs(attempts: number, random: () => number): number {
-  const ceilingMs = Math.min(longestMs, firstMs * 2 ** Math.min(attempts - 1, 20));
-  return Math.ceil(random() * ceilingMs);
 }
