@@ -16,7 +16,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   service: ["base", "contract", "spike", "store"],
   sources: ["base", "contract", "spike"],
   checks: ["base", "contract", "spike", "store (types)"],
-  alerting: ["base", "contract", "checks", "store", "metrics", "words"],
+  alerting: ["base", "spike", "contract", "checks", "store", "metrics", "words"],
   words: ["base", "spike", "contract", "checks", "alerting (types)", "store (types)"],
   receivers: ["base", "contract", "checks", "words", "alerting (types)"],
   monitor: ["base", "contract", "checks", "alerting", "store", "metrics"],

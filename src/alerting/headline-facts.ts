@@ -5,6 +5,7 @@ import { isGateAlert } from "./decide/gate.ts";
 import {
   foundAlive,
   incidentExcess,
+  isSpikeAlert,
   slugsOf,
   stoppedAtMsOfEach,
   type IncidentMember,
@@ -98,7 +99,7 @@ function notSilenced(members: readonly IncidentMember[]): readonly IncidentMembe
 }
 
 function spikesOf(members: readonly IncidentMember[]): readonly IncidentMember[] {
-  const spikes = members.filter((alert) => alert.check === "dead-asset-spike" && alert.kind === "verdict");
+  const spikes = members.filter(isSpikeAlert);
   return spikes.length === 0 ? members : spikes;
 }
 

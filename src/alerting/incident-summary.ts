@@ -47,7 +47,7 @@ export function summarizeIncident(
     /** The sum over each member's latest run that was not ok; null when one of them has no counts. */
     deaths: family === "deaths" ? sumDeaths(shown) : null,
     onsetAtMs: middleOf(shown.flatMap((alert) => alert.onset?.atMs ?? [])),
-    excessStoppedAtMs: excessStoppedAtMs(firing.map((alert) => alert)),
+    excessStoppedAtMs: excessStoppedAtMs(firing),
     likelyCause: causeOf(incident, shown, carriers),
     /** Of all its excess deaths; the largest share first. */
     carriers: carriers.slice(0, mostCarriers),
@@ -74,6 +74,11 @@ export function worstMembers(members: readonly IncidentMember[], limit: number) 
 /** Returns the organizations that some members are of. */
 export function slugsOf(members: readonly Pick<Alert, "slug">[]): ReadonlySet<string> {
   return new Set(members.map((alert) => alert.slug));
+}
+
+/** Returns whether the alert is of a spike. */
+export function isSpikeAlert({ check, kind }: Pick<Alert, "check" | "kind">): boolean {
+  return check === "dead-asset-spike" && kind === "verdict";
 }
 
 function sumDeaths(members: readonly IncidentMember[]) {

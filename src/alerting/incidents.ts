@@ -8,6 +8,7 @@ import type { StoreParts } from "../store/store-parts.ts";
 import { incidentToJoin } from "./decide/membership.ts";
 import type { Transition } from "./decide/transition.ts";
 import { countTogether, isBeyondChance, rateDays, usualNumber, type Begun } from "./decide/verdict.ts";
+import { isSpikeAlert } from "./incident-summary.ts";
 import type { AlertingSettings } from "./settings.ts";
 
 /** A step of the alerts of one check, and the report that made it; null: no run did. */
@@ -144,7 +145,7 @@ class OpenBook {
     await this.#worsen(incident.number, alert.severity);
     // Only now: where acknowledgements end the members are read again, and this one is not stored yet.
     (await this.#members(incident.number)).push(alert);
-    if (isSpike(alert)) await this.#weigh(incident.number, alert);
+    if (isSpikeAlert(alert)) await this.#weigh(incident.number, alert);
     return incident;
   }
 
@@ -235,14 +236,10 @@ class OpenBook {
 
 type FoundVerdict = Omit<FleetVerdict, "startsAtMs" | "organizations">;
 
-function isSpike({ check, kind }: Alert): boolean {
-  return check === "dead-asset-spike" && kind === "verdict";
-}
-
 /** What began with the first look at an organization says nothing of when it began. */
 function begunOf(alert: Alert): Begun[] {
   const { slug, startsAtMs, isFirstLook } = alert;
-  return isSpike(alert) && isFirstLook !== true ? [{ slug, startsAtMs }] : [];
+  return isSpikeAlert(alert) && isFirstLook !== true ? [{ slug, startsAtMs }] : [];
 }
 
 function family({ check, kind }: Alert, report: CheckReport | null): string {

@@ -6,8 +6,9 @@ import type { StoreParts } from "../../store/store-parts.ts";
 import { watchedBy } from "../decide/routing.ts";
 import { isGateUsed } from "../gate-use.ts";
 import { headlineFacts } from "../headline-facts.ts";
+import type { AlertingSettings } from "../settings.ts";
 import { alertViewer } from "../view.ts";
-import { slugsOf, summarizeIncident, worstMembers, type IncidentMember } from "../incident-summary.ts";
+import { isSpikeAlert, slugsOf, summarizeIncident, worstMembers, type IncidentMember } from "../incident-summary.ts";
 import { reportOf, type NoticeSource } from "./notice.ts";
 import type { FleetNotice, IncidentNotice, Notification } from "./notification.ts";
 
@@ -15,6 +16,12 @@ import type { FleetNotice, IncidentNotice, Notification } from "./notification.t
 const shownMembers = 5;
 // A platform has some ninety; a user's own table may have any name for one.
 const mostAssetTypes = 100;
+
+/** What an incident is shown with. */
+interface ShowSource extends Pick<NoticeSource, "board" | "nowMs"> {
+  readonly settings: Pick<AlertingSettings, "slugs" | "source" | "gateOf" | "externalUrl">;
+  readonly isGateUsed: boolean;
+}
 
 /** An incident in a notification, and how the receiver's part of it stands. */
 export interface ShownIncident extends Pick<Notification, "status" | "severity"> {
@@ -27,39 +34,50 @@ export interface ShownIncident extends Pick<Notification, "status" | "severity">
 /** Reads the incidents of these numbers; returns what a receiver is told of one by its part; null: it is not kept. */
 export async function readIncidents(
   parts: Pick<StoreParts, "incidents" | "silences" | "gate" | "meta">,
-  { settings, board, nowMs }: NoticeSource,
+  source: NoticeSource,
   numbers: readonly number[],
 ): Promise<(number: number, receiver: string, isOfPart: (alert: Alert) => boolean) => ShownIncident | null> {
   if (numbers.length === 0) return () => null;
+  const { settings, nowMs } = source;
   const asked = [...new Set(numbers)];
   const incidents = await parts.incidents.byNumbers(asked);
   const kept = await parts.incidents.members(asked);
   const view = await alertViewer(parts, settings, nowMs);
   const isUsed = await isGateUsed(parts, settings, nowMs);
-  const wholes = new Map(
+  const showing = new Map(
     incidents.map((incident) => {
       const members = (kept.get(incident.number) ?? []).map(view);
-      const summary = summarizeIncident(incident, members, settings);
-      return [incident.number, { incident, members, summary, fleet: fleetNotice(incident, members, board) }];
+      return [incident.number, showerOf(incident, members, { ...source, isGateUsed: isUsed })];
     }),
   );
-  return (number, receiver, isOfPart) => {
-    const whole = wholes.get(number);
-    if (whole === undefined) return null;
-    const { incident, members, summary, fleet } = whole;
+  return (number, receiver, isOfPart) => showing.get(number)?.(isOfPart, () => watchedBy(settings, receiver)) ?? null;
+}
+
+/** Returns what tells a receiver of an incident by its part, and by how many organizations it is told of at all. */
+export function showerOf(
+  incident: Incident,
+  members: readonly IncidentMember[],
+  { settings, board, nowMs, isGateUsed }: ShowSource,
+): (isOfPart: (alert: Alert) => boolean, watched: () => number) => ShownIncident {
+  const summary = summarizeIncident(incident, members, settings);
+  const fleet = fleetNotice(incident, members, board);
+  return (isOfPart, watched) => {
     const own = members.filter(isOfPart);
     const shown = own.filter(({ isSilenced }) => !isSilenced);
-    // What the receiver is not routed is in the totals only.
-    const { carriers } = summarizeIncident(incident, own, settings);
-    const part = { members: own, watched: watchedBy(settings, receiver) };
-    const headline = headlineFacts(
-      { incident, members, summary: { ...summary, carriers } },
-      { settings, nowMs, isGateUsed: isUsed, part },
-    );
-    // What is silenced keeps the part open, and is not shown.
     const firing = own.filter(({ end }) => end === null);
     const shownFiring = shown.filter(({ end }) => end === null);
+    // What the receiver is not routed is in the totals only.
+    const { carriers } = summarizeIncident(incident, own, settings);
+    const headline = headlineFacts(
+      { incident, members, summary: { ...summary, carriers } },
+      { settings, nowMs, isGateUsed, part: { members: own, watched: watched() } },
+    );
+    // What is silenced keeps the part open, and is not shown.
     const judged = shownFiring.length > 0 ? shownFiring : firing.length > 0 ? firing : own;
+    const errors = (incident.family === "unreachable" ? shownFiring : []).flatMap(({ check, slug }) => {
+      const report = board.state(check, slug)?.lastReport;
+      return report?.kind === "error" ? [report.error.message] : [];
+    });
     return {
       incident: {
         ...summary,
@@ -67,31 +85,18 @@ export async function readIncidents(
         worst: worstMembers(shown, shownMembers),
         outlived: incident.outlived,
         headline,
-        own: ownPart(incident, shown, board),
+        own: {
+          organizations: slugsOf(shown).size,
+          firing: slugsOf(shownFiring).size,
+          toAcknowledge: slugsOf(shownFiring.filter((alert) => alert.acknowledgement === null)).size,
+          lastError: errors.at(-1) ?? null,
+        },
       },
       fleet,
       status: firing.length === 0 ? "resolved" : "firing",
       severity: worstSeverity(judged.map((alert) => alert.severity)),
       members: own,
     };
-  };
-}
-
-function ownPart(
-  { family }: Incident,
-  members: readonly IncidentMember[],
-  board: NoticeSource["board"],
-): IncidentNotice["own"] {
-  const firing = members.filter(({ end }) => end === null);
-  const errors = (family === "unreachable" ? firing : []).flatMap(({ check, slug }) => {
-    const report = board.state(check, slug)?.lastReport;
-    return report?.kind === "error" ? [report.error.message] : [];
-  });
-  return {
-    organizations: slugsOf(members).size,
-    firing: slugsOf(firing).size,
-    toAcknowledge: slugsOf(firing.filter((alert) => alert.acknowledgement === null)).size,
-    lastError: errors.at(-1) ?? null,
   };
 }
 
@@ -103,9 +108,7 @@ function fleetNotice(
 ): FleetNotice | null {
   if (verdict === null) return null;
   const spiking = members
-    .filter((alert) => {
-      return alert.end === null && !alert.isSilenced && alert.check === "dead-asset-spike" && alert.kind === "verdict";
-    })
+    .filter((alert) => alert.end === null && !alert.isSilenced && isSpikeAlert(alert))
     .map((member) => ({ alert: member, report: reportOf(board, member) }));
   const excess = new Map<string, number>();
   for (const { report } of spiking)

@@ -1,12 +1,10 @@
 import { minuteMs } from "../../base/time.ts";
-import type { HealthcheckResult } from "../../contract/healthcheck.ts";
-import { iso } from "../../contract/v1/instant.ts";
+import { evaluateSpike } from "../../spike/spike.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
 import type { Address } from "../../store/alerts/outbox.ts";
-import { headlineFacts } from "../headline-facts.ts";
-import { summarizeIncident } from "../incident-summary.ts";
 import { composeNotification } from "./compose.ts";
+import { showerOf } from "./incident-notice.ts";
 import { noticeOf } from "./notice.ts";
 import type { AlertNotice, Notification } from "./notification.ts";
 
@@ -50,13 +48,6 @@ export function testNotification({
 const startedBeforeMs = 24 * minuteMs;
 const peakCount = 120;
 const usualCount = 4;
-const settings = {
-  slugs: [key.slug],
-  source: "",
-  externalUrl: null,
-  gateOf: () => ({ releaseOn: [], whenUnknown: "allow" }) as const,
-  targetOf: () => null,
-};
 
 /** Returns the begin and the end of a made-up incident of one organization, as `notify test --incident` sends them (CONTRACT 3). */
 export function testIncident({
@@ -67,6 +58,14 @@ export function testIncident({
 }: TestSubject & { readonly newId: () => string }): readonly Notification[] {
   const id = `test-${newId()}`;
   const startsAtMs = nowMs - startedBeforeMs;
+  const settings = {
+    slugs: [key.slug],
+    source: "",
+    externalUrl: null,
+    gateOf: () => ({ releaseOn: [], whenUnknown: "allow" }) as const,
+    targetOf: () => null,
+  };
+  const source = { settings, board: { state: () => null }, nowMs, isGateUsed: false };
   const counted = { deaths: { count: peakCount, expected: usualCount }, carriers: [], revived: null, cause: null };
   const alert: Alert = {
     ...key,
@@ -90,9 +89,10 @@ export function testIncident({
     { end: null, event: "firing", reason: "not_ok", previousSeverity: "ok", sample } as const,
     { end: { atMs: nowMs, isByRun: true }, event: "resolved", reason: "back_to_ok", previousSeverity: "fail" } as const,
   ].map(({ end, ...said }) => {
-    const count = end === null ? peakCount : usualCount;
-    const told = { ...said, ...resultOf(count, nowMs), isTest: true } as const;
-    const notice = noticeOf({ settings, board: { state: () => null } }, { ...alert, end }, told);
+    const currentCount = end === null ? peakCount : usualCount;
+    const result = evaluateSpike({ ...key, nowMs, currentCount, baselineCount: 7 * usualCount });
+    const told = { ...said, result, counts: result.observed, isTest: true } as const;
+    const notice = noticeOf(source, { ...alert, end }, told);
     const incident: Incident = {
       id,
       number: 0,
@@ -105,41 +105,12 @@ export function testIncident({
       outlived: 0,
       secondOpinion: null,
     };
-    const members = [{ ...alert, end, isSilenced: false, holdsGate: false }];
-    const summary = summarizeIncident(incident, members, settings);
-    const headline = headlineFacts({ incident, summary, members }, { settings, nowMs, isGateUsed: false });
-    const own = { organizations: 1, firing: summary.firing, toAcknowledge: 0, lastError: null };
-    return composeNotification({
-      id: newId(),
-      ...address,
-      generatedAtMs: nowMs,
-      externalUrl,
-      fleet: null,
-      shown: { ...notice, incident: { ...summary, worst: [], outlived: 0, headline, own } },
-      alerts: [notice],
-    });
+    const show = showerOf(incident, [{ ...alert, end, isSilenced: false, holdsGate: false }], source);
+    const shown = show(
+      () => true,
+      () => 1,
+    );
+    const common = { ...address, generatedAtMs: nowMs, externalUrl, fleet: null, shown, alerts: [notice] };
+    return composeNotification({ id: newId(), ...common });
   });
-}
-
-function resultOf(currentCount: number, nowMs: number): Pick<AlertNotice, "result" | "counts"> {
-  const ratio = currentCount / usualCount;
-  const counts = { currentCount, baselineCount: 7 * usualCount, expectedCount: usualCount, ratio };
-  const ok = currentCount === usualCount;
-  const message = `${currentCount} deaths in 24 h, ${usualCount} expected (${ratio}×)`;
-  const multipliers = { warnMultiplier: 2, failMultiplier: 4 };
-  const result: HealthcheckResult = {
-    id: key.check,
-    title: "Spike in recently dead assets",
-    category: "assets",
-    generatedAt: iso(nowMs),
-    scope: { slug: key.slug },
-    ok,
-    severity: ok ? "ok" : "fail",
-    observed: counts,
-    threshold: { windowHours: 24, baselineDays: 7, ...multipliers, minSpikeCount: 10, warnAbove: 8, failAbove: 16 },
-    findings: ok ? [] : [{ kind: key.check, ref: key.slug, severity: "fail", message }],
-    suggestedAction: ok ? null : "Open a sample of the newly dead assets by hand before anything acts on these deaths.",
-    appUrl: null,
-  };
-  return { result, counts };
 }
