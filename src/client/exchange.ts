@@ -1,7 +1,7 @@
-import { abortError, FlatlineError } from "../base/errors.ts";
+import { abortError, FlatlineError, type ErrorCode } from "../base/errors.ts";
 import type { BodyGate } from "../base/body-gate.ts";
 import type { HttpDispatcher } from "../base/http-dispatcher.ts";
-import { HttpFailure, parseRetryAfter, sendRequest, type HttpResponse } from "../base/http.ts";
+import { HttpFailure, sendRequest, type HttpResponse } from "../base/http.ts";
 import type { Secret } from "../base/secret.ts";
 import type { Clock } from "../base/time.ts";
 import type { Operation, OperationName } from "../contract/operations.ts";
@@ -33,11 +33,6 @@ export interface ExchangeRequest {
   readonly body?: object;
 }
 
-/** `failed` may succeed on a retry, `refused` will not. */
-type AttemptOutcome =
-  | { readonly kind: "answer"; readonly json: unknown }
-  | { readonly kind: "failed" | "refused"; readonly error: FlatlineError };
-
 // Documented answers have some kilobytes; a page of 100 reports has about 200 kB (CONTRACT 9: at most 4 MiB).
 const maxBodyBytes = 4 * 1_024 * 1_024;
 // Full jitter over 0.5, 1, 2 … s: short compared to a check's interval, long enough for a restart of the service.
@@ -66,13 +61,27 @@ export class Exchange {
 
   /** Sends a request that may be repeated and returns the JSON of the 200. @throws FlatlineError api_* */
   async repeatable(request: ExchangeRequest, { signal }: CallOptions): Promise<unknown> {
+    const { retries, clock, pauses, timeoutMs } = this.#options;
     for (let attempt = 0; ; attempt++) {
       await this.#awaitPause(signal);
-      const outcome = await this.#attempt(request, signal);
-      if (outcome.kind === "answer") return outcome.json;
-      const isLast = attempt >= this.#options.retries || signal?.aborted === true;
-      if (isLast || outcome.kind === "refused") throw outcome.error;
-      await this.#options.clock.sleep(this.#backoffMs(attempt), signal);
+      try {
+        const response = await this.#send(request, signal);
+        if (response.status !== 200) throw this.#refusal(response, request);
+        const json = this.#jsonOf(response);
+        if (json !== undefined) return json;
+        const what = response.isTruncated ? `longer than ${maxBodyBytes} bytes` : "not JSON, or nested too deeply";
+        throw invalid(`the answer is ${what}`);
+      } catch (error) {
+        const failure = error instanceof HttpFailure ? this.#described(error) : error;
+        if (!(failure instanceof FlatlineError) || !passing.has(failure.code)) throw failure;
+        if (failure.retryAfterMs !== undefined) {
+          pauses.pause(this.#account, failure.retryAfterMs);
+          const remainingMs = pauses.remainingMs(this.#account);
+          if (remainingMs > timeoutMs) throw pausedError(remainingMs, failure);
+        }
+        if (attempt >= retries || signal?.aborted === true) throw failure;
+      }
+      await clock.sleep(this.#backoffMs(attempt), signal);
     }
   }
 
@@ -95,11 +104,8 @@ export class Exchange {
     // A gateway that stopped waiting (502, 504) lost the answer of the service behind it.
     if (response.status === 502 || response.status === 504)
       throw outcomeUnknown(`a gateway answered ${response.status}`, undefined);
-    if (response.status < 200 || response.status > 299) {
-      const retryAfterMs = this.#retryAfterMs(response);
-      throw refusal(response, { operation: request.operation.name, apiKey: this.#options.apiKey, retryAfterMs });
-    }
-    return response.isTruncated ? undefined : parseJson(response.body, this.#options.apiKey);
+    if (response.status < 200 || response.status > 299) throw this.#refusal(response, request);
+    return this.#jsonOf(response);
   }
 
   /** Waits until the pause of a Retry-After ends; rejects at once if that takes longer than one attempt may. */
@@ -112,33 +118,6 @@ export class Exchange {
       if (remainingMs > timeoutMs) throw pausedError(remainingMs);
       await clock.sleep(remainingMs, signal);
     }
-  }
-
-  async #attempt(request: ExchangeRequest, signal: AbortSignal | undefined): Promise<AttemptOutcome> {
-    const { apiKey, pauses, timeoutMs } = this.#options;
-    let response: HttpResponse;
-    try {
-      response = await this.#send(request, signal);
-    } catch (error) {
-      if (!(error instanceof HttpFailure)) throw error;
-      const wrapped = new FlatlineError(error.code, this.#describeFailure(error), { cause: error });
-      return { kind: "failed", error: wrapped };
-    }
-    if (response.status !== 200) {
-      const retryAfterMs = this.#retryAfterMs(response);
-      const error = refusal(response, { operation: request.operation.name, apiKey, retryAfterMs });
-      if (error.code !== "api_rate_limited" && error.code !== "api_server_error") return { kind: "refused", error };
-      if (retryAfterMs === null) return { kind: "failed", error };
-      pauses.pause(this.#account, retryAfterMs);
-      const remainingMs = pauses.remainingMs(this.#account);
-      return remainingMs > timeoutMs
-        ? { kind: "refused", error: pausedError(remainingMs, error) }
-        : { kind: "failed", error };
-    }
-    const json = response.isTruncated ? undefined : parseJson(response.body, apiKey);
-    if (json !== undefined) return { kind: "answer", json };
-    const what = response.isTruncated ? `longer than ${maxBodyBytes} bytes` : "not JSON, or nested too deeply";
-    return { kind: "refused", error: invalid(`the answer is ${what}`) };
   }
 
   async #send(request: ExchangeRequest, signal: AbortSignal | undefined): Promise<HttpResponse> {
@@ -178,22 +157,33 @@ export class Exchange {
     return url;
   }
 
-  #retryAfterMs(response: HttpResponse): number | null {
-    return parseRetryAfter(response.headers["retry-after"], this.#options.clock.nowMs());
+  #refusal(response: HttpResponse, { operation }: ExchangeRequest): FlatlineError {
+    const { apiKey, clock } = this.#options;
+    return refusal(response, { operation: operation.name, apiKey, nowMs: clock.nowMs() });
+  }
+
+  /** undefined: it is none, or not whole. */
+  #jsonOf({ isTruncated, body }: HttpResponse): unknown {
+    return isTruncated ? undefined : parseJson(body, this.#options.apiKey);
   }
 
   #backoffMs(attempt: number): number {
     return this.#options.random() * Math.min(longestBackoffMs, firstBackoffMs * 2 ** attempt);
   }
 
-  #describeFailure({ kind, message }: HttpFailure): string {
+  #described(failure: HttpFailure): FlatlineError {
     const { baseUrl, timeoutMs } = this.#options;
-    if (kind === "network") return `no answer from ${baseUrl.host}: ${message}`;
-    return kind === "timeout"
-      ? `no complete answer from ${baseUrl.host} within ${timeoutMs} ms`
-      : "stopped by the caller before the answer came";
+    const messages: Readonly<Record<HttpFailure["kind"], string>> = {
+      network: `no answer from ${baseUrl.host}: ${failure.message}`,
+      timeout: `no complete answer from ${baseUrl.host} within ${timeoutMs} ms`,
+      aborted: "stopped by the caller before the answer came",
+    };
+    return new FlatlineError(failure.code, messages[failure.kind], { cause: failure });
   }
 }
+
+// Another attempt may succeed.
+const passing: ReadonlySet<ErrorCode> = new Set(["api_timeout", "api_network", "api_rate_limited", "api_server_error"]);
 
 /** Creates the error for an answer that the API does not document. */
 export function invalid(message: string): FlatlineError {

@@ -1,23 +1,19 @@
 import { FlatlineError, type ErrorCode } from "../base/errors.ts";
-import type { HttpResponse } from "../base/http.ts";
+import { parseRetryAfter, type HttpResponse } from "../base/http.ts";
 import type { Secret } from "../base/secret.ts";
 import { readErrorBody } from "../contract/error-body.ts";
 import type { OperationName } from "../contract/operations.ts";
 import { parseJson, quoteIssues, quoteUpstream } from "./upstream-text.ts";
 
-export interface RefusalContext {
-  readonly operation: OperationName;
-  readonly apiKey: Secret;
-  /** The delay of its Retry-After, milliseconds; null without one. */
-  readonly retryAfterMs: number | null;
-}
-
 /**
  * Creates the error for an answer other than 200. The status determines the code (CONTRACT 6: other 4xx are bad_request,
  * anything that is neither 4xx nor 5xx is invalid_response); the message quotes the service and says what to do.
  */
-export function refusal(response: HttpResponse, context: RefusalContext): FlatlineError {
-  const { operation, apiKey, retryAfterMs } = context;
+export function refusal(
+  response: HttpResponse,
+  { operation, apiKey, nowMs }: { readonly operation: OperationName; readonly apiKey: Secret; readonly nowMs: number },
+): FlatlineError {
+  const retryAfterMs = parseRetryAfter(response.headers["retry-after"], nowMs);
   const code = codeOf(response.status);
   const body = readErrorBody(parseJson(response.body, apiKey));
   const said = body === null ? "" : `: "${quoteUpstream(body.message, apiKey)}"`;

@@ -1,8 +1,7 @@
+import { firstCharacters, hasAtMost } from "../base/cut-text.ts";
 import { holdsSecret, redact, type Secret } from "../base/secret.ts";
+import { plainText } from "../base/unseen-text.ts";
 
-// C0, C1, bidirectional and line controls: text of an upstream must not control a terminal or a log.
-// oxlint-disable-next-line no-control-regex
-const controls = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]+/g;
 // One log line.
 const longestQuote = 300;
 const mostIssues = 20;
@@ -15,9 +14,8 @@ const shortestRedacted = 8;
  * Returns text of an upstream for display: without the key, on one line, without control characters, at most 300 characters.
  */
 export function quoteUpstream(text: string, apiKey: Secret): string {
-  const line = redact(text, [apiKey]).replace(controls, " ").replace(/ {2,}/g, " ").trim();
-  const characters = Array.from(line.slice(0, longestQuote * 2 + 2));
-  return characters.length > longestQuote ? `${characters.slice(0, longestQuote).join("")}…` : line;
+  const line = plainText(redact(text, [apiKey]));
+  return hasAtMost(line, longestQuote) ? line : `${firstCharacters(line.slice(0, 2 * longestQuote), longestQuote)}…`;
 }
 
 /** Returns the first twenty issues of an error body, each as `quoteUpstream`. */
