@@ -1,4 +1,4 @@
-import { type Episode, episodesOf as episodesOfReplay } from "../../src/backtest/episodes.ts";
+import { type Episode, episodesOf as episodesOfReplay } from "../../src/backtest/score.ts";
 import type { EventRecord } from "../../src/backtest/event-record.ts";
 import { Replay } from "../../src/backtest/replay.ts";
 import { countsAt } from "../../src/backtest/counts.ts";

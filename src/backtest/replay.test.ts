@@ -5,7 +5,7 @@ import { countEvents, defaultThresholds, evaluateSpike, medianDays, spikeWindow 
 import { noType } from "../contract/assets.ts";
 import type { HistoryEvent } from "../store/events/events.ts";
 import { EventRecorder, type EventRecord } from "./event-record.ts";
-import { episodesOf } from "./episodes.ts";
+import { episodesOf } from "./score.ts";
 import { Replay, type Watched } from "./replay.ts";
 
 const hourMs = 3_600_000;

@@ -2,7 +2,7 @@ import { FlatlineError } from "../base/errors.ts";
 import { dayMs, hourMs, type Clock } from "../base/time.ts";
 import type { Severity } from "../contract/severity.ts";
 import { evenIntervalMs, nextDueAtMs } from "../monitor/schedule.ts";
-import { episodesOf, type Episode } from "./episodes.ts";
+import { episodesOf, type Episode } from "./score.ts";
 import type { EventRecord } from "./event-record.ts";
 import { incidentsOf, messagesOf, type IncidentRules, type ReplayedIncident } from "./incidents.ts";
 import { Replay, type ReplayedNotice, type Watched } from "./replay.ts";

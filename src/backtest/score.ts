@@ -1,31 +1,10 @@
 import { medianOf } from "../base/numbers.ts";
 import { dayMs, hourMs } from "../base/time.ts";
-import type { Episode } from "./episodes.ts";
+import type { Replay } from "./replay.ts";
 import type { Incident, Truth } from "./truth.ts";
 
 /** How well episodes match incidents. */
-export interface Score {
-  readonly incidents: number;
-  readonly found: number;
-  /** 0–1; null without incidents. */
-  readonly recall: number | null;
-  /** Episodes without an incident. */
-  readonly falseAlarms: number;
-  /** The ones that match a real mass death. */
-  readonly onMassDeaths: number;
-  /** The others, which match nothing: false alarms by the narrower definition. */
-  readonly groundless: number;
-  readonly falseAlarmsAWeek: number;
-  readonly groundlessAWeek: number;
-  /** The median time from the first death of a found incident to its alert; null without one. */
-  readonly medianDelayMs: number | null;
-  readonly missed: readonly MissedIncident[];
-}
-
-/** An incident without an episode. */
-export interface MissedIncident extends Incident {
-  readonly slug: string;
-}
+export type Score = ReturnType<typeof scoreEpisodes>;
 
 /** A notification a day later is still in time; a later alert is of something else. */
 const graceMs = dayMs;
@@ -44,61 +23,69 @@ export interface ScoredReplay {
   readonly toMs: number;
 }
 
-interface Tally {
-  incidents: number;
-  found: number;
-  falseAlarms: number;
-  onMassDeaths: number;
-  spanMs: number;
-  readonly delaysMs: number[];
-  readonly missed: MissedIncident[];
-}
-
 /**
  * Scores replays of any number of organizations together. An episode matches an incident when it overlaps it or the day after,
  * and began at most 12 h before. Incidents outside of the replayed stretch are left out.
  */
-export function scoreEpisodes(replays: readonly ScoredReplay[]): Score {
-  const tally: Tally = { incidents: 0, found: 0, falseAlarms: 0, onMassDeaths: 0, spanMs: 0, delaysMs: [], missed: [] };
-  for (const replay of replays) addReplay(tally, replay);
-  const { incidents, found, falseAlarms, onMassDeaths, spanMs, delaysMs, missed } = tally;
-  const groundless = falseAlarms - onMassDeaths;
-  const aWeek = (alarms: number): number => (spanMs === 0 ? 0 : alarms / (spanMs / weekMs));
+export function scoreEpisodes(replays: readonly ScoredReplay[]) {
+  const incidents = replays.flatMap(({ slug, episodes, truth, fromMs, toMs }) =>
+    truth.incidents
+      .filter((incident) => incident.fromMs >= fromMs && incident.fromMs <= toMs)
+      .map((incident) => ({ ...incident, slug, by: episodes.find((episode) => tellsOf(episode, incident)) })),
+  );
+  const alarms = replays.flatMap(({ episodes, truth }) =>
+    episodes
+      .filter((episode) => !truth.incidents.some((incident) => tellsOf(episode, incident)))
+      .map((episode) => truth.massDeaths.some((massDeath) => tellsOf(episode, massDeath))),
+  );
+  const delays = incidents.flatMap(({ fromMs, by }) => (by === undefined ? [] : Math.max(0, by.firedAtMs - fromMs)));
+  const onMassDeaths = alarms.filter(Boolean).length;
+  const groundless = alarms.length - onMassDeaths;
+  const weeks = replays.reduce((sum, { fromMs, toMs }) => sum + Math.max(0, toMs - fromMs), 0) / weekMs;
+  const aWeek = (count: number): number => (weeks === 0 ? 0 : count / weeks);
   return {
-    incidents,
-    found,
-    recall: incidents === 0 ? null : found / incidents,
-    falseAlarms,
+    incidents: incidents.length,
+    found: delays.length,
+    /** 0–1; null without incidents. */
+    recall: incidents.length === 0 ? null : delays.length / incidents.length,
+    /** Episodes without an incident. */
+    falseAlarms: alarms.length,
+    /** The ones that match a real mass death. */
     onMassDeaths,
+    /** The others, which match nothing: false alarms by the narrower definition. */
     groundless,
-    falseAlarmsAWeek: aWeek(falseAlarms),
+    falseAlarmsAWeek: aWeek(alarms.length),
     groundlessAWeek: aWeek(groundless),
-    medianDelayMs: medianOf(delaysMs),
-    missed,
+    /** The median time from the first death of a found incident to its alert; null without one. */
+    medianDelayMs: medianOf(delays),
+    /** Incidents without an episode. */
+    missed: incidents.filter(({ by }) => by === undefined).map(({ by: _by, ...incident }) => incident),
   };
 }
 
-function addReplay(tally: Tally, { slug, episodes, truth, fromMs, toMs }: ScoredReplay): void {
-  const isWithin = (incident: Incident): boolean => incident.fromMs >= fromMs && incident.fromMs <= toMs;
-  const incidents = truth.incidents.filter(isWithin);
-  for (const incident of incidents) {
-    const first = episodes.find((episode) => tellsOf(episode, incident));
-    tally.incidents++;
-    if (first === undefined) tally.missed.push({ ...incident, slug });
-    else {
-      tally.found++;
-      tally.delaysMs.push(Math.max(0, first.firedAtMs - incident.fromMs));
-    }
-  }
-  for (const episode of episodes) {
-    if (truth.incidents.some((incident) => tellsOf(episode, incident))) continue;
-    tally.falseAlarms++;
-    if (truth.massDeaths.some((massDeath) => tellsOf(episode, massDeath))) tally.onMassDeaths++;
-  }
-  tally.spanMs += Math.max(0, toMs - fromMs);
+function tellsOf({ firedAtMs, endsAtMs }: Episode, { fromMs, toMs }: Incident): boolean {
+  return firedAtMs <= toMs + graceMs && endsAtMs >= fromMs && firedAtMs >= fromMs - leadMs;
 }
 
-/** Returns whether an episode matches an incident: it overlaps it or the day after, and began at most 12 h before. */
-export function tellsOf({ firedAtMs, endsAtMs }: Episode, { fromMs, toMs }: Incident): boolean {
-  return firedAtMs <= toMs + graceMs && endsAtMs >= fromMs && firedAtMs >= fromMs - leadMs;
+/** A stretch in which an alert fired, as receivers were notified of it. Epoch ms. */
+export interface Episode {
+  readonly alertId: string;
+  /** Instant at which it was first sent, after `for`. */
+  readonly firedAtMs: number;
+  /** Instant at which it ended, or of the last run while it lasts. */
+  readonly endsAtMs: number;
+  readonly isOpen: boolean;
+}
+
+/** Returns the episodes of a replay. */
+export function episodesOf({ notices, lastAtMs }: Pick<Replay, "notices" | "lastAtMs">): Episode[] {
+  const episodes: Episode[] = [];
+  for (const { alertId, kind, event, atMs } of notices) {
+    const open = episodes.at(-1);
+    if (kind !== "verdict") continue;
+    if (open?.alertId !== alertId)
+      episodes.push({ alertId, firedAtMs: atMs, endsAtMs: lastAtMs ?? atMs, isOpen: true });
+    else if (event === "resolved") episodes.splice(-1, 1, { ...open, endsAtMs: atMs, isOpen: false });
+  }
+  return episodes;
 }

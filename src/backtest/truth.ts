@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { FlatlineError } from "../base/errors.ts";
+import { medianOf } from "../base/numbers.ts";
 import { dayMs } from "../base/time.ts";
 import { issueMessages, readWith } from "../contract/issues.ts";
 import { leastRevivalMs } from "../checks/regret/shares.ts";
@@ -67,7 +68,7 @@ const leastOverMedian = 3;
 const leastShare = 0.5;
 
 /** Returns whether a death was false, by when its asset was first found alive after it (NaN: never). */
-export function isUndone(diedAtMs: number, revivedAtMs: number): boolean {
+function isUndone(diedAtMs: number, revivedAtMs: number): boolean {
   const delayMs = revivedAtMs - diedAtMs;
   return delayMs >= leastRevivalMs && delayMs <= revivedWithinMs;
 }
@@ -88,10 +89,10 @@ export function revivedTruth({ deathAtMs, deathsBefore, revivedAtMs, seenAtMs }:
     known.toMs = atMs;
     days.set(day, known);
   }
-  const median = medianOfDays(
-    [...days.values()].map(({ deaths }) => deaths),
-    seenAtMs,
-  );
+  // Of all days from the first event to the last, those without a death included.
+  const [first, last] = [seenAtMs[0] ?? 0, seenAtMs.at(-1) ?? 0].map((atMs) => Math.floor(atMs / dayMs));
+  const quiet = Array.from({ length: (last ?? 0) - (first ?? 0) + 1 - days.size }, () => 0);
+  const median = medianOf([...quiet, ...Array.from(days.values(), ({ deaths }) => deaths)]) ?? 0;
   const found = [...days].filter(([, { deaths }]) => deaths >= leastUndone && deaths >= leastOverMedian * median);
   const isFalse = ({ deaths, undone }: { readonly deaths: number; readonly undone: number }): boolean =>
     undone >= leastUndone && undone >= leastShare * deaths;
@@ -99,18 +100,6 @@ export function revivedTruth({ deathAtMs, deathsBefore, revivedAtMs, seenAtMs }:
     incidents: joinDays(found.filter(([, day]) => isFalse(day))),
     massDeaths: joinDays(found.filter(([, day]) => !isFalse(day))),
   };
-}
-
-/** Returns the median of all days from the first event to the last, those without a death included. */
-function medianOfDays(counts: number[], seenAtMs: Float64Array): number {
-  const first = seenAtMs[0] ?? 0;
-  const last = seenAtMs.at(-1) ?? first;
-  const days = Math.floor(last / dayMs) - Math.floor(first / dayMs) + 1;
-  const sorted = [...Array.from({ length: Math.max(0, days - counts.length) }, () => 0), ...counts].toSorted(
-    (left, right) => left - right,
-  );
-  const middle = (sorted.length - 1) / 2;
-  return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle)] ?? 0)) / 2;
 }
 
 function joinDays(days: readonly (readonly [number, Incident])[]): Incident[] {

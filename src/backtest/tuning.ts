@@ -40,12 +40,9 @@ export function candidatesOf(one: Watched, fixed: ReadonlySet<string>): readonly
     .flatMap((baseline) =>
       tried("baselineDays", grid.baselineDays, days).flatMap((baselineDays) =>
         tried("warnMultiplier", grid.warnMultiplier, warn).flatMap((warnMultiplier) =>
-          tried("minSpikeCount", grid.minSpikeCount, least).map((minSpikeCount) => ({
-            baseline,
-            baselineDays,
-            warnMultiplier,
-            minSpikeCount,
-          })),
+          tried("minSpikeCount", grid.minSpikeCount, least).map((minSpikeCount) => {
+            return { baseline, baselineDays, warnMultiplier, minSpikeCount };
+          }),
         ),
       ),
     );
@@ -77,6 +74,8 @@ export interface Choice<Point extends TuningPoint = TuningPoint> {
 
 // A stricter rule has to find most of the incidents of the other one.
 const leastShareAtFail = 0.75;
+const sameAtFail = ({ baseline, count, thresholds }: TuningPoint): string =>
+  [baseline, count, thresholds.windowHours, thresholds.baselineDays, thresholds.minSpikeCount].join(" ");
 // The levels are as far apart as the defaults: a fail just above the warning tells nothing more.
 const leastTimesWarn = 2;
 
@@ -109,7 +108,7 @@ export function chooseCandidate<Point extends TuningPoint>(
     advised === undefined ? null : recallOf(advised) >= recallOf(warn) && advised.score.groundlessAWeek <= mostAsLoud;
   const stricter = points.filter(
     (point) =>
-      isSameBut(point, warn) &&
+      sameAtFail(point) === sameAtFail(warn) &&
       point.thresholds.warnMultiplier >= leastTimesWarn * warn.thresholds.warnMultiplier &&
       recallOf(point) >= leastShareAtFail * recallOf(warn),
   );
@@ -124,16 +123,6 @@ export function isAdvice({ baseline, thresholds }: TuningPoint): boolean {
 
 const advisedSettings = ["baselineDays", "warnMultiplier", "minSpikeCount"] as const;
 
-function isSameBut(left: TuningPoint, right: TuningPoint): boolean {
-  return (
-    left.baseline === right.baseline &&
-    left.count === right.count &&
-    left.thresholds.windowHours === right.thresholds.windowHours &&
-    left.thresholds.baselineDays === right.thresholds.baselineDays &&
-    left.thresholds.minSpikeCount === right.thresholds.minSpikeCount
-  );
-}
-
 function byRecall(left: TuningPoint, right: TuningPoint): number {
   return recallOf(right) - recallOf(left) || byAdvice(left, right) || byLoudness(left, right);
 }
@@ -144,10 +133,7 @@ function byAdvice(left: TuningPoint, right: TuningPoint): number {
   return here.differing - there.differing || here.distance - there.distance;
 }
 
-function fromAdvice({ baseline, count, thresholds }: TuningPoint): {
-  readonly differing: number;
-  readonly distance: number;
-} {
+function fromAdvice({ baseline, count, thresholds }: TuningPoint) {
   const names = [...advisedSettings, "windowHours"] as const;
   const distances = names.map((name) => Math.abs(Math.log(thresholds[name] / advice.thresholds[name])));
   return {

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { runCli } from "../../../test/support/program/cli-run.ts";
-import { episodesOf } from "../../backtest/episodes.ts";
+import { episodesOf } from "../../backtest/score.ts";
 import type { EventRecord } from "../../backtest/event-record.ts";
 import { Replay } from "../../backtest/replay.ts";
 import { scoreEpisodes } from "../../backtest/score.ts";
