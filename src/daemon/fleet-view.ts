@@ -11,23 +11,7 @@ import type { Bus } from "./ground.ts";
 import { createStoreWatch } from "./store-watch.ts";
 
 /** The checks of the whole fleet as metrics and pages show them; and whether the store is there. */
-export interface FleetView {
-  start(): void;
-  stop(): Promise<void>;
-  /** Shows every check as it is stored, and no others. */
-  showAll(): void;
-  /** Runs were recorded. */
-  note(states: readonly CheckState[]): void;
-  /** Gives the metrics the states of the checks that ran since the last call: a scrape pays for its lines, not each run. */
-  showNoted(): void;
-  /** A run was over, and the store would not take it. */
-  noteUnrecorded(check: CheckKey, durationSeconds: number): void;
-  isStoreAway(): boolean;
-  /** Returns what is wrong with the store's file, in words; null when nothing is. */
-  storeProblem(): string | null;
-  /** Returns what has stalled for a reason of its own, in words: a loop that waits for an unavailable database has not. */
-  stalled(loops: Readonly<Record<string, Loop>>): string[];
-}
+export type FleetView = ReturnType<typeof createFleetView>;
 
 export interface FleetViewOptions {
   readonly store: Store;
@@ -44,7 +28,7 @@ const bearableMs = 10 * secondMs;
 const settledMs = 30 * secondMs;
 
 /** Creates a view that shows nothing before `showAll`. */
-export function createFleetView(options: FleetViewOptions): FleetView {
+export function createFleetView(options: FleetViewOptions) {
   const { states, clock, metrics, bus } = options;
   const watch = createStoreWatch({
     ...options,
@@ -59,6 +43,7 @@ export function createFleetView(options: FleetViewOptions): FleetView {
   /** Ran since the metrics last showed them, by key. */
   const noted = new Map<string, CheckKey>();
 
+  /** Runs were recorded. */
   function note(changed: readonly CheckState[]): void {
     for (const state of changed) {
       const key = checkKey(state);
@@ -69,6 +54,7 @@ export function createFleetView(options: FleetViewOptions): FleetView {
     if (changed.length > 0) bus.emit("stored", "runs");
   }
 
+  /** Gives the metrics the states of the checks that ran since the last call: a scrape pays for its lines, not each run. */
   function showNoted(): void {
     for (const { check, slug } of noted.values()) {
       const shown = states.of(check, slug);
@@ -77,6 +63,7 @@ export function createFleetView(options: FleetViewOptions): FleetView {
     noted.clear();
   }
 
+  /** Shows every check as it is stored, and no others. */
   function showAll(): void {
     overdue.clear();
     noted.clear();
@@ -101,6 +88,7 @@ export function createFleetView(options: FleetViewOptions): FleetView {
       if (state.nextDueAtMs <= nowMs && !overdue.has(checkKey(state))) noteUnrecorded(state, 0);
   }
 
+  /** A run was over, and the store would not take it. */
   function noteUnrecorded(check: CheckKey, durationSeconds: number): void {
     const report = unrecorded(check, clock.nowMs());
     // The noted result is of an earlier run: the failure is newer.
@@ -112,18 +100,21 @@ export function createFleetView(options: FleetViewOptions): FleetView {
 
   const storeProblem = (): string | null => watch.problem()?.message ?? null;
   return {
-    start: () => watch.start(),
-    stop: () => watch.stop(),
+    start: watch.start,
+    stop: watch.stop,
     showAll,
     note,
     showNoted,
     noteUnrecorded,
-    isStoreAway: () => watch.isAway(),
+    isStoreAway: watch.isAway,
+    /** Returns what is wrong with the store's file, in words; null when nothing is. */
     storeProblem,
-    stalled: (loops) => {
+    /** Returns what has stalled for a reason of its own, in words: a loop that waits for an unavailable database has not. */
+    stalled: (loops: Readonly<Record<string, { isStalled(): boolean }>>): string[] => {
       const problem = storeProblem();
       if (problem !== null) return [problem];
-      return watch.backForMs() < settledMs ? [] : stalledLoops(loops);
+      if (watch.backForMs() < settledMs) return [];
+      return Object.entries(loops).flatMap(([name, loop]) => (loop.isStalled() ? `the ${name} has stalled` : []));
     },
   };
 }
@@ -138,15 +129,6 @@ function unrecorded({ check, slug }: CheckKey, nowMs: number): CheckReport & { r
     severity: "unknown",
     error: { reason: "store", message: "the store could not be reached" },
   };
-}
-
-interface Loop {
-  isStalled(): boolean;
-}
-
-/** Returns which of the loops has stalled, in words; empty: all is well. */
-function stalledLoops(loops: Readonly<Record<string, Loop>>): string[] {
-  return Object.entries(loops).flatMap(([name, loop]) => (loop.isStalled() ? [`the ${name} has stalled`] : []));
 }
 
 /** Says once, when every check that was due at the start has run, how all of them are. */

@@ -14,12 +14,12 @@ import { boundReport } from "../contract/result-bounds.ts";
 import { runCheck, runRound, type OpenRun } from "../monitor/run-check.ts";
 import type { ReceiverDeps } from "../receivers/kind.ts";
 import { createReceiver } from "../receivers/receivers.ts";
+import { createWebhookSigner } from "../receivers/webhook/signature.ts";
 import type { SpikeRule } from "../service/local-evaluation.ts";
 import type { Board } from "../store/runs/board.ts";
 import type { Parts } from "./parts.ts";
 import { createSource, ruleOf, type Source, type SourceDeps } from "./source.ts";
 import { alertingSettings, checkTargets } from "./targets.ts";
-import { lookSettingsOf } from "./look-settings.ts";
 
 /** Everything that is made from one configuration; a reload replaces it as a whole. */
 export interface Applied extends Source {
@@ -40,19 +40,7 @@ export interface Applied extends Source {
 }
 
 /** The configuration that holds now, wired. */
-export interface Runtime {
-  current(): Applied;
-  /** Takes `config` from now on. @throws FlatlineError when a receiver or the source cannot be made: then nothing changes */
-  replace(config: Config): void;
-  /** Goes back to what held before a replacement that could not be applied. */
-  restore(applied: Applied): void;
-  /** Runs a check by the source that holds now, and answers at most `maxReportBytes` (contract/result-bounds.ts); never rejects. */
-  run(target: CheckTarget, signal: AbortSignal): Promise<CheckReport>;
-  /** As `run`, for a probe. */
-  probe(target: CheckTarget, signal: AbortSignal): Promise<CheckReport>;
-  /** Runs these as a round: of each its report, or what is left of its run; never rejects. */
-  runRound(targets: readonly CheckTarget[], signal: AbortSignal): Promise<readonly (CheckReport | OpenRun)[]>;
-}
+export type Runtime = ReturnType<typeof createRuntime>;
 
 export interface RuntimeDeps extends Pick<SourceDeps, "clock" | "random" | "version" | "onRequest" | "openLocal"> {
   readonly logger: Logger;
@@ -61,22 +49,32 @@ export interface RuntimeDeps extends Pick<SourceDeps, "clock" | "random" | "vers
 }
 
 /** Wires `config` over the parts that outlive a reload. */
-export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps): Runtime {
+export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps) {
   let applied = wire(config, parts, deps);
   return {
-    current: () => applied,
-    replace: (next) => {
+    current: (): Applied => applied,
+    /** Takes `next` from now on. @throws FlatlineError when a receiver or the source cannot be made: then nothing changes */
+    replace: (next: Config): void => {
       // Without those before them: settings of all reloads would be kept.
       const { before: _older, ...settings } = applied.settings;
       const before = { settings, untilMs: deps.clock.nowMs() };
       applied = wire(withFixedParts(next, applied.config, deps.logger), parts, deps, before);
     },
-    restore: (before) => {
+    /** Goes back to what held before a replacement that could not be applied. */
+    restore: (before: Applied): void => {
       applied = before;
     },
-    run: async (target, signal) => boundReport(await runCheck(target, applied.checkDeps, signal)),
-    probe: async (target, signal) => boundReport(await runCheck(target, applied.probeDeps, signal)),
-    runRound: async (targets, signal) => {
+    /** Runs a check by the source that holds now, and answers at most `maxReportBytes` (contract/result-bounds.ts); never rejects. */
+    run: async (target: CheckTarget, signal: AbortSignal): Promise<CheckReport> =>
+      boundReport(await runCheck(target, applied.checkDeps, signal)),
+    /** As `run`, for a probe. */
+    probe: async (target: CheckTarget, signal: AbortSignal): Promise<CheckReport> =>
+      boundReport(await runCheck(target, applied.probeDeps, signal)),
+    /** Runs these as a round: of each its report, or what is left of its run; never rejects. */
+    runRound: async (
+      targets: readonly CheckTarget[],
+      signal: AbortSignal,
+    ): Promise<readonly (CheckReport | OpenRun)[]> => {
       const runs = await runRound(targets, applied.checkDeps, signal);
       return runs.map((run) =>
         typeof run === "function" ? async (ending) => boundReport(await run(ending)) : boundReport(run),
@@ -142,4 +140,16 @@ function linkSigner(config: Config): NonNullable<ReceiverDeps["signLink"]> | nul
   if (linkSecret === null || externalUrl === null) return null;
   return (incident, receiver, nowMs) =>
     pageUrl(externalUrl, signActLink(linkSecret, { incident, receiver, expiresAtMs: nowMs + linkLifeMs }));
+}
+
+/** Returns what second opinions are made with; null: none is configured. */
+function lookSettingsOf({ secondOpinion, organizations }: Config): LookSettings | null {
+  if (secondOpinion === null) return null;
+  const { url, file, timeoutMs, secret } = secondOpinion.verifier;
+  const signer = createWebhookSigner([secret ?? []].flat());
+  return {
+    ...secondOpinion,
+    verifier: url === null ? { file: file ?? "" } : { url, timeoutMs, sign: (message) => signer.headers(message) },
+    sentinelsOf: (slug) => organizations.find((one) => one.slug === slug)?.sentinel.assets ?? [],
+  };
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { isSpike } from "../checks/checks.ts";
 import { secondMs } from "../base/time.ts";
 import { Secret } from "../base/secret.ts";
@@ -16,7 +17,6 @@ import { createStandby } from "../web/standby.ts";
 import { createWeb, type WebAddress } from "../web/web.ts";
 import type { Alerting } from "./alerting.ts";
 import type { Checking } from "./checking.ts";
-import { connectionLimit } from "./connection-limits.ts";
 import { createFleetGauges } from "./fleet-gauges.ts";
 import { createVersion, type AppDeps, type Ground, type Part } from "./ground.ts";
 import { offerLocalToken } from "./local-token.ts";
@@ -32,7 +32,7 @@ export interface ServingOptions {
   readonly checking: Checking;
   readonly alerting: Alerting;
   readonly upkeep: Upkeep;
-  readonly standby: Pick<StandingBy, "end">;
+  readonly standby: Pick<ReturnType<typeof createStandingBy>, "end">;
   readonly isStarted: () => boolean;
   readonly reload: (author: Actor) => Promise<void>;
 }
@@ -40,6 +40,8 @@ export interface ServingOptions {
 // Time for requests that are still running when the work has ended.
 const webGraceMs = 1_000;
 const localTokenBytes = 32;
+// Each connection takes some ten kilobytes before its first request; containers often have a million descriptors.
+const mostConnections = 4_096;
 /** The time that a run may wait for its place, beyond the run itself. */
 const runNowMarginMs = 10 * secondMs;
 
@@ -164,18 +166,23 @@ export async function createServing(ground: Ground, options: ServingOptions) {
   return { ...part, web, address: () => address };
 }
 
-/** Answers requests while another process writes to the store. */
-interface StandingBy {
-  readonly begin: (holder: string) => void;
-  readonly end: () => Promise<void>;
+/**
+ * Returns how many connections the server takes: at most half of the process's descriptors, so that deliveries, sources and
+ * the store always find one. Where the system does not report how many there are (it does on Linux), this limit is all.
+ */
+async function connectionLimit(): Promise<number> {
+  const text = await readFile("/proc/self/limits", "utf8").catch(() => "");
+  const found = /^Max open files +(\d+)/m.exec(text)?.[1];
+  const descriptors = found === undefined ? Infinity : Number(found);
+  return Math.min(mostConnections, Math.floor(descriptors / 2));
 }
 
-/** Creates the standby of a daemon that cannot start yet. */
+/** Creates what answers requests while another process writes to the store. */
 export function createStandingBy(
   { server }: Pick<Config, "server">,
   deps: Pick<AppDeps, "logger" | "nodeVersion" | "transport" | "version">,
   stop: StopSequence,
-): StandingBy {
+) {
   let listening: Promise<void> | null = null;
   const standby = createStandby(deps);
 
@@ -190,11 +197,11 @@ export function createStandingBy(
   }
 
   return {
-    begin: (holder) => {
+    begin: (holder: string): void => {
       stop.doors.add("web of the standby", () => standby.close());
       listening = listen(holder);
     },
-    end: async () => {
+    end: async (): Promise<void> => {
       await listening;
       if (listening !== null) await standby.close();
     },

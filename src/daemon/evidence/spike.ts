@@ -1,7 +1,6 @@
 import type { Logger } from "../../base/logger.ts";
 import { dayMs, type Clock } from "../../base/time.ts";
 import { deathsBeginAtMs } from "../../alerting/decide/gate.ts";
-import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { Interval } from "../../contract/liveness-counts.ts";
 import { assetTypeAttribute, type ValueCounts } from "../../evidence/attribution.ts";
 import { withEvidence, type SpikeFacts } from "../../evidence/enrichment.ts";
@@ -49,15 +48,21 @@ export function createSpikeEvidence(options: SpikeEvidenceOptions): Evidence {
     try {
       const nowMs = Date.parse(result.generatedAt);
       const { windowStartMs, endMs } = spikeWindow(nowMs, thresholds);
-      const interval = { afterMs: windowStartMs, untilMs: endMs };
-      const count: CountKind = result.observed["counting"] === "assets" ? "assets" : "deaths";
-      const ask = { slug, window: interval, thresholds, nowMs, count };
+      const { counting, expectedCount } = result.observed;
+      const ask: Ask = {
+        slug,
+        interval: { afterMs: windowStartMs, untilMs: endMs },
+        thresholds,
+        nowMs,
+        count: counting === "assets" ? "assets" : "deaths",
+        expectedCount: typeof expectedCount === "number" ? expectedCount : 0,
+      };
       const counts = await readCounts(store, ask, bounded);
-      const regret = await readRegret(store, { slug, interval }, bounded);
-      const minutes = await readMinutes(store, { slug, interval, count });
-      const inWindow = await findOnset(store, result, { slug, interval, count, minutes });
+      const regret = await readRegret(store, ask, bounded);
+      const minutes = await readMinutes(store, ask);
+      const inWindow = await findOnset(store, ask, minutes);
       const onset = board === null ? inWindow : keptOnset(board, slug, windowStartMs, inWindow);
-      const excess = await findExcess(store, result, { slug, interval, minutes, thresholds, onsetAtMs: onset, nowMs });
+      const excess = await findExcess(store, ask, minutes, onset);
       return withEvidence(found, {
         counts,
         regret,
@@ -74,19 +79,20 @@ export function createSpikeEvidence(options: SpikeEvidenceOptions): Evidence {
   };
 }
 
-/** The deaths of a question for counts, and those that they are compared with. */
-interface CountsAsk {
+/** What is asked: of which organization, in which window, and what its result says. */
+interface Ask {
   readonly slug: string;
-  readonly window: Interval;
+  readonly interval: Interval;
   readonly thresholds: SpikeThresholds;
   readonly nowMs: number;
   readonly count: CountKind;
+  readonly expectedCount: number;
 }
 
 /** Deaths by asset type and attribute, of the window and of the quiet days before; asset types from the sums alone. */
 async function readCounts(
   { events, evidence, alerts }: Pick<StoreParts, "events" | "evidence" | "alerts">,
-  { slug, window, thresholds, nowMs, count }: CountsAsk,
+  { slug, interval: window, thresholds, nowMs, count }: Ask,
   signal: AbortSignal,
 ): Promise<SpikeFacts["counts"]> {
   // The deaths of a broken checker are never usual.
@@ -120,7 +126,7 @@ const mostAssets = 200_000;
 /** Which of the deaths were found alive since; null: there are too many assets to count. */
 async function readRegret(
   { evidence }: Pick<StoreParts, "evidence">,
-  ask: { readonly slug: string; readonly interval: Interval },
+  ask: Ask,
   signal: AbortSignal,
 ): Promise<Regret | null> {
   const counter = new RegretCounter(mostAssets);
@@ -137,27 +143,16 @@ function typeValues(types: readonly AssetTypeCounts[]): ValueCounts[] {
   );
 }
 
-interface MinutesAsk {
-  readonly slug: string;
-  readonly interval: Interval;
-  readonly count: CountKind;
-}
-
 type Minutes = Awaited<ReturnType<EvidenceStore["deathMinutes"]>>;
 
 /** Deaths, or the assets that newly died: those that die every day would put a burst at the beginning of every window. */
-function readMinutes({ evidence }: Pick<StoreParts, "evidence">, ask: MinutesAsk): Promise<Minutes> {
+function readMinutes({ evidence }: Pick<StoreParts, "evidence">, ask: Ask): Promise<Minutes> {
   return ask.count === "assets" ? evidence.newlyDeadMinutes(ask) : evidence.deathMinutes(ask);
 }
 
-async function findOnset(
-  store: Pick<StoreParts, "evidence">,
-  { observed }: HealthcheckResult,
-  ask: MinutesAsk & { readonly minutes: Minutes },
-): Promise<number | null> {
-  const { interval, count, minutes: buckets } = ask;
+async function findOnset(store: Pick<StoreParts, "evidence">, ask: Ask, buckets: Minutes): Promise<number | null> {
+  const { interval, count, expectedCount } = ask;
   const windowMs = interval.untilMs - interval.afterMs;
-  const expectedCount = typeof observed["expectedCount"] === "number" ? observed["expectedCount"] : 0;
   if (count === "deaths") return onsetAtMs({ buckets, windowMs, expectedCount });
   // Most assets that are expected to die may have died the day before, too.
   const before = { afterMs: interval.afterMs - windowMs, untilMs: interval.afterMs };
@@ -165,30 +160,17 @@ async function findOnset(
   return onsetAtMs({ buckets, windowMs, expectedCount: Math.min(expectedCount, newBefore) });
 }
 
-interface ExcessAsk extends Omit<MinutesAsk, "count"> {
-  readonly minutes: Minutes;
-  readonly thresholds: SpikeThresholds;
-  readonly onsetAtMs: number | null;
-  readonly nowMs: number;
-}
-
 async function findExcess(
   store: Pick<StoreParts, "evidence">,
-  { observed }: HealthcheckResult,
-  ask: ExcessAsk,
+  { slug, interval, thresholds, expectedCount, nowMs }: Ask,
+  buckets: Minutes,
+  onset: number | null,
 ): Promise<SpikeFacts["excess"]> {
-  const { slug, interval, minutes, thresholds, onsetAtMs: onset, nowMs } = ask;
   const windowMs = interval.untilMs - interval.afterMs;
-  const { expectedCount } = observed;
-  const before = { afterMs: (onset ?? interval.afterMs) - pausesMs, untilMs: onset ?? interval.afterMs };
-  return excessOf({
-    buckets: minutes,
-    windowMs,
-    expectedCount: typeof expectedCount === "number" ? expectedCount : 0,
-    warnMultiplier: thresholds.warnMultiplier,
-    longestPauseMs: longestPauseOf(await store.evidence.deathMinutes({ slug, interval: before })),
-    nowMs,
-  });
+  const untilMs = onset ?? interval.afterMs;
+  const before = await store.evidence.deathMinutes({ slug, interval: { afterMs: untilMs - pausesMs, untilMs } });
+  const { warnMultiplier } = thresholds;
+  return excessOf({ buckets, windowMs, expectedCount, warnMultiplier, longestPauseMs: longestPauseOf(before), nowMs });
 }
 
 /** Returns the opinion of the open incident that the organization's spike belongs to. */
