@@ -16,11 +16,6 @@ import type { AskFlags, CliContext } from "../context.ts";
 /** What commands ask of the platform. */
 export type AskedPlatform = Pick<PlatformApi, "listReports" | "reviewProposal">;
 
-export interface PlatformOptions {
-  readonly slug: string | undefined;
-  readonly onIgnoredFilter?: NonNullable<RemoteSourceDeps["onIgnoredFilter"]>;
-}
-
 /**
  * Lets `work` ask the configured source: the service over HTTP with the key of `slug`, or the embedded one as a customer's key
  * of `slug` (CONTRACT 9). @throws usage if `slug` is required, and as askApi
@@ -29,8 +24,9 @@ export async function askPlatform<Answer>(
   config: Config,
   flags: AskFlags,
   context: CliContext,
-  { slug, onIgnoredFilter }: PlatformOptions,
+  slug: string | undefined,
   work: (api: AskedPlatform) => Promise<Answer>,
+  onIgnoredFilter?: RemoteSourceDeps["onIgnoredFilter"],
 ): Promise<Answer> {
   const { source, organizations } = config;
   const [first, second] = organizations;

@@ -2,7 +2,9 @@ import { InvalidArgumentError, type Command } from "commander";
 
 import { askPlatform, type AskedPlatform } from "./access.ts";
 import { FlatlineError } from "../../base/errors.ts";
+import { secondMs } from "../../base/time.ts";
 import { choicesText } from "../../contract/issues.ts";
+import { walkReports } from "../../contract/report-pages.ts";
 import {
   approveLabels,
   rejectReasons,
@@ -15,9 +17,15 @@ import {
 import { loadCommandConfig, loadFleetConfig } from "../command-config.ts";
 import { askYesNo } from "../questions.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
-import { findProposal, type FoundProposal } from "./proposal-lookup.ts";
-import { readReview, requestOf, type ReviewFlags } from "./review-flags.ts";
+import { describeAsset, viewReport, type ProposalView, type ReportView } from "./report-view.ts";
+import { readReview, type ReviewFlags, type WantedReview } from "./review-flags.ts";
 import { printable } from "../table.ts";
+
+/** A proposal of the review queue, as shown to people. */
+interface FoundProposal {
+  readonly report: ReportView;
+  readonly proposal: ProposalView;
+}
 
 /** `flatline proposals review ID` */
 export const registerProposals: RegisterCommand = (program: Command, context: CliContext): void => {
@@ -71,8 +79,8 @@ async function review(id: string, flags: ReviewFlags, context: CliContext): Prom
   const { config } = await loadFleetConfig(flags.config, context);
   // Twice: nobody is kept from the store while a person thinks.
   const ask = <Answer>(work: (api: AskedPlatform) => Promise<Answer>): Promise<Answer> =>
-    askPlatform(config, flags, context, { slug: flags.slug }, work);
-  const found = await ask((api) => findProposal(api, wanted, context));
+    askPlatform(config, flags, context, flags.slug, work);
+  const found = await ask((api) => findProposal(api, wanted.request, context));
   const request = requestOf(wanted, found);
   context.stderr.write(describeReview(request, found, config.source.isLocal));
   const isWanted = !isInteractive || (await askYesNo("Send it? [y/N] ", context));
@@ -81,26 +89,60 @@ async function review(id: string, flags: ReviewFlags, context: CliContext): Prom
     context.setExitCode(1);
     return;
   }
-  await ask((api) => send(api, request, flags, context, found));
-}
-
-async function send(
-  api: AskedPlatform,
-  request: ReviewRequest,
-  flags: ReviewFlags,
-  context: CliContext,
-  found: FoundProposal | null,
-): Promise<void> {
   // Without the signal: Ctrl-C cannot undo a review that was sent, it would only lose the answer.
-  const outcome = await api.reviewProposal(request);
+  const outcome = await ask((api) => api.reviewProposal(request));
   const text = flags.json === true ? JSON.stringify(outcome) : describeOutcome(request, outcome, found);
   context.stdout.write(`${text}\n`);
+}
+
+// A queue that takes longer to read is too long to be useful.
+const lookupTimeoutMs = 60 * secondMs;
+
+/**
+ * Finds the proposal in the customer review queue, read-only. Returns null and explains on stderr if it is not there or the
+ * queue cannot be read: the service decides about the review anyway.
+ */
+async function findProposal(
+  api: AskedPlatform,
+  { proposalId, slug }: WantedReview["request"],
+  { clock, signal, stderr }: CliContext,
+): Promise<FoundProposal | null> {
+  const query = { needsCustomerReview: true, ...(slug === undefined ? {} : { slug }) };
+  try {
+    for await (const report of walkReports(api, query, { signal: clock.timeout(lookupTimeoutMs, signal) })) {
+      const view = viewReport(report);
+      const proposal = view.proposals.find(({ id }) => id === proposalId);
+      if (proposal === undefined) continue;
+      // A report is listed if any of its proposals is queued; this one may have been decided before.
+      if (proposal.needsCustomerReview === false) {
+        const state = proposal.decision ?? "answered";
+        stderr.write(
+          `proposal ${proposalId} is not in the review queue: its state in report ${view.id ?? "without an id"} is ${state}\n`,
+        );
+        return null;
+      }
+      return { report: view, proposal };
+    }
+    stderr.write(`proposal ${proposalId} is not in the review queue\n`);
+  } catch (error) {
+    if (!(error instanceof FlatlineError)) throw error;
+    stderr.write(`the review queue could not be read: ${error.message}\n`);
+  }
+  return null;
+}
+
+/** Returns the request, with the given asset or the one that was found. @throws usage without either */
+function requestOf({ request, assetId }: WantedReview, found: FoundProposal | null): ReviewRequest {
+  const { proposalId, ...body } = request;
+  const chosen = assetId ?? found?.proposal.asset.id;
+  if (chosen !== undefined) return { proposalId, assetId: chosen, ...body };
+  throw new FlatlineError("usage", "--asset-id is needed: the proposal is not in the review queue that could be read");
 }
 
 function describeOutcome(request: ReviewRequest, outcome: ReviewOutcome, found: FoundProposal | null): string {
   const { decision } = outcome.review as { readonly decision?: unknown };
   const status = typeof decision === "string" ? decision : "reviewed";
-  const asset = found === null || found.asset === "" ? `asset ${request.assetId}` : found.asset;
+  const asset = (found === null ? "" : describeAsset(found.proposal)) || `asset ${request.assetId}`;
   const effect = outcome.watchlisted ? `; ${asset} is on the watchlist` : "";
   return printable(`proposal ${request.proposalId}: ${status}${effect}`);
 }
@@ -137,21 +179,21 @@ function describeReview(request: ReviewRequest, found: FoundProposal | null, isO
   return `${lines.map(printable).join("\n")}\n`;
 }
 
-function describeFound({ proposalId, assetId }: ReviewRequest, { report, proposal, asset }: FoundProposal): string[] {
+function describeFound({ proposalId, assetId }: ReviewRequest, { report, proposal }: FoundProposal): string[] {
+  const { organization, title, status, source, createdAt } = report;
   const facts = [
-    report.organization?.slug === undefined || report.organization.slug === null
-      ? null
-      : `organization ${report.organization.slug}`,
-    report.title,
-    report.status,
-    report.source === undefined || report.source === null ? null : `from ${report.source}`,
-    report.createdAt === undefined || report.createdAt === null ? null : `created ${report.createdAt}`,
-  ].filter((fact) => fact !== null && fact !== undefined);
-  const { id, status } = proposal.asset;
-  const isOther = id !== assetId;
+    organization?.slug && `organization ${organization.slug}`,
+    title,
+    status,
+    source && `from ${source}`,
+    createdAt && `created ${createdAt}`,
+  ].filter((fact) => fact !== undefined);
+  const { asset } = proposal;
   return [
     `Proposal ${proposalId} of report ${report.id ?? "without an id"}${facts.length === 0 ? "" : `: ${facts.join(", ")}`}`,
-    `  asset ${id}: ${asset}${status === undefined || status === null ? "" : `, ${status}`}`,
-    ...(isOther ? [`  NOT the asset ${assetId} that you decided about: the service will refuse this.`] : []),
+    `  asset ${asset.id}: ${describeAsset(proposal)}${asset.status === undefined ? "" : `, ${asset.status}`}`,
+    ...(asset.id === assetId
+      ? []
+      : [`  NOT the asset ${assetId} that you decided about: the service will refuse this.`]),
   ];
 }

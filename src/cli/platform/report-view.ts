@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Report } from "../../contract/reports.ts";
 
-const text = z.union([z.string(), z.number()]).transform(String).nullish().catch(undefined);
-const assetSchema = z.looseObject({ id: z.number(), type: text, content: text, status: text });
+// What is null, or of another type, is not shown.
+const text = z.union([z.string(), z.number()]).transform(String).optional().catch(undefined);
 
 /**
  * The fields of a report that are shown; a service may omit everything except the proposals' ids (CONTRACT 9, the client).
@@ -20,7 +20,7 @@ const viewSchema = z.looseObject({
         id: z.number(),
         decision: text,
         needsCustomerReview: z.boolean().optional().catch(undefined),
-        asset: assetSchema,
+        asset: z.looseObject({ id: z.number(), type: text, content: text, status: text }),
       }),
     )
     .default([]),
@@ -28,20 +28,13 @@ const viewSchema = z.looseObject({
 
 export type ReportView = z.infer<typeof viewSchema>;
 export type ProposalView = ReportView["proposals"][number];
-export type AssetView = ProposalView["asset"];
 
 /** Returns the report with every field as text; missing fields and those of another type are absent. */
 export function viewReport(report: Report): ReportView {
   return viewSchema.parse(report);
 }
 
-/** Describes one asset in a line. */
-export function describeAsset({ type, content }: Partial<Pick<AssetView, "type" | "content">>): string {
-  return [type, content].filter((part) => part !== undefined && part !== null).join(" ");
-}
-
-/** Describes a proposal: `301 queued`, `302 REJECT`. */
-export function describeProposal({ id, decision, needsCustomerReview }: ProposalView): string {
-  const state = needsCustomerReview === true ? "queued" : decision;
-  return [id, state].filter((part) => part !== undefined && part !== null).join(" ");
+/** Describes the asset of a proposal in a line. */
+export function describeAsset({ asset: { type = "", content = "" } }: ProposalView): string {
+  return `${type} ${content}`.trim();
 }

@@ -4,18 +4,12 @@ import { askPlatform, type AskedPlatform } from "./access.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { assetTypes } from "../../contract/asset-types.ts";
 import { walkReportPages } from "../../contract/report-pages.ts";
-import {
-  proposalDecisions,
-  reportSources,
-  reportStatuses,
-  type ReportsPage,
-  type ReportsQuery,
-} from "../../contract/reports.ts";
+import { proposalDecisions, reportSources, reportStatuses, type ReportsQuery } from "../../contract/reports.ts";
 import { parseReportsQuery } from "../../contract/report-schemas.ts";
 import { loadFleetConfig } from "../command-config.ts";
 import { createProgressLine, type AskFlags, type CliContext, type RegisterCommand } from "../context.ts";
 import { flagNames } from "./review-flags.ts";
-import { describeAsset, describeProposal, viewReport, type ReportView } from "./report-view.ts";
+import { describeAsset, viewReport, type ReportView } from "./report-view.ts";
 import { renderTable } from "../table.ts";
 
 type QueryFlags = Partial<Record<keyof ReportsQuery, string>>;
@@ -56,8 +50,8 @@ export const registerReports: RegisterCommand = (program: Command, context: CliC
         context.stderr.write(
           `flatline: the service seems to ignore the filter ${name}, an extension of flatline; it is applied here\n`,
         );
-      const options = { slug: query.slug, onIgnoredFilter };
-      await askPlatform(config, flags, context, options, (api) => list(api, query, flags, context));
+      const work = (api: AskedPlatform): Promise<void> => list(api, query, flags, context);
+      await askPlatform(config, flags, context, query.slug, work, onIgnoredFilter);
     });
 };
 
@@ -78,7 +72,10 @@ async function list(api: AskedPlatform, query: ReportsQuery, flags: ListFlags, c
   const listed: ReportView[] = [];
   let cursor: string | undefined;
   try {
-    for await (const page of pagesOf(api, query, flags.all === true, context.signal)) {
+    const { signal } = context;
+    const pages =
+      flags.all === true ? walkReportPages(api, query, { signal }) : [await api.listReports(query, { signal })];
+    for await (const page of pages) {
       if (flags.json === true)
         context.stdout.write(page.reports.map((report) => `${JSON.stringify(report)}\n`).join(""));
       else listed.push(...page.reports.map(viewReport));
@@ -94,24 +91,19 @@ async function list(api: AskedPlatform, query: ReportsQuery, flags: ListFlags, c
     context.stderr.write(`there are more: --all lists them, --cursor ${cursor} the next page\n`);
 }
 
-async function* pagesOf(
-  api: AskedPlatform,
-  query: ReportsQuery,
-  isAll: boolean,
-  signal: AbortSignal,
-): AsyncGenerator<ReportsPage, void, undefined> {
-  if (isAll) yield* walkReportPages(api, query, { signal });
-  else yield await api.listReports(query, { signal });
-}
-
 const columns: Readonly<Record<string, (report: ReportView) => string>> = {
   ID: ({ id }) => id ?? none,
   CREATED: ({ createdAt }) => createdAt ?? none,
   STATUS: ({ status }) => status ?? none,
   SOURCE: ({ source }) => source ?? none,
-  PROPOSALS: ({ proposals }) => proposals.map(describeProposal).join(", "),
+  PROPOSALS: ({ proposals }) =>
+    proposals
+      .map(({ id, decision = "", needsCustomerReview }) =>
+        `${id} ${needsCustomerReview === true ? "queued" : decision}`.trim(),
+      )
+      .join(", "),
   ASSET: ({ proposals: [first, ...more] }) =>
-    first === undefined ? "" : `${describeAsset(first.asset)}${more.length === 0 ? "" : ` +${more.length}`}`,
+    first === undefined ? "" : `${describeAsset(first)}${more.length === 0 ? "" : ` +${more.length}`}`,
   TITLE: ({ title }) => title ?? "",
 };
 

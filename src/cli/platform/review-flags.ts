@@ -3,7 +3,6 @@ import type { ReviewDecision, ReviewRequest } from "../../contract/review.ts";
 import type { NameOf } from "../../contract/issues.ts";
 import { parseReviewRequest } from "../../contract/review-body.ts";
 import type { AskFlags } from "../context.ts";
-import type { FoundProposal } from "./proposal-lookup.ts";
 
 /** Calls the fields of the API as the command line does: `assetId` is `--asset-id`. */
 export const flagNames: NameOf = (field) => (field === "proposalId" ? "ID" : flagOf(field));
@@ -67,35 +66,16 @@ export function readReview(id: string, flags: ReviewFlags): WantedReview {
   const issues = [...(parsed.kind === "issues" ? parsed.issues : []), ...foreign, ...missing];
   if (parsed.kind === "issues" || issues.length > 0)
     throw new FlatlineError("usage", `this review with --decision ${decision} cannot be sent:`, { issues });
-  requireMeant(flags);
-  const { assetId: _assetId, ...request } = parsed.request;
-  return { request, assetId: typeof assetId === "number" ? assetId : null };
-}
-
-/** Returns the request, with the given asset or the one that was found. @throws usage without either */
-export function requestOf({ request, assetId }: WantedReview, found: FoundProposal | null): ReviewRequest {
-  const { proposalId, ...body } = request;
-  const chosen = assetId ?? found?.proposal.asset.id ?? null;
-  if (chosen === null)
+  // It blocks the asset, and REJECT is most likely meant.
+  if (decision === "APPROVE" && label === "False Positive" && flags.yesBlockFalsePositive !== true)
     throw new FlatlineError(
       "usage",
-      "--asset-id is needed: the proposal is not in the review queue that could be read",
+      "APPROVE blocks the asset for every organization, with the label False Positive too: a good asset would be blocked " +
+        "for everyone. To leave it alone, reject the proposal: --decision REJECT --reject-reason no_malicious_activity. " +
+        "If you do mean to block it: --yes-block-false-positive",
     );
-  return { proposalId, assetId: chosen, ...body };
-}
-
-/**
- * Requires confirmation for APPROVE with "False Positive": it blocks the asset, and REJECT is most likely meant.
- * @throws usage
- */
-function requireMeant({ decision, label, yesBlockFalsePositive }: ReviewFlags): void {
-  if (decision !== "APPROVE" || label !== "False Positive" || yesBlockFalsePositive === true) return;
-  throw new FlatlineError(
-    "usage",
-    "APPROVE blocks the asset for every organization, with the label False Positive too: a good asset would be blocked " +
-      "for everyone. To leave it alone, reject the proposal: --decision REJECT --reject-reason no_malicious_activity. " +
-      "If you do mean to block it: --yes-block-false-positive",
-  );
+  const { assetId: _assetId, ...request } = parsed.request;
+  return { request, assetId: typeof assetId === "number" ? assetId : null };
 }
 
 /** Returns the text as an integer if it is one, to be validated by the schema. */
