@@ -1,18 +1,11 @@
-import { Pool, type PoolClient, type QueryResult } from "pg";
+import { Pool, type PoolClient } from "pg";
 
 import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import { driverUrl, postgresPasswords } from "../base/postgres-url.ts";
 import { Secret, redact } from "../base/secret.ts";
-import type { CountQueryText, PostgresTableSource } from "../contract/table-source.ts";
-import { askAgain, mostConnections, stopped, type CountReader } from "./count-reader.ts";
-import {
-  answeredColumns,
-  countStatement,
-  describeStatement,
-  firstEventStatement,
-  type AnsweredColumns,
-  type PostgresStatement,
-} from "./postgres-sql.ts";
+import type { PostgresTableSource } from "../contract/table-source.ts";
+import { askAgain, mostConnections, stopped, type CountReader, type RawRow } from "./count-reader.ts";
+import { countStatement, firstEventStatement, type PostgresStatement } from "./postgres-sql.ts";
 
 /** Reads the user's table in PostgreSQL in read-only transactions, with a timeout on each statement. */
 export function createPostgresReader(source: PostgresTableSource): CountReader {
@@ -30,12 +23,11 @@ export function createPostgresReader(source: PostgresTableSource): CountReader {
   });
   // A broken idle connection is replaced by the next query; without a listener the error would end the process.
   pool.on("error", () => undefined);
-  let columns: Promise<AnsweredColumns> | null = null;
   let closing: Promise<void> | null = null;
 
-  const ask = (statement: PostgresStatement, signal: AbortSignal): Promise<QueryResult<Record<string, unknown>>> =>
+  const ask = (statement: PostgresStatement, signal: AbortSignal): Promise<readonly RawRow[]> =>
     askAgain(
-      () => askOnce(statement, signal),
+      async () => (await askOnce(statement, signal)).rows,
       signal,
       (error) => postgresError(error, secrets),
     );
@@ -65,23 +57,9 @@ export function createPostgresReader(source: PostgresTableSource): CountReader {
     }
   }
 
-  const { events, timeUnit } = source;
-  /** The columns of the operator's query: they are asked for once; after a failure the next query asks again. */
-  const describe = async (query: CountQueryText, signal: AbortSignal): Promise<AnsweredColumns> => {
-    try {
-      const { fields } = await ask(describeStatement(query, timeUnit), signal);
-      return answeredColumns(fields.map(({ name }) => name));
-    } catch (error) {
-      columns = null;
-      throw error;
-    }
-  };
   return {
-    segmentDeaths: async (queries, signal) => {
-      if (events.kind === "query") columns ??= describe(events, signal);
-      return (await ask(countStatement(source, queries, await columns), signal)).rows;
-    },
-    firstEvents: async (table, slugs, signal) => (await ask(firstEventStatement(table, timeUnit, slugs), signal)).rows,
+    segmentDeaths: (queries, signal) => ask(countStatement(source, queries), signal),
+    firstEvents: (table, slugs, signal) => ask(firstEventStatement(table, source.timeUnit, slugs), signal),
     close: () => (closing ??= pool.end()),
   };
 }

@@ -1,4 +1,3 @@
-import { FlatlineError } from "../base/errors.ts";
 import { splitParameters } from "../base/named-parameters.ts";
 import { epochValue, outerBounds, type SegmentQuery } from "./count-reader.ts";
 import type { CountQueryText, TableMapping, TableSource, TimeUnit } from "../contract/table-source.ts";
@@ -8,9 +7,6 @@ export interface PostgresStatement {
   readonly text: string;
   readonly values: readonly unknown[];
 }
-
-/** The column names of the operator's query. */
-export type AnsweredColumns = Readonly<Record<"slug" | "assetType" | "bucket" | "count", string>>;
 
 /** Quotes an identifier (PostgreSQL manual, 4.1.1), with quotes doubled. */
 function quoted(name: string): string {
@@ -29,12 +25,11 @@ function quotedTable(table: string): string {
 export function countStatement(
   { events, timeUnit }: Pick<TableSource, "events" | "timeUnit">,
   queries: readonly SegmentQuery[],
-  answered: AnsweredColumns | null,
 ): PostgresStatement {
   const type = timeType(timeUnit);
   const time = (atMs: number): string => timeValue(atMs, timeUnit);
   const { relation, slug, at, assetType, deaths, isMeant, texts } =
-    events.kind === "table" ? tableParts(events) : queryParts(events, timeUnit, answered, queries);
+    events.kind === "table" ? tableParts(events) : queryParts(events, timeUnit, queries);
   const segments = queries.flatMap(({ slug: of, boundsMs }) =>
     boundsMs.slice(1).map((untilMs, index) => ({ of, segment: index + 1, afterMs: boundsMs[index] ?? 0, untilMs })),
   );
@@ -71,44 +66,19 @@ function tableParts({ table, columns, deadStatuses }: TableMapping) {
 }
 
 /** A bucket counts at its start. */
-function queryParts(
-  source: CountQueryText,
-  timeUnit: TimeUnit,
-  answered: AnsweredColumns | null,
-  queries: readonly SegmentQuery[],
-) {
-  const column = (name: keyof AnsweredColumns): string => `e.${quoted(answered?.[name] ?? name)}`;
-  const count = column("count");
+function queryParts(source: CountQueryText, timeUnit: TimeUnit, queries: readonly SegmentQuery[]) {
+  const isQuoted = source.query.includes('"assetType"');
   return {
     relation: `(\n${boundQuery(source, timeUnit)}\n)`,
-    slug: `${column("slug")}::text`,
-    at: column("bucket"),
-    assetType: `${column("assetType")}::text`,
+    slug: "e.slug::text",
+    at: "e.bucket",
+    // PostgreSQL writes a name in lower case that is not quoted.
+    assetType: `e.${isQuoted ? '"assetType"' : "assettype"}::text`,
     // A row without a number must not count as zero.
-    deaths: `case when count(*) = count(${count}) then sum(${count}) end`,
+    deaths: "case when count(*) = count(e.count) then sum(e.count) end",
     isMeant: "true",
     texts: queries.map(({ slug }) => slug),
   };
-}
-
-/** Builds a query without rows, which returns the columns of the operator's query. */
-export function describeStatement(source: CountQueryText, timeUnit: TimeUnit): PostgresStatement {
-  const text = `select * from (\n${boundQuery(source, timeUnit)}\n) as e limit 0`;
-  return { text, values: [timeValue(0, timeUnit), timeValue(0, timeUnit), []] };
-}
-
-/** Maps the result columns; `assetType` is `assettype` if it was not quoted. @throws api_bad_request */
-export function answeredColumns(names: readonly string[]): AnsweredColumns {
-  const find = (wanted: string): string => {
-    const plain = (name: string): string => name.toLowerCase().replaceAll("_", "");
-    const found = names.find((name) => name === wanted) ?? names.find((name) => plain(name) === plain(wanted));
-    if (found !== undefined) return found;
-    throw new FlatlineError(
-      "api_bad_request",
-      `source.query must return the columns slug, assetType, bucket and count: it has no ${wanted}, only ${names.join(", ")}`,
-    );
-  };
-  return { slug: find("slug"), assetType: find("assetType"), bucket: find("bucket"), count: find("count") };
 }
 
 /** Builds the query for the first event of each slug: one descent each in an index on slug and time. */
