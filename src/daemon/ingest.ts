@@ -156,10 +156,10 @@ export async function openIngest({ store, clock, logger, metrics, isAlone, onCha
         throw error;
       }
     },
-    begin: async ({ name, slugs, rows }, { organizations }) => {
-      refuseForeignSlugs(slugs, organizations);
-      const row = await store.imports.begin({ name, slugs, rows, nowMs: clock.nowMs() });
-      for (const { id, name: other } of active.values()) if (other === name) active.delete(id);
+    begin: async (plan, { organizations }) => {
+      refuseForeignSlugs(plan.slugs, organizations);
+      const row = await store.imports.begin(plan, clock.nowMs());
+      for (const { id, name } of active.values()) if (name === plan.name) active.delete(id);
       active.set(row.id, activeOf(row));
       onChange();
       return row.id;

@@ -78,7 +78,7 @@ async function readJudged(config: Config, slugs: ReadonlySet<string>, deps: Part
     judged: (await alerts.judged()).filter((alert) => slugs.has(alert.slug)),
     fired: [
       ...(await alerts.allLive()).filter(({ state }) => state === "firing"),
-      ...(await alerts.allEnded({ fromMs: 0, limit: mostEnded })),
+      ...(await alerts.ended({ fromMs: 0, limit: mostEnded })),
     ].filter((alert) => slugs.has(alert.slug) && isSpike(alert)),
   }));
   const windowHoursOf = (slug: string): number => windows.get(slug) ?? defaultWindowHours;

@@ -96,7 +96,7 @@ async function readCounts(
   signal: AbortSignal,
 ): Promise<SpikeFacts["counts"]> {
   // The deaths of a broken checker are never usual.
-  const judged = (await alerts.judgedChecker(slug)).flatMap((alert) =>
+  const judged = (await alerts.judged({ verdict: "checker", slug })).flatMap((alert) =>
     alert.check === "dead-asset-spike" && (alert.judgement?.atMs ?? nowMs) <= nowMs
       ? [{ fromMs: deathsBeginAtMs(alert, thresholds.windowHours), toMs: Math.min(alert.end?.atMs ?? nowMs, nowMs) }]
       : [],

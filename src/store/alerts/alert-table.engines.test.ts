@@ -172,12 +172,12 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       await alerts.judge(["d"], { ...said, verdict: "real" });
       const idsOf = (kept: readonly Alert[]): string[] => kept.map(({ id }) => id).toSorted();
 
-      expect(idsOf(await alerts.judgedChecker())).toEqual(["a", "b", "c"]);
-      expect(idsOf(await alerts.judgedChecker("acme"))).toEqual(["a", "b"]);
+      expect(idsOf(await alerts.judged({ verdict: "checker" }))).toEqual(["a", "b", "c"]);
+      expect(idsOf(await alerts.judged({ verdict: "checker", slug: "acme" }))).toEqual(["a", "b"]);
       expect(idsOf(await alerts.judged())).toEqual(["a", "b", "c", "d"]);
       expect((await alerts.judged()).find(({ id }) => id === "b")?.end).toEqual(ended);
       await alerts.judge(["a"], null);
-      expect(idsOf(await alerts.judgedChecker("acme"))).toEqual(["b"]);
+      expect(idsOf(await alerts.judged({ verdict: "checker", slug: "acme" }))).toEqual(["b"]);
     });
   });
 });

@@ -173,10 +173,10 @@ const selectLive = rowStatement<AlertRow>(
     released_at_ms as "releasedAtMs", body from alerts where ends_at_ms is null and (check_name, slug) in (${values})`,
 );
 
-/** The past of one check, from an instant on. */
-export interface PastQuery {
-  readonly check: CheckName;
-  readonly slug: string;
+/** The past, from an instant on [of all checks and organizations]. */
+interface PastQuery {
+  readonly check?: CheckName;
+  readonly slug?: string;
   readonly fromMs: number;
   readonly limit: number;
 }
@@ -186,9 +186,8 @@ export type AlertStore = ReturnType<typeof createAlertStore>;
 /** Alerts that live and that have ended, over the table `alerts`. */
 export function createAlertStore(db: Db<AlertTables & LogTables>, bodiesOf: ReadBodies) {
   const rows = () => db.selectFrom("alerts").select(alertColumns);
-  const living = () => rows().where("endsAtMs", "is", null);
-  const endedSince = (fromMs: number, limit: number) =>
-    rows().where("endsAtMs", ">=", fromMs).orderBy("endsAtMs", "desc").limit(limit);
+  const read = async (query: { readonly execute: () => Promise<readonly AlertRow[]> }): Promise<readonly Alert[]> =>
+    (await query.execute()).map((row) => alertOf(row));
   /** Changes what people said of these, live and ended, whatever their number. */
   const changeAll = async (ids: readonly string[], changed: UpdateObject<AlertTables, "alerts">): Promise<void> => {
     await db
@@ -199,17 +198,13 @@ export function createAlertStore(db: Db<AlertTables & LogTables>, bodiesOf: Read
   };
   return {
     /** The live alerts of all of these, in no order. */
-    liveOf: async (
-      checks: readonly { readonly check: CheckName; readonly slug: string }[],
-    ): Promise<readonly Alert[]> =>
-      (
-        await selectLive(
-          db,
-          checks.map(({ check, slug }) => [check, slug]),
-        )
-      ).map((row) => alertOf(row)),
+    liveOf: (checks: readonly { readonly check: CheckName; readonly slug: string }[]): Promise<readonly Alert[]> => {
+      const keys = checks.map(({ check, slug }) => [check, slug]);
+      return read({ execute: () => selectLive(db, keys) });
+    },
     allLive: async (): Promise<readonly Alert[]> => {
-      const found = await living().orderBy("checkName").orderBy("slug").orderBy("kind").execute();
+      const living = rows().where("endsAtMs", "is", null);
+      const found = await living.orderBy("checkName").orderBy("slug").orderBy("kind").execute();
       const bodies = bodiesOf(found.map(({ body }) => body));
       return found.map((row) => alertOf(row, bodies.get(row.body)));
     },
@@ -245,23 +240,19 @@ export function createAlertStore(db: Db<AlertTables & LogTables>, bodiesOf: Read
       changeAll(alertIds, { judgement: textOf(judgement), verdict: judgement?.verdict ?? null }),
     /** Releases by hand what these hold. */
     release: (alertIds: readonly string[], atMs: number): Promise<void> => changeAll(alertIds, { releasedAtMs: atMs }),
-    /** Returns the alerts of a check that ended since `fromMs`, newest first. */
-    ended: async ({ check, slug, fromMs, limit }: PastQuery): Promise<readonly Alert[]> =>
-      (await endedSince(fromMs, limit).where("checkName", "=", check).where("slug", "=", slug).execute()).map((row) =>
-        alertOf(row),
-      ),
-    /** Returns the alerts of all checks and organizations that ended since `fromMs`, newest first. */
-    allEnded: async ({ fromMs, limit }: { fromMs: number; limit: number }): Promise<readonly Alert[]> =>
-      (await endedSince(fromMs, limit).execute()).map((row) => alertOf(row)),
-    /** Returns every alert, live or ended, that is judged now, whatever the verdict. */
-    judged: async (): Promise<readonly Alert[]> =>
-      (await rows().where("verdict", "is not", null).execute()).map((row) => alertOf(row)),
-    /** Returns every alert, live or ended, that is judged `checker` now, of one organization or of all. */
-    judgedChecker: async (slug?: string): Promise<readonly Alert[]> => {
-      const checkers = rows().where("verdict", "=", "checker");
-      return (await (slug === undefined ? checkers : checkers.where("slug", "=", slug)).execute()).map((row) =>
-        alertOf(row),
-      );
+    /** Returns the alerts that ended since `fromMs`, newest first. */
+    ended: ({ check, slug, fromMs, limit }: PastQuery): Promise<readonly Alert[]> => {
+      let found = rows().where("endsAtMs", ">=", fromMs).orderBy("endsAtMs", "desc").limit(limit);
+      if (check !== undefined) found = found.where("checkName", "=", check);
+      if (slug !== undefined) found = found.where("slug", "=", slug);
+      return read(found);
+    },
+    /** Returns every alert, live or ended, that is judged now [whatever the verdict, of all organizations]. */
+    judged: ({ verdict, slug }: { verdict?: JudgementVerdict; slug?: string } = {}): Promise<readonly Alert[]> => {
+      let found = rows().where("verdict", "is not", null);
+      if (verdict !== undefined) found = found.where("verdict", "=", verdict);
+      if (slug !== undefined) found = found.where("slug", "=", slug);
+      return read(found);
     },
     /**
      * Deletes alerts that ended at or before `beforeMs`, with what was said of them, at most `maxRows` at a time: not those of

@@ -14,6 +14,8 @@ export interface Look {
   readonly isByHand: boolean;
 }
 
+type LookKey = Pick<Look, "incidentNumber" | "number">;
+
 /** What the verifier said of one asset. */
 export interface LookedAt {
   readonly slug: string;
@@ -53,7 +55,7 @@ export function createLookStore(db: Db<LookTables & IncidentTables>) {
       return numInsertedOrUpdatedRows > 0n;
     },
     /** Notes that a look has ended. */
-    end: async ({ incidentNumber, number }: Pick<Look, "incidentNumber" | "number">, atMs: number): Promise<void> => {
+    end: async ({ incidentNumber, number }: LookKey, atMs: number): Promise<void> => {
       await db
         .updateTable("looks")
         .set({ endedAtMs: atMs })
@@ -62,28 +64,14 @@ export function createLookStore(db: Db<LookTables & IncidentTables>) {
         .execute();
     },
     /** Stores the answers of a look, in the order in which it asked. */
-    addAnswers: async (
-      { incidentNumber, number }: Pick<Look, "incidentNumber" | "number">,
-      answers: readonly LookedAt[],
-    ): Promise<void> => {
-      const rows = answers.map(({ slug, asset, assetType, role, answer, detail }, ordinal) => ({
-        incidentNumber,
-        number,
-        ordinal,
-        slug,
-        asset,
-        assetType,
-        role,
-        answer,
-        detail,
-      }));
+    addAnswers: async ({ incidentNumber, number }: LookKey, answers: readonly LookedAt[]): Promise<void> => {
+      const rows = answers.map(({ slug, asset, assetType, role, answer, detail }, ordinal) => {
+        return { incidentNumber, number, ordinal, slug, asset, assetType, role, answer, detail };
+      });
       await db.insertInto("look_answers").values(rows).execute();
     },
     /** The answers of a look, in the order in which it asked. */
-    answersOf: async ({
-      incidentNumber,
-      number,
-    }: Pick<Look, "incidentNumber" | "number">): Promise<readonly LookedAt[]> =>
+    answersOf: ({ incidentNumber, number }: LookKey): Promise<readonly LookedAt[]> =>
       db
         .selectFrom("look_answers")
         .select(["slug", "asset", "assetType", "role", "answer", "detail"])

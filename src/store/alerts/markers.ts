@@ -20,31 +20,20 @@ export function createMarkerStore(db: Db<{ readonly markers: Marker }>) {
     add: async (marker: Marker): Promise<void> => {
       await db.insertInto("markers").values(marker).execute();
     },
-    /**
-     * Returns the markers from `fromMs` to `toMs`, inclusive, oldest first; of one organization also those of all
-     * organizations.
-     */
+    /** Returns the markers from `fromMs` to `toMs`, inclusive, oldest first [of all; of one organization those of all, too]. */
     between: async ({
       fromMs,
       toMs,
       slug,
     }: {
-      readonly fromMs: number;
-      readonly toMs: number;
-      readonly slug?: string;
+      fromMs: number;
+      toMs: number;
+      slug?: string;
     }): Promise<readonly Marker[]> => {
-      const all = db
-        .selectFrom("markers")
-        .selectAll()
-        .where("atMs", ">=", fromMs)
-        .where("atMs", "<=", toMs)
-        .orderBy("atMs")
-        .orderBy("id");
-      const asked =
-        slug === undefined
-          ? all
-          : all.where((where) => where.or([where("slug", "is", null), where("slug", "=", slug)]));
-      return asked.execute();
+      const marked = db.selectFrom("markers").selectAll().where("atMs", ">=", fromMs).where("atMs", "<=", toMs);
+      const all = marked.orderBy("atMs").orderBy("id");
+      if (slug === undefined) return all.execute();
+      return all.where((where) => where.or([where("slug", "is", null), where("slug", "=", slug)])).execute();
     },
     byId: async (id: string): Promise<Marker | null> =>
       (await db.selectFrom("markers").selectAll().where("id", "=", id).executeTakeFirst()) ?? null,

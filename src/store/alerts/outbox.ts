@@ -1,8 +1,7 @@
 import { sql, type Generated, type RawBuilder } from "kysely";
 
-import { dialectOf, inTransaction, rowStatement } from "../engine/dialect.ts";
-import type { PruneLimits } from "../tables.ts";
-import type { Db, RowId } from "../tables.ts";
+import { inTransaction, isAmong, rowStatement } from "../engine/dialect.ts";
+import type { Db, PruneLimits, RowId } from "../tables.ts";
 
 /** Whom deliveries go to, and of whom is known what was queued and told: a receiver, or one of its recipients. */
 export interface Address {
@@ -145,7 +144,7 @@ export function createOutboxStore(db: Db<OutboxTables>) {
         const gone = [...ids("delivered"), ...ids("dropped")];
         if (gone.length > 0) {
           const { rows } = await sql<{ readonly id: string }>`
-            delete from outbox where ${isAmong(db, gone)} and state = 'leased' returning id`.execute(db);
+            delete from outbox where ${isAmong(db, "id", gone)} and state = 'leased' returning id`.execute(db);
           ours.push(...rows.map(({ id }) => id));
         }
         for (const end of ended)
@@ -163,7 +162,9 @@ export function createOutboxStore(db: Db<OutboxTables>) {
     },
     /** Queues what is under way, but for these: nobody delivers it. */
     requeueBut: async (ids: readonly string[]): Promise<void> => {
-      await sql`update outbox set state = 'queued' where state = 'leased' and not (${isAmong(db, ids)})`.execute(db);
+      await sql`update outbox set state = 'queued' where state = 'leased' and not (${isAmong(db, "id", ids)})`.execute(
+        db,
+      );
     },
     /** Returns all entries, oldest first, without their payloads, which may be gigabytes. */
     list: async (): Promise<readonly OutboxEntry[]> =>
@@ -177,7 +178,7 @@ export function createOutboxStore(db: Db<OutboxTables>) {
     eventsOf: async (ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
       // json() is a function of SQLite, and a cast in PostgreSQL.
       const { rows } = await sql<{ id: string; event: string | null }>`
-        select id, json(payload) -> 'alerts' -> 0 ->> 'event' as event from outbox where ${isAmong(db, ids)}`.execute(
+        select id, json(payload) -> 'alerts' -> 0 ->> 'event' as event from outbox where ${isAmong(db, "id", ids)}`.execute(
         db,
       );
       return new Map(rows.flatMap((row) => (row.event === null ? [] : [[row.id, row.event]])));
@@ -318,7 +319,9 @@ async function noteFollowed(db: Db<OutboxTables>, ids: readonly string[]): Promi
     update outbox set is_followed = 1 where seq in (
       select older.seq from outbox as accepted join outbox as older on older.incident_number = accepted.incident_number
         and older.receiver = accepted.receiver and older.recipient = accepted.recipient and older.seq < accepted.seq
-      where accepted.${isAmong(db, ids)} and accepted.state = 'leased' and accepted.incident_number <> 0)`.execute(db);
+      where ${isAmong(db, "accepted.id", ids)} and accepted.state = 'leased' and accepted.incident_number <> 0)`.execute(
+    db,
+  );
 }
 
 /** Queues or gives up what is under way; returns false if it no longer is. */
@@ -337,10 +340,6 @@ async function release(
     .where("state", "=", "leased")
     .executeTakeFirst();
   return numUpdatedRows > 0n;
-}
-
-function isAmong(db: Db<OutboxTables>, ids: readonly string[]): RawBuilder<boolean> {
-  return sql<boolean>`id in (select value from ${dialectOf(db).texts(ids)} as asked)`;
 }
 
 type ClaimedRow = Omit<LeasedEntry, "recipient" | "incident"> & {

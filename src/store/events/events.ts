@@ -90,32 +90,16 @@ export function createEventStore(db: PlainDb, cache: CountCache | null = null) {
 // Some milliseconds per page, so that other users of the store get a turn.
 const pageRows = 5_000;
 
-interface HistoryRow {
-  readonly at_ms: number;
-  readonly ordinal: number;
-  readonly status: string;
-  readonly count: number;
-  readonly type_id: number;
-  readonly asset: string | null;
-}
-
 /** Iterates over all events of an organization in the order of the table's key, page by page. */
 async function* readHistory(db: PlainDb, slug: string): AsyncGenerator<readonly HistoryEvent[]> {
-  let last: HistoryRow = { at_ms: -1, ordinal: -1, status: "", count: 0, type_id: 0, asset: null };
+  let last = { atMs: -1, ordinal: -1 };
   for (;;) {
-    const { rows } = await sql<HistoryRow>`
-      SELECT at_ms, ordinal, event_statuses.status AS status, count, type_id, asset
+    const { rows } = await sql<HistoryEvent & { readonly ordinal: number }>`
+      SELECT at_ms AS "atMs", ordinal, event_statuses.status AS status, count, type_id AS "typeId", asset
       FROM events JOIN event_statuses ON event_statuses.status_id = events.status_id
-      WHERE slug_id = ${slugId(slug)} AND (at_ms, ordinal) > (${last.at_ms}, ${last.ordinal})
+      WHERE slug_id = ${slugId(slug)} AND (at_ms, ordinal) > (${last.atMs}, ${last.ordinal})
       ORDER BY at_ms, ordinal LIMIT ${pageRows}`.execute(db);
-    if (rows.length > 0)
-      yield rows.map(({ at_ms: atMs, type_id: typeId, status, count, asset }) => ({
-        atMs,
-        status,
-        count,
-        typeId,
-        asset,
-      }));
+    if (rows.length > 0) yield rows;
     last = rows.at(-1) ?? last;
     if (rows.length < pageRows) return;
   }

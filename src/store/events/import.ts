@@ -8,6 +8,7 @@ import { otherStatuses, type LivenessEvent } from "./rules.ts";
 
 /** What was found out of an import before it begins. */
 export interface ImportPlan {
+  /** What is imported, as its author calls it. */
   readonly name: string;
   readonly slugs: readonly string[];
   readonly rows: number;

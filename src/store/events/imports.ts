@@ -4,15 +4,11 @@ import type { Clock } from "../../base/time.ts";
 import { inTransaction, rowStatement } from "../engine/dialect.ts";
 import type { PlainDb } from "../tables.ts";
 import type { EventStore } from "./events.ts";
-import type { ImportTarget } from "./import.ts";
+import type { ImportPlan, ImportTarget } from "./import.ts";
 
 /** An import that has begun, and has not ended: it is running, or was killed. */
-export interface ImportRow {
+export interface ImportRow extends ImportPlan {
   readonly id: number;
-  /** What was imported, as its author calls it. */
-  readonly name: string;
-  readonly slugs: readonly string[];
-  readonly rows: number;
   /** Rows that were given so far. */
   readonly received: number;
   readonly startedAtMs: number;
@@ -29,7 +25,7 @@ export function storeTarget(
   clock: Clock,
 ): ImportTarget {
   return {
-    begin: async (plan) => (await imports.begin({ ...plan, nowMs: clock.nowMs() })).id,
+    begin: async (plan) => (await imports.begin(plan, clock.nowMs())).id,
     add: async (id, some) => {
       const added = await events.add(some);
       await imports.renew(id, added.received, clock.nowMs());
@@ -50,13 +46,9 @@ export function createImportStore(db: PlainDb) {
   };
   return {
     /** Begins one; it takes the place of one with its name, which was killed: it is completed by running it again. */
-    begin: ({
-      name,
-      slugs,
-      rows: given,
-      nowMs,
-    }: Pick<ImportRow, "name" | "slugs" | "rows"> & { readonly nowMs: number }): Promise<ImportRow> =>
+    begin: (plan: ImportPlan, nowMs: number): Promise<ImportRow> =>
       inTransaction(db, async (transaction) => {
+        const { name, slugs, rows: given } = plan;
         await remove(transaction, sql`name = ${name}`);
         const { rows } = await sql<{ import_id: number }>`
           INSERT INTO event_imports (name, row_count, received, started_at_ms, renewed_at_ms)
@@ -66,7 +58,7 @@ export function createImportStore(db: PlainDb) {
           transaction,
           slugs.map((slug) => [id, slug]),
         );
-        return { id, name, slugs, rows: given, received: 0, startedAtMs: nowMs, renewedAtMs: nowMs };
+        return { ...plan, id, received: 0, startedAtMs: nowMs, renewedAtMs: nowMs };
       }),
     /** Notes that it is running, and that so many more rows were given. */
     renew: async (id: number, received: number, nowMs: number): Promise<void> => {
@@ -77,26 +69,13 @@ export function createImportStore(db: PlainDb) {
     end: (id: number): Promise<void> => inTransaction(db, (transaction) => remove(transaction, sql`import_id = ${id}`)),
     /** Those that have not ended, the oldest first. */
     list: async (): Promise<readonly ImportRow[]> => {
-      const { rows } = await sql<{
-        import_id: number;
-        name: string;
-        row_count: number;
-        received: number;
-        started_at_ms: number;
-        renewed_at_ms: number;
-      }>`SELECT * FROM event_imports ORDER BY import_id`.execute(db);
-      const slugs = await sql<{ import_id: number; slug: string }>`
-        SELECT import_id, slug FROM event_import_slugs ORDER BY import_id, slug`.execute(db);
-      const bySlug = Map.groupBy(slugs.rows, ({ import_id }) => import_id);
-      return rows.map((row) => ({
-        id: row.import_id,
-        name: row.name,
-        slugs: (bySlug.get(row.import_id) ?? []).map(({ slug }) => slug),
-        rows: row.row_count,
-        received: row.received,
-        startedAtMs: row.started_at_ms,
-        renewedAtMs: row.renewed_at_ms,
-      }));
+      const { rows } = await sql<Omit<ImportRow, "slugs">>`
+        SELECT import_id AS id, name, row_count AS rows, received, started_at_ms AS "startedAtMs",
+          renewed_at_ms AS "renewedAtMs" FROM event_imports ORDER BY import_id`.execute(db);
+      const slugs = await sql<{ id: number; slug: string }>`
+        SELECT import_id AS id, slug FROM event_import_slugs ORDER BY import_id, slug`.execute(db);
+      const ofImport = Map.groupBy(slugs.rows, ({ id }) => id);
+      return rows.map((row) => ({ ...row, slugs: (ofImport.get(row.id) ?? []).map(({ slug }) => slug) }));
     },
     /** Deletes those that nobody has gone on with since `beforeMs`. */
     prune: (beforeMs: number): Promise<void> =>

@@ -81,7 +81,7 @@ export async function inputOfFile(
   }
 }
 
-/** Reads an open file from its beginning: a stream of Node's would close it at its end. */
+/** Reads an open file from its beginning: its close would wait for a stream of Node's. */
 async function* chunksOf(handle: FileHandle): AsyncGenerator<Buffer> {
   for (let at = 0; ;) {
     const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes, at);

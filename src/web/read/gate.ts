@@ -38,7 +38,7 @@ export function createGateReading(
     const organization = running.config().organizations.find((one) => one.slug === slug);
     const policy = settings().gateOf(slug);
     const failures = await store.gate.failures(slug);
-    const checkers = (await store.alerts.judgedChecker(slug)).filter(isGateAlert);
+    const checkers = (await store.alerts.judged({ verdict: "checker", slug })).filter(isGateAlert);
     const { windowHours } = organization?.thresholds ?? defaultThresholds;
     const asked = { failures, checkers, isKnown: isKnown(slug), nowMs: clock.nowMs(), windowHours };
     const decided = decideGate(asked, policy);

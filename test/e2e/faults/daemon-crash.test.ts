@@ -142,7 +142,7 @@ it(
 
     const told = readSentAlerts(sink.requests);
     const happened = await withStore(path, async (store) => {
-      const ended = await store.alerts.allEnded({ fromMs: 0, limit: 100_000 });
+      const ended = await store.alerts.ended({ fromMs: 0, limit: 100_000 });
       const live = await store.alerts.allLive();
       return new Map<string, string[]>([
         ...ended.map((alert): [string, string[]] => [alert.id, ["firing", "resolved"]]),
