@@ -64,6 +64,12 @@ export function createDeliveryStore(db: Db<DeliveryTables & AlertTables>) {
     },
     /** The latest attempts, newest first. */
     latest: async (limit: number) => (await newest().limit(limit).execute()).map(attemptOf),
+    /** Returns when any receiver first accepted a message about an incident; null: none did. */
+    firstOf: async (incident: { readonly number: number; readonly startedAtMs: number }): Promise<number | null> => {
+      const accepted = db.selectFrom("deliveries").select("atMs").where("outcome", "=", "accepted");
+      const own = accepted.where("atMs", ">=", incident.startedAtMs).where("incidentNumber", "=", incident.number);
+      return (await own.orderBy("atMs").limit(1).executeTakeFirst())?.atMs ?? null;
+    },
     /** Returns when each receiver first accepted a message about any of these alerts, the earliest first. */
     firstByReceiver: async (alertIds: readonly string[]) => {
       const all = [...earliest(await told(alertIds), "receiver")].map(([receiver, atMs]) => ({ receiver, atMs }));

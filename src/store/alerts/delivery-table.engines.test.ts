@@ -78,6 +78,8 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
           ["b", 5],
         ]),
       );
+      const firstOf = (startedAtMs: number) => store.deliveries.firstOf({ number: 41, startedAtMs });
+      expect([await firstOf(0), await firstOf(5), await firstOf(7)]).toEqual([4, 5, null]);
       await store.deliveries.prune({ beforeMs: 4, maxRows: 9 });
       expect(await store.deliveries.firstAccepted(["a", "b"])).toEqual(new Map([["b", 5]]));
     });

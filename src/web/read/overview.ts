@@ -19,6 +19,8 @@ export interface OverviewSources {
 
 // More than a page of them shows; the rest is in the list of incidents.
 const mostOpen = 50;
+/** Open incidents that have a band; each further one has a line. */
+export const mostBands = 2;
 
 /** Reads it from the snapshot and the store. */
 export async function readOverview({ running, incidents }: OverviewSources) {
@@ -26,6 +28,9 @@ export async function readOverview({ running, incidents }: OverviewSources) {
   const { nowMs, alerts, held, unfinished } = fleet;
   const found = await incidents.list({ state: "open", limit: mostOpen });
   const open = found.incidents.filter(({ summary }) => summary.firing > 0).toSorted(byWeight);
+  const notified = new Map<number, number | null>();
+  for (const { incident } of open.slice(0, mostBands))
+    notified.set(incident.number, await running.store.deliveries.firstOf(incident));
   const left = [...unfinished.incidents].toSorted((one, other) => other - one).slice(0, mostOpen);
   const toFinish = open.length > 0 ? [] : await incidents.ofNumbers(left);
   const labels = new Map(running.config().organizations.map((one) => [one.slug, shownLabels(one)]));
@@ -41,6 +46,8 @@ export async function readOverview({ running, incidents }: OverviewSources) {
     labelsOf: (slug: string): Readonly<Record<string, string>> => labels.get(slug) ?? {},
     /** Open incidents that are not silenced as a whole, the worst first. */
     open: open as readonly ReadIncident[],
+    /** When a receiver first accepted a message about those that have a band; null: none did. */
+    notified: notified as ReadonlyMap<number, number | null>,
     /** Incidents that have ended and are not finished; read only while none is open. */
     toFinish: toFinish.toSorted((one, other) => other.heldSince.size - one.heldSince.size),
   };

@@ -135,6 +135,7 @@ describe("the page of an incident", () => {
       "Detected",
       "Notified",
     ]);
+    expect(await textAt(await open("/"), ".incident .do")).toMatch(/Began \d\d:\d\d\. Notified \d\d:\d\d\. Nobody has/);
   });
 
   it("names receivers to who may read that, and to nobody else, like the pages that tell of it", async () => {

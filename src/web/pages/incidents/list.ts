@@ -10,7 +10,9 @@ import { renderHead } from "../frame.ts";
 import { severityWord } from "../marks.ts";
 import { filterByWords, renderFilter, renderNoMatch, renderTable, withParams, type Column } from "../table.ts";
 import { excessOf, memberFactsOf } from "./member-facts.ts";
-import { actButton } from "./questions.ts";
+import { leftWords } from "../overview/headline.ts";
+import { sentenceOf } from "../site.ts";
+import { actButton, decidedQuestions } from "./questions.ts";
 
 /** The list of incidents, as one reader may see it. */
 export interface IncidentList {
@@ -82,24 +84,13 @@ function isLeft({ unfinished }: Pick<IncidentList, "unfinished">, number: number
 function headline({ incidents, unfinished }: IncidentList): string[] {
   const open = incidents.filter(({ incident }) => incident.endedAtMs === null);
   const nobody = open.filter(({ summary }) => summary.acknowledgedBy === null).length;
-  const left = unfinished.incidents.size;
-  const gates = unfinished.gates.size;
-  if (incidents.length === 0 && left === 0) return ["No incident."];
-  const held = gates === 0 ? "" : `: takedowns of ${countOf(gates, "organization")} are still on hold`;
-  const unfinishedWords =
-    left === 0 ? "" : `${formatCount(left)} that ended ${left === 1 ? "needs" : "need"} a judgement${held}.`;
-  if (open.length === 0)
-    return left === 0
-      ? ["No incident is open, and none needs a judgement."]
-      : ["No incident is open.", unfinishedWords];
+  const left = leftWords(unfinished);
+  if (incidents.length === 0 && left === null) return ["No incident."];
+  if (open.length === 0 && left === null) return ["No incident is open, and none needs a judgement."];
   const isOpen = `${countOf(open.length, "incident")} ${open.length === 1 ? "is" : "are"} open`;
-  const who =
-    nobody === 0
-      ? `${isOpen}, and acknowledged.`
-      : nobody === open.length
-        ? `${isOpen}. Nobody has acknowledged ${open.length === 1 ? "it" : "them"}.`
-        : `${isOpen}. Nobody has acknowledged ${formatCount(nobody)} of them.`;
-  return unfinishedWords === "" ? [who] : [who, unfinishedWords];
+  const whom = nobody < open.length ? `${formatCount(nobody)} of them` : open.length === 1 ? "it" : "them";
+  const who = nobody === 0 ? `${isOpen}, and acknowledged.` : `${isOpen}. Nobody has acknowledged ${whom}.`;
+  return [open.length === 0 ? "No incident is open." : who, ...(left === null ? [] : [sentenceOf(left)])];
 }
 
 /** Incidents under a name, with what is said of their order. */
@@ -159,23 +150,18 @@ function judgedCell(facts: ReadIncident, withPeople: boolean): Html {
 
 /** The next right act: who takes it, what it was, or nothing. */
 function nextAct(facts: ReadIncident, list: Listing): Html {
-  const { incident, members, summary } = facts;
-  const { number } = incident;
-  const firing = members.filter(({ end }) => end === null).length;
-  if (incident.endedAtMs === null && summary.acknowledgedBy === null)
-    return actButton(number, {
-      act: "acknowledge",
-      words: firing > 1 ? `Acknowledge ${formatCount(firing)}…` : "Acknowledge…",
-      isFirst: true,
-    });
-  const unjudged = members.filter((alert) => alert.kind === "verdict" && alert.judgement === undefined).length;
-  if (incident.family === "unreachable" || unjudged === 0) {
-    const isHeld = facts.heldSince.size > 0 && isLeft(list, number);
-    return isHeld
-      ? actButton(number, { act: "release", words: `Release ${formatCount(facts.heldSince.size)}…` })
-      : nothing;
-  }
-  if (incident.endedAtMs === null || isLeft(list, number))
-    return actButton(number, { act: "judge", words: unjudged > 1 ? `Judge ${formatCount(unjudged)}…` : "Judge…" });
-  return nothing;
+  const { incident, summary, headline: said, heldSince } = facts;
+  const isOpen = incident.endedAtMs === null;
+  const judged = Object.values(said.judged).reduce((sum, count) => sum + count, 0);
+  const next =
+    isOpen && summary.acknowledgedBy === null
+      ? "acknowledge"
+      : judged < said.judgeable
+        ? "judge"
+        : !isOpen && heldSince.size > 0
+          ? "release"
+          : null;
+  const found = decidedQuestions(facts, false).find(({ act }) => act?.act === next)?.act ?? null;
+  if (found === null || !(isOpen || isLeft(list, incident.number))) return nothing;
+  return actButton(incident.number, { ...found, isFirst: isOpen && found.isFirst === true });
 }

@@ -13,10 +13,12 @@ export interface BandOptions {
   readonly withPeople: boolean;
   /** It is the only one, so that its headline is the page's. */
   readonly isAlone: boolean;
+  /** null: no receiver has accepted a message about it. */
+  readonly notifiedAtMs: number | null;
 }
 
 /** Renders an open incident on the overview: its headline, what flatline knows, and its acts with their counts. */
-export function renderBand(facts: ReadIncident, { sentences, withPeople, isAlone }: BandOptions): Html {
+export function renderBand(facts: ReadIncident, { sentences, withPeople, isAlone, notifiedAtMs }: BandOptions): Html {
   const { incident, summary, members, nowMs, escalation } = facts;
   const { number } = incident;
   const began = members.length === 0 ? incident.startedAtMs : Math.min(...members.map(beganMsOf));
@@ -24,6 +26,7 @@ export function renderBand(facts: ReadIncident, { sentences, withPeople, isAlone
     summary.acknowledgedBy === null
       ? `Nobody has acknowledged it${escalation === null ? "" : `; ${escalation.receiver} is called at ${timeText(escalation.atMs, nowMs)}`}.`
       : `Acknowledged${withPeople ? ` by ${summary.acknowledgedBy}` : ""}.`;
+  const notified = notifiedAtMs === null ? "" : `Notified ${timeText(notifiedAtMs, nowMs)}. `;
   const acts = decidedQuestions(facts, withPeople).flatMap(({ act }) =>
     act === null || act.act === "unacknowledge" ? [] : [html`${actButton(number, act)} `],
   );
@@ -32,7 +35,7 @@ export function renderBand(facts: ReadIncident, { sentences, withPeople, isAlone
     <div class="asked">${renderQuestions(knownQuestions(facts))}</div>
     <div class="do">
       <div class="row">${acts}</div>
-      <p>Began ${timeText(began, nowMs)}. ${who}</p>
+      <p>Began ${timeText(began, nowMs)}. ${notified}${who}</p>
       <p><a href="/incidents/${number}">Open incident ${number}</a></p>
     </div>
   </section>`;

@@ -29,6 +29,7 @@ function overviewOf(rows: OverviewRow[], over: Partial<Overview> = {}): Overview
     rows,
     labelsOf: () => ({}),
     open: [],
+    notified: new Map(),
     held: new Map(),
     alerts: { firing: 0, acknowledged: 0, pending: 0, silenced: 0 },
     unfinished: { incidents: new Set(), gates: new Set() },

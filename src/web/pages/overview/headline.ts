@@ -77,7 +77,7 @@ function othersSentence(rows: readonly OverviewRow[]): string | null {
 }
 
 /** "takedowns of 45 organizations are still on hold: 5 incidents need a judgement"; null: nothing is left. */
-function leftWords({ gates, incidents }: Overview["unfinished"]): string | null {
+export function leftWords({ gates, incidents }: Overview["unfinished"]): string | null {
   const judged = `${countOf(incidents.size, "incident")} ${incidents.size === 1 ? "needs" : "need"} a judgement`;
   if (gates.size === 0) return incidents.size === 0 ? null : judged;
   const held = `takedowns of ${countOf(gates.size, "organization")} are still on hold`;

@@ -4,7 +4,7 @@ import { worstSeverity } from "../../../contract/severity.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { withoutReceiverNames } from "../../read/incidents.ts";
 import type { UnwatchedReading } from "../../read/unwatched.ts";
-import { readOverview, type Overview, type OverviewSources } from "../../read/overview.ts";
+import { mostBands, readOverview, type Overview, type OverviewSources } from "../../read/overview.ts";
 import { renderHead } from "../frame.ts";
 import { renderIncidentTable } from "../incidents/list.ts";
 import { importText, refusedText } from "../../../words/events-in.ts";
@@ -20,9 +20,6 @@ export interface OverviewRoutes extends OverviewSources {
   readonly unwatched: Pick<UnwatchedReading, "list">;
   readonly events: () => EventsPort | null;
 }
-
-// Each further one has a line.
-const mostBands = 2;
 
 /** `/`: what is wrong, and what to do. */
 export function addOverviewPage(server: FastifyInstance, routes: OverviewRoutes): void {
@@ -55,7 +52,7 @@ export function addOverviewPage(server: FastifyInstance, routes: OverviewRoutes)
 }
 
 function renderTop(overview: Overview, withPeople: boolean): Html {
-  const { open, toFinish, unfinished, nowMs } = overview;
+  const { open, toFinish, unfinished, notified, nowMs } = overview;
   const sentences = overviewSentences(overview, withPeople);
   if (open.length === 0) {
     const left =
@@ -72,7 +69,8 @@ function renderTop(overview: Overview, withPeople: boolean): Html {
   const bands = open.slice(0, mostBands).map((facts) => {
     const isAlone = open.length === 1;
     const own = isAlone ? sentences : headline(facts.headline, { nowMs, withPeople });
-    return renderBand(facts, { sentences: own, withPeople, isAlone });
+    const notifiedAtMs = notified.get(facts.incident.number) ?? null;
+    return renderBand(facts, { sentences: own, withPeople, isAlone, notifiedAtMs });
   });
   const lines = others
     .slice(mostBands - 1)
