@@ -1,5 +1,6 @@
 import type { SettingsOfChecks } from "../checks/checks.ts";
 import type { Secret } from "../base/secret.ts";
+import type { TableSource } from "../contract/table-source.ts";
 import type { YamlPath } from "./document/problems.ts";
 import type { BuiltinSettings, Settings } from "./schema/organization.ts";
 import type { ReceiverInput } from "./schema/receiver.ts";
@@ -32,11 +33,11 @@ export interface Config extends Omit<RootInput, "source" | "defaults" | "organiz
 
 type Written = RootInput["source"];
 /** The keys of a source of this type, and what such a source can. */
-type SourceOf<Type extends SourceType> = Omit<Extract<Written, { readonly type: Type | null }>, "type"> &
+export type SourceOf<Type extends SourceType> = Omit<Extract<Written, { readonly type: Type | null }>, "type"> &
   (typeof sourceKinds)[Type] & { readonly type: Type };
 export type RemoteSourceConfig = SourceOf<"remote">;
 /** Local evaluation over a table of the user's own. */
-export type TableSourceConfig = SourceOf<"postgres"> | SourceOf<"clickhouse">;
+export type TableSourceConfig = (SourceOf<"postgres"> | SourceOf<"clickhouse">) & Pick<TableSource, "events">;
 export type SourceConfig = RemoteSourceConfig | SourceOf<"embedded"> | TableSourceConfig;
 /** Imported when the store is empty. */
 export type PreloadConfig = SourceOf<"embedded">["preload"][number];

@@ -1,11 +1,13 @@
 import { resolve } from "node:path";
 
+import { FlatlineError } from "../base/errors.ts";
 import { layered } from "../base/layers.ts";
 import { Secret } from "../base/secret.ts";
 import { checkSettings } from "../checks/checks.ts";
+import { deadStatus } from "../contract/liveness-status.ts";
 import { allRights, oneTokenName } from "../contract/rights.ts";
 import { receiverKind } from "../receivers/receivers.ts";
-import type { Config, OrganizationConfig, ReceiverConfig, SourceConfig } from "./config.ts";
+import type { Config, OrganizationConfig, ReceiverConfig, SourceConfig, SourceOf } from "./config.ts";
 import type { ConfigDocument, FileValue } from "./document/document.ts";
 import type { YamlPath } from "./document/problems.ts";
 import { builtinSettings, type BuiltinSettings, type OrganizationInput, type Settings } from "./schema/organization.ts";
@@ -77,6 +79,7 @@ export function resolveConfig(data: RootInput, document: ConfigDocument, listen:
 function resolveSource({ source }: RootInput, { folder }: ConfigDocument): SourceConfig {
   const type = source.type ?? defaultSourceType;
   const known = { ...source, type, ...sourceKinds[type] } as SourceConfig;
+  if ("timeUnit" in known) return { ...known, ...eventsOf(known) };
   if (known.type !== "embedded") return known;
   const preload = known.preload.map((entry) =>
     "events" in entry
@@ -84,6 +87,16 @@ function resolveSource({ source }: RootInput, { folder }: ConfigDocument): Sourc
       : { fixture: resolve(folder, entry.fixture) },
   );
   return { ...known, preload };
+}
+
+/** Returns where the deaths of a table's source are: in a table, or in what a query answers. */
+function eventsOf({ query, table, columns, deadStatuses }: SourceOf<"postgres" | "clickhouse">) {
+  if (query !== null) return { events: { kind: "query", query } as const };
+  if (table === null || columns === null)
+    throw new FlatlineError("internal", "a table without its columns was accepted");
+  const statuses = deadStatuses ?? [deadStatus];
+  const events = { kind: "table", table, columns, deadStatuses: statuses } as const;
+  return { events, deadStatuses: columns.status === null ? null : statuses };
 }
 
 /** Returns one receiver with what its type makes of its keys. */

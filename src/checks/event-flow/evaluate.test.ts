@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { hourMs } from "../../base/time.ts";
 import { servedHealthcheckSchema } from "../../contract/healthcheck-schemas.ts";
-import { coverageIntervals, evaluateEventFlow } from "./evaluate.ts";
+import { evaluateEventFlow } from "./evaluate.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
 const usual = {
@@ -89,13 +89,5 @@ describe("event-flow", () => {
     const { findings } = evaluateEventFlow({ slug: "acme", nowMs, limits, ...input, appUrl: null });
 
     expect(findings[0]?.message).toContain(`for ${text}, the last at`);
-  });
-
-  it("compares eight days side by side, none twice", () => {
-    const intervals = coverageIntervals(nowMs);
-
-    expect(intervals).toHaveLength(8);
-    expect(intervals[0]).toEqual({ afterMs: nowMs - 24 * hourMs, untilMs: nowMs });
-    for (const [index, { untilMs }] of intervals.slice(1).entries()) expect(untilMs).toBe(intervals[index]?.afterMs);
   });
 });

@@ -1,6 +1,6 @@
 import { formatAge } from "../../base/durations.ts";
 import { medianOf } from "../../base/numbers.ts";
-import { dayMs, secondMs } from "../../base/time.ts";
+import { secondMs } from "../../base/time.ts";
 import type { Finding, HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { ResultSeverity } from "../../contract/severity.ts";
 import type { EventFlowLimits } from "./event-flow.ts";
@@ -20,9 +20,6 @@ export interface EventFlowInput {
   readonly checkedAssetsByDay: readonly number[];
   readonly appUrl: string | null;
 }
-
-/** How many days before the last 24 hours say what is usual. */
-export const usualDays = 7;
 
 // With fewer assets a day, half of them is chance, not the checker.
 const leastUsual = 20;
@@ -74,14 +71,6 @@ export function evaluateEventFlow(input: EventFlowInput): HealthcheckResult {
         : "See whether the liveness checker still runs and whether its events still arrive: until they do, no deaths means that no asset was looked at.",
     appUrl: input.appUrl,
   };
-}
-
-/** Returns the last 24 hours, and the days before that say what is usual, newest first. */
-export function coverageIntervals(nowMs: number): readonly { readonly afterMs: number; readonly untilMs: number }[] {
-  return Array.from({ length: usualDays + 1 }, (_, day) => ({
-    afterMs: nowMs - (day + 1) * dayMs,
-    untilMs: nowMs - day * dayMs,
-  }));
 }
 
 function silence({ slug, nowMs, lastEventAtMs }: EventFlowInput, silenceSeconds: number | null): Finding {

@@ -6,7 +6,10 @@ import { dayMs, minuteMs } from "../../base/time.ts";
 import type { CheckedOrganization, CheckKind, CheckSettings, Evaluated, StoredEvents } from "../kind.ts";
 import { readFirstEvent, requireEvents } from "../stored-events.ts";
 import { scheduleOf, type EventTarget } from "../target.ts";
-import { coverageIntervals, evaluateEventFlow } from "./evaluate.ts";
+import { evaluateEventFlow } from "./evaluate.ts";
+
+// How many days before the last 24 hours say what is usual.
+const usualDays = 7;
 
 /** `eventFlow` in the configuration. */
 const eventFlowSettings = {
@@ -85,7 +88,9 @@ async function usualDaysOf(
 ): Promise<readonly number[]> {
   const firstMs = await events.firstEventAtMs(slug);
   const byDay: number[] = [];
-  for (const interval of coverageIntervals(nowMs).slice(1)) {
+  for (let day = 1; day <= usualDays; day++) {
+    const untilMs = nowMs - day * dayMs;
+    const interval = { afterMs: untilMs - dayMs, untilMs };
     if (firstMs === null || firstMs > interval.afterMs) break;
     byDay.push(await liveness.distinctAssets(slug, interval));
   }

@@ -1,14 +1,14 @@
 import { z } from "zod";
 
-import { FlatlineError } from "../../base/errors.ts";
 import { splitParameters, typedParameters } from "../../base/named-parameters.ts";
 import { checkPostgresUrl } from "../../base/postgres-url.ts";
 import { checkKey, optionalSecret, secret, secretOrNone } from "../../base/schema/secret-rules.ts";
-import { builtIn, readAs, section, type Section } from "../../base/schema/section.ts";
+import { builtIn, readAs, section } from "../../base/schema/section.ts";
 import { checkHttpUrl, duration, filePath, nameText, wholeNumber, type KeyProblem } from "../../base/schema/values.ts";
 import { suggest } from "../../base/suggestions.ts";
 import { dayMs, minuteMs, secondMs } from "../../base/time.ts";
-import { timeUnits, type TableSource } from "../../contract/table-source.ts";
+import { deadStatus } from "../../contract/liveness-status.ts";
+import { timeUnits } from "../../contract/table-source.ts";
 
 const observedKeysSchema = builtIn(
   section({
@@ -127,7 +127,7 @@ function tableShape(engine: string, example: string, checkUrl: (text: string) =>
       .min(1)
       .optional()
       .describe("The statuses in `columns.status` that are deaths.")
-      .meta({ default: ["DETECTED_AS_DEAD"] }),
+      .meta({ default: [deadStatus] }),
     query: z
       .string()
       .optional()
@@ -143,24 +143,6 @@ function tableShape(engine: string, example: string, checkUrl: (text: string) =>
     ),
     observedKeys: observedKeysSchema,
   };
-}
-
-type EventKeys = Pick<Section<ReturnType<typeof tableShape>>, "table" | "columns" | "deadStatuses" | "query">;
-type WithEvents<Keys> = Omit<Keys, keyof EventKeys> & Pick<TableSource, "events">;
-
-/** Returns what was read of a source with the keys that say where its deaths are as one. */
-function withEvents<Keys extends EventKeys>({ table, columns, deadStatuses, query, ...rest }: Keys): WithEvents<Keys> {
-  if (query !== null) return { ...rest, events: { kind: "query", query } };
-  if (table === null || columns === null)
-    throw new FlatlineError("internal", "a table without its columns was accepted");
-  return { ...rest, events: { kind: "table", table, columns, deadStatuses: deadStatuses ?? ["DETECTED_AS_DEAD"] } };
-}
-
-function withoutEvents<Keys extends EventKeys>({ events, ...rest }: WithEvents<Keys>): Keys {
-  const { kind, ...said } = events;
-  const isOfAll = kind === "table" && events.columns.status === null;
-  const nothing: EventKeys = { table: null, columns: null, deadStatuses: null, query: null };
-  return { ...rest, ...nothing, ...said, ...(isOfAll ? { deadStatuses: null } : {}) } as unknown as Keys;
 }
 
 interface TableKeys {
@@ -256,12 +238,7 @@ const clickhouseKeys = section(
 
 /** Where verdicts come from (CONTRACT 4, `source`). */
 export const sourceSchema = z
-  .discriminatedUnion("type", [
-    remoteSourceSchema,
-    embeddedSourceSchema,
-    readAs(postgresKeys, withEvents, withoutEvents),
-    readAs(clickhouseKeys, withEvents, withoutEvents),
-  ])
+  .discriminatedUnion("type", [remoteSourceSchema, embeddedSourceSchema, postgresKeys, clickhouseKeys])
   .describe("Where verdicts come from.");
 
 /** What depends on the kind of a source, beside its own keys. */
