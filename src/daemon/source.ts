@@ -10,6 +10,7 @@ import type { Config, RemoteSourceConfig, SourceConfig } from "../config/config.
 import type { PlatformSource } from "../contract/platform-api.ts";
 import type { RunCheckDeps } from "../monitor/run-check.ts";
 import type { SpikeRule } from "../service/local-evaluation.ts";
+import { organizationUrl } from "../spike/evaluate.ts";
 import type { Board } from "../store/runs/board.ts";
 import type { Store } from "../store/store.ts";
 import type { TableCountsBook } from "./table-counts.ts";
@@ -97,7 +98,7 @@ export function sharedDeps(
     source,
     clock,
     observedKeys,
-    appUrl: (slug) => (appUrl === null ? null : appUrl.replaceAll("{slug}", encodeURIComponent(slug))),
+    appUrl: (slug) => organizationUrl(appUrl, slug),
   };
 }
 

@@ -104,6 +104,7 @@ export function evaluateWithTypes(input: SpikeInput): SpikeEvaluation {
   const { exact, expectedCount } = expectation({ baseline, thresholds, baselineCount, dayCounts });
   const severity = spikeSeverity(currentCount, exact, thresholds);
   const ratio = expectedCount === 0 ? null : currentCount / expectedCount;
+  const counted = { currentCount, baselineCount, expectedCount, ratio };
   const isOk = severity === "ok";
   const { assetTypes: counts = [] } = input;
   checkAssetTypes(counts);
@@ -118,15 +119,12 @@ export function evaluateWithTypes(input: SpikeInput): SpikeEvaluation {
     id: "dead-asset-spike",
     title: "Spike in recently dead assets",
     category: "assets",
-    generatedAt: isoTime(nowMs),
+    generatedAt: new Date(nowMs).toISOString(),
     scope: { slug },
     ok: isOk,
     severity,
     observed: {
-      currentCount,
-      baselineCount,
-      expectedCount,
-      ratio,
+      ...counted,
       ...(count === "assets" ? { counting: count } : {}),
       ...(baseline === "mean" ? {} : dayKeys(dayCounts)),
     },
@@ -135,19 +133,7 @@ export function evaluateWithTypes(input: SpikeInput): SpikeEvaluation {
       warnAbove: finiteProduct(expectedCount, thresholds.warnMultiplier),
       failAbove: finiteProduct(expectedCount, thresholds.failMultiplier),
     },
-    findings: isOk
-      ? []
-      : spikeFindings({
-          slug,
-          severity,
-          windowHours,
-          currentCount,
-          expectedCount,
-          ratio,
-          dayCounts,
-          count,
-          assetTypes,
-        }),
+    findings: isOk ? [] : spikeFindings({ slug, severity, windowHours, ...counted, dayCounts, count, assetTypes }),
     suggestedAction: isOk ? null : suggestedAction,
     appUrl: organizationUrl(input.appUrl ?? null, slug),
   };
@@ -158,19 +144,6 @@ export function evaluateWithTypes(input: SpikeInput): SpikeEvaluation {
 export function organizationUrl(template: string | null, slug: string): string | null {
   // A slug can hold anything, lone surrogates too, which encodeURIComponent refuses.
   return template === null ? null : template.replaceAll("{slug}", () => encodeURIComponent(slug.toWellFormed()));
-}
-
-// Organizations that are evaluated together have one time. A memo of a pure function.
-const times = new Map<number, string>();
-const keptTimes = 64;
-
-function isoTime(atMs: number): string {
-  const known = times.get(atMs);
-  if (known !== undefined) return known;
-  if (times.size >= keptTimes) times.clear();
-  const text = new Date(atMs).toISOString();
-  times.set(atMs, text);
-  return text;
 }
 
 function dayKeys(dayCounts: DayCounts): Partial<SpikeResult["observed"]> {

@@ -1,20 +1,24 @@
-import { readFlags, readNumber } from "../support/program/flags.ts";
+import { parseArgs } from "node:util";
+
 import { minimize, simulate } from "./simulate.ts";
 
 const say = (line: string): boolean => process.stdout.write(`${line}\n`);
 
-const usage = "usage: npm run simulate -- [--seed N] [--seeds COUNT] [--days D] [--trace] [--first] [--minimize]";
-const values = readFlags(usage, {
-  seed: { type: "string", default: "1" },
-  seeds: { type: "string", default: "1" },
-  days: { type: "string", default: "2" },
-  trace: { type: "boolean", default: false },
-  first: { type: "boolean", default: false },
-  minimize: { type: "boolean", default: false },
+// npm run simulate -- [--seed N] [--seeds COUNT] [--days D] [--trace] [--first] [--minimize]
+const { values } = parseArgs({
+  options: {
+    seed: { type: "string", default: "1" },
+    seeds: { type: "string", default: "1" },
+    days: { type: "string", default: "2" },
+    trace: { type: "boolean", default: false },
+    first: { type: "boolean", default: false },
+    minimize: { type: "boolean", default: false },
+  },
 });
-const first = readNumber("seed", values.seed, { least: 0, usage });
-const count = readNumber("seeds", values.seeds, { least: 1, usage });
-const days = readNumber("days", values.days, { least: 0.01, isWhole: false, usage });
+const [first = 0, count = 0, days = 0] = [values.seed, values.seeds, values.days].map(Number);
+// A run that tries nothing must not pass for a good one.
+if (!(first >= 0 && count >= 1 && days > 0))
+  throw new Error("--seed, --seeds and --days are numbers, the last two above 0");
 
 /** Lives a seed once, and again with less of its script when that is asked for; answers whether it keeps its promises. */
 async function liveSeed(seed: number): Promise<boolean> {

@@ -1,11 +1,10 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import type { App } from "../../../src/daemon/create-app.ts";
 import { createSystemClock, hourMs, minuteMs } from "../../../src/base/time.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { makeProgramFolder } from "./program-folder.ts";
 import { createTestApp } from "./test-app.ts";
 
 /** A folder with a flatline.yaml and a store, for a daemon and the commands beside it. */
@@ -26,7 +25,8 @@ const clock = createSystemClock();
 
 /** Makes an empty one under the system's temporary folder. */
 export async function makeDaemonFolder(): Promise<DaemonFolder> {
-  const path = await mkdtemp(join(tmpdir(), "flatline-daemon-"));
+  const folder = await makeProgramFolder();
+  const { path } = folder;
   const apps: App[] = [];
 
   async function withStore<Result>(work: (store: Store) => Promise<Result>): Promise<Result> {
@@ -40,7 +40,7 @@ export async function makeDaemonFolder(): Promise<DaemonFolder> {
 
   return {
     path,
-    configure: (text) => writeFile(join(path, "flatline.yaml"), text),
+    configure: (text) => folder.write("flatline.yaml", text),
     withStore,
     addDeaths: async (slug, { lastHour, perDay }) => {
       const nowMs = clock.nowMs();
@@ -63,7 +63,7 @@ export async function makeDaemonFolder(): Promise<DaemonFolder> {
     },
     close: async () => {
       for (const app of apps) await app.stop();
-      await rm(path, { recursive: true, force: true });
+      await folder[Symbol.asyncDispose]();
     },
   };
 }
