@@ -7,9 +7,7 @@ import { dayMs } from "../base/time.ts";
 export interface ActLink {
   /** The same for the same link; not the link itself, which nothing keeps. */
   readonly id: string;
-  /** Its number. */
   readonly incident: number;
-  /** The receiver that it was sent to. */
   readonly receiver: string;
   readonly expiresAtMs: number;
 }

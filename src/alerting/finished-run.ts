@@ -9,7 +9,6 @@ import type { RunFacts } from "./decide/transition.ts";
 export interface FinishedRun {
   readonly run: Run;
   readonly report: CheckReport;
-  /** When the check is due again. */
   readonly nextDueAtMs: number;
 }
 

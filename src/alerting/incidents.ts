@@ -20,18 +20,12 @@ export interface ReportedStep {
 /** What incidents are decided by, beside the store. */
 export interface IncidentContext {
   readonly settings: Pick<AlertingSettings, "incidentWithinMs" | "fleet" | "targetOf">;
-  /** Ids of incidents, unique over all time. */
   readonly newId: () => string;
   readonly nowMs: number;
-  readonly fleet: FleetKnowledge;
-}
-
-/** What is known of all organizations, whether they are in an incident or not. */
-export interface FleetKnowledge {
   /** How many organizations' last spike run gave a result. */
-  withResult(): number;
+  readonly withResult: () => number;
   /** Organization-weeks that were looked at in the last 30 minutes (decide/verdict.ts). */
-  weeksLookedAt(): number;
+  readonly weeksLookedAt: () => number;
 }
 
 /** Something that happened to an incident. */
@@ -111,7 +105,7 @@ class OpenBook {
     for (const incident of this.#open) {
       if (!this.#changed.has(incident.number)) continue;
       const { verdict } = incident;
-      const organizations = this.#context.fleet.withResult();
+      const organizations = this.#context.withResult();
       const counted = verdict === null ? incident : { ...incident, verdict: { ...verdict, organizations } };
       this.#change(counted);
       await this.#parts.incidents.save(counted);
@@ -183,20 +177,20 @@ class OpenBook {
 
   /** Whether a fleet verdict begins with this alert, or what it counts grows (CONTRACT 15, Fleet verdict). */
   async #weigh(number: number, alert: Alert): Promise<void> {
-    const { settings, nowMs, fleet } = this.#context;
+    const { settings, nowMs, withResult } = this.#context;
     const lasting = this.#open.find(({ verdict }) => verdict !== null);
     if (lasting !== undefined) this.#changed.add(lasting.number);
     if (lasting !== undefined || settings.fleet === null) return;
     const found = await this.#judgeTogether(number, alert, settings.fleet.minOrganizations);
     const begun = this.#find(number);
     if (found === null || begun === undefined) return;
-    this.#change({ ...begun, verdict: { ...found, startsAtMs: nowMs, organizations: fleet.withResult() } });
+    this.#change({ ...begun, verdict: { ...found, startsAtMs: nowMs, organizations: withResult() } });
     this.#events.push({ what: "fleet verdict holds", incident: begun });
   }
 
   async #judgeTogether(number: number, alert: Alert, least: number): Promise<FoundVerdict | null> {
     if (begunOf(alert).length === 0) return null;
-    const { nowMs, fleet } = this.#context;
+    const { nowMs, withResult, weeksLookedAt } = this.#context;
     const members = await this.#members(number);
     const together = countTogether(members.flatMap((member) => begunOf(member)));
     if (together < least) return null;
@@ -205,8 +199,8 @@ class OpenBook {
     const fired = known ?? (await incidents.countSpikeDays(Math.floor(nowMs / dayMs) - rateDays, number));
     this.#firedBeside.set(number, fired);
     const knownForMs = nowMs - Number(await meta.getOrSet(watchedSinceKey, String(nowMs)));
-    const organizations = fleet.withResult();
-    const usual = usualNumber({ weeksLookedAt: fleet.weeksLookedAt(), fired, organizations, knownForMs });
+    const organizations = withResult();
+    const usual = usualNumber({ weeksLookedAt: weeksLookedAt(), fired, organizations, knownForMs });
     const { isBeyond, probability } = isBeyondChance(together, usual);
     return isBeyond ? { together, usual, probability } : null;
   }

@@ -1,14 +1,12 @@
 import { FlatlineError } from "../base/errors.ts";
-import type { Clock } from "../base/time.ts";
 import { actor, type Actor } from "../contract/actor.ts";
 import type { OutsideAct } from "../store/acts/outside-acts.ts";
 import type { Alert } from "../store/alerts/alerts.ts";
 import type { StoreParts } from "../store/store-parts.ts";
-import type { Store } from "../store/store.ts";
 import { actOnIncident, readActFacts } from "./acts/incident-acts.ts";
 import { planAct, type ActPlan, type IncidentAct, type IncidentActRequest } from "./acts/plan-act.ts";
 import type { ActLink } from "./act-link.ts";
-import type { AlertingSettings } from "./settings.ts";
+import type { AlertingGround } from "./settings.ts";
 
 /** An act on an incident at another service. */
 export interface OutsideIncident {
@@ -24,24 +22,14 @@ export interface OutsideIncident {
 /** What became of an act from outside; only `applied` changed something. */
 export type OutsideOutcome = "applied" | "repeated" | "late" | "no_alert" | "unchanged";
 
-interface Foreseen {
-  readonly outcome: OutsideOutcome;
-  readonly alerts: readonly Alert[];
-}
-
-export interface OutsideActsOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  /** Returns the settings that hold now. */
-  readonly settings: () => AlertingSettings;
-  /** Ids, unique over all time. */
-  readonly newId: () => string;
-  /** Called after a change. */
-  readonly onChange: () => void;
-}
-
 /** Acts that come from where people read their messages (CONTRACT 13): each is carried out once, in the transaction that notes its id. */
-export function createOutsideActs({ store, clock, settings, newId, onChange }: OutsideActsOptions) {
+export function createOutsideActs({
+  store,
+  clock,
+  settings,
+  newId,
+  onChange,
+}: Pick<AlertingGround, "store" | "clock" | "settings" | "newId"> & { readonly onChange: () => void }) {
   /** Carries an act out on the members that its receiver was notified of, unless it was before, or comes too late. */
   async function carryOut(noted: OutsideAct, request: IncidentActRequest): Promise<OutsideOutcome> {
     const context = { settings: settings(), nowMs: noted.atMs, newId };
@@ -60,7 +48,7 @@ export function createOutsideActs({ store, clock, settings, newId, onChange }: O
 
   return {
     /** What following the link would do now, and to which alerts; changes nothing. */
-    foresee: async ({ id, incident, receiver }: ActLink): Promise<Foreseen> => {
+    foresee: async ({ id, incident, receiver }: ActLink): ReturnType<typeof outcomeOf> => {
       if (await store.outsideActs.isNoted("link", id)) return { outcome: "repeated", alerts: [] };
       const author = actor(receiver, "link");
       const context = { settings: settings(), nowMs: clock.nowMs() };
@@ -98,12 +86,14 @@ export function createOutsideActs({ store, clock, settings, newId, onChange }: O
 const acknowledge = { kind: "acknowledge", comment: null } as const;
 
 /** An incident that is gone or has ended is none: nothing of it can be changed, and no secret gives a right over other members. */
-async function outcomeOf(act: () => Promise<ActPlan>): Promise<Foreseen> {
+async function outcomeOf(
+  act: () => Promise<ActPlan>,
+): Promise<{ readonly outcome: OutsideOutcome; readonly alerts: readonly Alert[] }> {
   try {
     const { changed, skipped } = await act();
     const isAlready = skipped.some(({ reason }) => reason === "already");
     const outcome = changed.length > 0 ? "applied" : isAlready ? "unchanged" : "no_alert";
-    return { outcome, alerts: changed.map((alert) => alert) };
+    return { outcome, alerts: changed };
   } catch (error) {
     if (error instanceof FlatlineError && (error.code === "not_found" || error.code === "conflict"))
       return { outcome: "no_alert", alerts: [] };

@@ -1,27 +1,23 @@
 import { createBatch, isOfStore } from "../base/batch.ts";
 import { retrying } from "../base/retry.ts";
-import type { Logger } from "../base/logger.ts";
 import { FlatlineError } from "../base/errors.ts";
-import { secondMs, type Clock } from "../base/time.ts";
+import { secondMs } from "../base/time.ts";
 import { checkKey } from "../contract/check-key.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { Alert, AlertEnd } from "../store/alerts/alerts.ts";
-import type { Board } from "../store/runs/board.ts";
 import { stateAfter, type CheckKey, type CheckState } from "../store/runs/check-state.ts";
 import type { StoredRun } from "../store/runs/checks.ts";
 import type { StoreParts } from "../store/store-parts.ts";
-import type { Store } from "../store/store.ts";
 import { reportFacts, runTimeMs, type FinishedRun } from "./finished-run.ts";
 import { changeOfGate, isGateAlert } from "./decide/gate.ts";
 import { openIncidentBook, watchedSinceKey, type IncidentContext, type IncidentEvent } from "./incidents.ts";
-import { removalReason, type AlertingSettings, type AlertTarget } from "./settings.ts";
+import { removalReason, type AlertingGround, type AlertTarget } from "./settings.ts";
 import { isAfterGap, togetherMs, weeksLookedAt } from "./decide/verdict.ts";
 import { addressesOf } from "./decide/routing.ts";
 import { removal, transition, type Transition, type TransitionChange } from "./decide/transition.ts";
 
 export interface Recorded {
-  /** The state on the board now. */
   readonly state: CheckState;
   /** Severity of the run before; null: there was none. */
   readonly previousSeverity: Severity | null;
@@ -29,15 +25,7 @@ export interface Recorded {
   readonly changes: readonly TransitionChange[];
 }
 
-export interface RecorderOptions {
-  readonly store: Store;
-  /** Gets each run when it is durable. */
-  readonly board: Board;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly newId: () => string;
-  /** Returns the settings that hold now; asked at each run. */
-  readonly settings: () => AlertingSettings;
+export interface RecorderOptions extends AlertingGround {
   /** Called when it is unknown whether the store has taken a commit. */
   readonly onDoubt: () => void;
   /** Called after a commit of which a receiver may have to be notified, also by a fleet verdict. */
@@ -48,7 +36,6 @@ export interface RecorderOptions {
   readonly intervalOf: (check: CheckKey) => number;
   /** Awaited before runs are committed, for more to join them [one turn of the event loop]. */
   readonly gather?: () => Promise<void>;
-  /** Called after a commit, with the states that it changed [not called]. */
   readonly onRecorded?: (states: readonly CheckState[]) => void;
 }
 
@@ -177,13 +164,11 @@ export function createRecorder(options: RecorderOptions) {
       settings: options.settings(),
       newId,
       nowMs,
-      fleet: {
-        withResult: () => withResult().length,
-        weeksLookedAt: () =>
-          withResult()
-            .filter(({ lastRunAtMs }) => nowMs - lastRunAtMs <= togetherMs)
-            .reduce((weeks, check) => weeks + weeksLookedAt(intervalOf(check)), 0),
-      },
+      withResult: () => withResult().length,
+      weeksLookedAt: () =>
+        withResult()
+          .filter(({ lastRunAtMs }) => nowMs - lastRunAtMs <= togetherMs)
+          .reduce((weeks, check) => weeks + weeksLookedAt(intervalOf(check)), 0),
     };
   }
 
@@ -298,14 +283,3 @@ const thresholdNames = ["windowHours", "baselineDays", "warnMultiplier", "failMu
 
 const noContext: Pick<AlertTarget, "labels" | "url"> = { labels: {}, url: null };
 const nothing: Transition = { alerts: [], forgotten: [], changes: [], decisions: [] };
-
-/** Records one run. @throws what kept it from being recorded */
-export async function recordRun(
-  recorder: Pick<Recorder, "record">,
-  request: FinishedRun,
-  signal?: AbortSignal,
-): Promise<Recorded> {
-  const [recorded] = await recorder.record([request], signal);
-  if (recorded?.status === "fulfilled") return recorded.value;
-  throw recorded?.reason ?? new FlatlineError("internal", "a run was not answered");
-}

@@ -1,5 +1,9 @@
+import type { Logger } from "../base/logger.ts";
+import type { Clock } from "../base/time.ts";
 import type { CheckName } from "../contract/report.ts";
+import type { Board } from "../store/runs/board.ts";
 import type { CheckKey } from "../store/runs/check-state.ts";
+import type { Store } from "../store/store.ts";
 import type { GatePolicy } from "./decide/gate.ts";
 import type { Matcher, SilenceRule } from "../contract/silence.ts";
 
@@ -25,10 +29,8 @@ export interface RoutedReceiver {
 /** What alerting knows of a (check, slug) by the configuration that holds now. */
 export interface AlertTarget {
   readonly policy: AlertPolicy;
-  /** The receivers that exist get what also passes their own match and minSeverity. */
   readonly receivers: readonly RoutedReceiver[];
   readonly labels: Readonly<Record<string, string>>;
-  /** Where a reader goes from the notification; null when there is nowhere. */
   readonly url: string | null;
 }
 
@@ -39,16 +41,13 @@ export interface ReceiverRoute {
   readonly sendResolved: boolean;
   /** Whether it is notified of alerts of kind unknown, whatever its minSeverity; the configuration says so unless that is fail. */
   readonly sendUnknown: boolean;
-  /** Whether it is notified of judgements and of a gate that opens [it is not]. */
   readonly sendActs?: boolean;
-  /** Whether it is notified of comments, too [it is not]. */
   readonly sendComments?: boolean;
   /** Whether it shows an incident as a thread, which has news that others are not sent [it does not]. */
   readonly hasThreads?: boolean;
   /** Whether it calls people until the incident is acknowledged there, too, and so is told when it is here [it does not]. */
   readonly takesAcknowledgements?: boolean;
   readonly match: Matcher | null;
-  /** Whether it gets the names of dead assets [it does]. */
   readonly sample?: boolean;
   /** Each of them is sent a notification of its own; absent: the receiver is one. */
   readonly recipients?: readonly string[];
@@ -65,7 +64,6 @@ export interface AlertingSettings {
   /** How many dead assets the notification of a fleet verdict names [none]. */
   readonly sample?: number;
   readonly externalUrl: string | null;
-  /** The organizations that are watched. */
   readonly slugs: readonly string[];
   /** The host that is asked for results, or the type of a source of one's own. */
   readonly source: string;
@@ -77,10 +75,21 @@ export interface AlertingSettings {
   targetOf(check: CheckName, slug: string): AlertTarget | null;
   /** What releases the gate of an organization; by `defaults` where it is not, or no longer, configured. */
   gateOf(slug: string): GatePolicy;
-  /** Whether the configuration says anything of gates. */
   readonly isGateConfigured: boolean;
   /** Those that held until a reload replaced them; absent: there was none. */
   readonly before?: { readonly settings: Pick<AlertingSettings, "receivers" | "targetOf">; readonly untilMs: number };
+}
+
+/** What the shells of this room work with. */
+export interface AlertingGround {
+  readonly store: Store;
+  readonly board: Board;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Ids, unique over all time. */
+  readonly newId: () => string;
+  /** Returns those that hold now. */
+  readonly settings: () => AlertingSettings;
 }
 
 /** Returns why the settings name this check no more; null: they do. The organization may still be there. */

@@ -1,22 +1,15 @@
 import { FlatlineError } from "../base/errors.ts";
-import type { Logger } from "../base/logger.ts";
-import type { Clock } from "../base/time.ts";
 import type { Actor } from "../contract/actor.ts";
 import type { NewSilence, SilenceChange, StoredSilence } from "../store/alerts/silences.ts";
-import type { Store } from "../store/store.ts";
 import type { ListedSilence, SilenceRule } from "../contract/silence.ts";
 import { iso } from "../contract/v1/instant.ts";
-import type { AlertingSettings } from "./settings.ts";
+import type { AlertingGround, AlertingSettings } from "./settings.ts";
 import { nextChangeAtMs, ruleOf, windowAt } from "./decide/silences.ts";
 
 /** Silences made at run time, beside those of the configuration (CONTRACT 7). */
 export type SilenceBook = ReturnType<typeof createSilenceBook>;
 
-export interface SilenceBookOptions {
-  readonly store: Pick<Store, "silences" | "transaction">;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly newId: () => string;
+interface SilenceBookOptions extends Pick<AlertingGround, "store" | "clock" | "logger" | "newId"> {
   readonly settings: () => Pick<AlertingSettings, "silences">;
   /** Called after a silence was made or ended. */
   readonly onChange: () => void;

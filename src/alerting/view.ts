@@ -8,7 +8,6 @@ import type { AlertingSettings, AlertTarget } from "./settings.ts";
 
 /** An alert as it stands under the silences, gates and configuration that hold now. */
 export interface AlertView extends IncidentMember {
-  /** Labels, receivers and link; null when it is no longer configured. */
   readonly target: AlertTarget | null;
 }
 

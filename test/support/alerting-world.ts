@@ -7,7 +7,8 @@ import { createNotifier, type Notifier } from "../../src/alerting/notify/notifie
 import { firingOf, presentOf } from "../../src/alerting/notify/present.ts";
 import { createOutbox, type Outbox } from "../../src/alerting/deliver/outbox.ts";
 import type { DeliveryBudget, DeliveryOutcome } from "../../src/alerting/deliver/receiver.ts";
-import { createRecorder, recordRun, type Recorded, type Recorder } from "../../src/alerting/record.ts";
+import { createRecorder, type Recorded, type Recorder } from "../../src/alerting/record.ts";
+import { recordRun } from "./record-run.ts";
 import type { Run } from "../../src/store/runs/check-state.ts";
 import { Board } from "../../src/store/runs/board.ts";
 import type { AlertingSettings, AlertPolicy, AlertTarget, ReceiverRoute } from "../../src/alerting/settings.ts";

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach } from "vitest";
 
 import type { FinishedRun } from "../../src/alerting/finished-run.ts";
-import { createRecorder, recordRun, type Recorded } from "../../src/alerting/record.ts";
+import { createRecorder, type Recorded } from "../../src/alerting/record.ts";
+import { recordRun } from "./record-run.ts";
 import type { Logger } from "../../src/base/logger.ts";
 import type { CheckReport } from "../../src/contract/report.ts";
 import type { ResultSeverity } from "../../src/contract/severity.ts";

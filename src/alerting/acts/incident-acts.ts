@@ -13,7 +13,6 @@ import { planAct, type ActFacts, type ActPlan, type IncidentAct, type IncidentAc
 export interface ActContext {
   readonly settings: AlertingSettings;
   readonly nowMs: number;
-  /** Ids of silences, unique over all time. */
   readonly newId: () => string;
 }
 

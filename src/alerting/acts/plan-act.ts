@@ -64,7 +64,6 @@ export interface ActFacts {
   readonly others: readonly GateFailure[];
   /** The alerts that the receiver was notified of; null: it comes through none. */
   readonly told: ReadonlySet<string> | null;
-  /** Those that have not ended. */
   readonly silences: readonly StoredSilence[];
   readonly settings: Pick<AlertingSettings, "gateOf">;
   readonly nowMs: number;

@@ -21,7 +21,6 @@ export interface GateFacts {
   /** Whether the spike check's last run gave a result that still holds. */
   readonly isKnown: boolean;
   readonly nowMs: number;
-  /** Window of the spike check, as it is configured now. */
   readonly windowHours: number;
 }
 

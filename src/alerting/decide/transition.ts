@@ -11,7 +11,6 @@ export type ChangeEvent = "firing" | "escalated" | "deescalated" | "resolved" | 
 /** Something that receivers may have to be notified of. */
 export interface TransitionChange {
   readonly event: ChangeEvent;
-  /** The alert after the change. */
   readonly alert: Alert;
   readonly previousSeverity: Severity;
   readonly reason: Reason;
@@ -30,7 +29,6 @@ type ResultRun = Pick<ResultReport, RunFields | "counts" | "baselineCoverage"> &
 export type TransitionReport = ResultRun | (Pick<ErrorReport, RunFields> & RunFacts);
 
 export interface TransitionInput {
-  /** The live alerts of the report's (check, slug). */
   readonly states: readonly Alert[];
   readonly report: TransitionReport;
   readonly policy: AlertPolicy;

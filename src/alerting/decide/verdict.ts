@@ -56,8 +56,7 @@ export function countTogether(begun: readonly Begun[]): number {
   return most;
 }
 
-/** What the usual number is worked out of. */
-export interface UsualFacts {
+interface UsualFacts {
   /** Organization-weeks that were looked at within 30 minutes: the sum of `weeksLookedAt` over those with a result. */
   readonly weeksLookedAt: number;
   /** Spike alerts of the last 28 days, at most one per organization and day. */
@@ -75,10 +74,7 @@ export function usualNumber({ weeksLookedAt, fired, organizations, knownForMs }:
 }
 
 /** Returns whether so many together are no chance; the probability that they are. */
-export function isBeyondChance(
-  together: number,
-  usual: number,
-): { readonly isBeyond: boolean; readonly probability: number } {
+export function isBeyondChance(together: number, usual: number) {
   const probability = poissonTail(together, usual);
   return { isBeyond: probability < mostChance, probability };
 }

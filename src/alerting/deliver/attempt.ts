@@ -18,7 +18,6 @@ export interface OutboxReceiver {
 export interface AttemptOptions {
   readonly clock: Clock;
   readonly metrics: Pick<Metrics, "attemptBegan">;
-  /** Ends the attempt early. */
   readonly stop: AbortSignal;
   /** How long after its signal aborted a receiver may take to answer. */
   readonly graceMs: number;

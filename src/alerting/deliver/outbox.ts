@@ -36,7 +36,6 @@ export interface OutboxOptions {
   readonly receivers: readonly OutboxReceiver[];
   /** Forms what a receiver that forgets is sent again; null: nothing (alerting/notify/notifier.ts). */
   readonly resend: (receiver: string) => Promise<Notification | null>;
-  /** Called when answers are stored [not called]. */
   readonly onAnswered?: () => void;
 }
 

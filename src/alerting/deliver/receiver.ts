@@ -12,7 +12,6 @@ export type DeliveryOutcome =
 /** How much one delivery may be. */
 export interface DeliveryBudget {
   readonly maxBytes: number;
-  /** Returns the bytes of what would be sent. */
   bytesOf(notification: Notification): number;
 }
 

@@ -12,7 +12,6 @@ import type { AlertingSettings } from "../settings.ts";
 /** Everything that decides what is due. */
 export interface Holds {
   readonly incidents: readonly HeldIncident[];
-  /** The alerts of all of them by id. */
   readonly alerts: ReadonlyMap<string, HeldAlert>;
   readonly queued: Queued;
   /** The rules of the configuration and those made at run time, with those that have ended and still matter. */

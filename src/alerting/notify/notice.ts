@@ -9,7 +9,6 @@ import type { AlertNotice } from "./notification.ts";
 /** What notices are made with. */
 export interface NoticeSource {
   readonly settings: AlertingSettings;
-  /** The last states of checks. */
   readonly board: Pick<Board, "state">;
   readonly nowMs: number;
 }

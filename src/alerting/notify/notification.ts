@@ -45,14 +45,11 @@ export interface AlertNotice extends Pick<
    * `severity` when minSeverity or a silence kept a change from the receiver: labels to be ended are those of this one.
    */
   readonly previousSeverity: Severity;
-  /** The transition's named reason. */
   readonly reason: string;
   readonly endsAtMs: number | null;
   readonly peak: AlertPeak | null;
-  /** When a receiver first accepted a message about it. */
   readonly notifiedAtMs?: number;
   readonly labels: Readonly<Record<string, string>>;
-  /** Link to the organization, from the appUrl template or the status page. */
   readonly url: string | null;
   readonly result: HealthcheckResult | null;
   readonly counts: ObservedCounts | null;
@@ -61,7 +58,6 @@ export interface AlertNotice extends Pick<
   readonly isTest?: true;
   /** Who had acknowledged it then, as a person reads it. */
   readonly acknowledgedBy?: string;
-  /** Where the dead assets of the alert can be asked for. */
   readonly assetsUrl?: string;
   /** Where what its incident has to bring back can be asked for: in a judgement as `checker`. */
   readonly restoreUrl?: string;
@@ -102,7 +98,6 @@ export interface IncidentNotice extends IncidentSummary {
   readonly headline: HeadlineFacts;
   /** Gates that opened with what this notification tells. */
   readonly opened: number;
-  /** The receiver's part of it, in numbers. */
   readonly own: {
     readonly organizations: number;
     readonly firing: number;

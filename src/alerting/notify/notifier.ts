@@ -1,16 +1,13 @@
 import { createLoop } from "../../base/loop.ts";
-import type { Logger } from "../../base/logger.ts";
-import { eventLoopTurn, type Clock } from "../../base/time.ts";
+import { eventLoopTurn } from "../../base/time.ts";
 import type { CheckReport } from "../../contract/report.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
 import { addressKey, type Address, type NewOutboxEntry } from "../../store/alerts/outbox.ts";
-import type { Board } from "../../store/runs/board.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
-import type { Store } from "../../store/store.ts";
 import { due, type Due } from "../decide/due.ts";
 import { nextSilenceChangeAtMs } from "../decide/silences.ts";
 import type { Receiver } from "../deliver/receiver.ts";
-import type { AlertingSettings } from "../settings.ts";
+import type { AlertingGround, AlertingSettings } from "../settings.ts";
 import { freeActs, type ActNews } from "./act-news.ts";
 import { withinBudget } from "./budget.ts";
 import { composeNotification } from "./compose.ts";
@@ -28,19 +25,8 @@ export type ReadSample = (
   report: CheckReport | null,
 ) => Promise<readonly SampledAsset[]>;
 
-export interface NotifierOptions {
-  readonly store: Store;
-  /** The last states of checks, for what notifications show. */
-  readonly board: Pick<Board, "state">;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** Ids of notifications, unique over all time. */
-  readonly newId: () => string;
-  /** Returns the settings that hold now. */
-  readonly settings: () => AlertingSettings;
-  /** Returns what bounds the deliveries to the receiver with this name [nothing does]. */
+export interface NotifierOptions extends AlertingGround {
   readonly receiverOf?: (receiver: string) => Pick<Receiver, "budget"> | null;
-  /** [they name none] */
   readonly readSample?: ReadSample;
   /** Called after a commit, when a row waits in the outbox. */
   readonly onEnqueued: () => void;

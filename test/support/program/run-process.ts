@@ -1,4 +1,5 @@
-import { createRecorder, recordRun, type Recorder, type RecorderOptions } from "../../../src/alerting/record.ts";
+import { createRecorder, type Recorder, type RecorderOptions } from "../../../src/alerting/record.ts";
+import { recordRun } from "../record-run.ts";
 import { createSilentLogger } from "../../../src/base/logger.ts";
 import type { CheckReport } from "../../../src/contract/report.ts";
 import { Board } from "../../../src/store/runs/board.ts";
