@@ -117,7 +117,6 @@ export async function createServing(ground: Ground, options: ServingOptions) {
       const { server, alerting: alerted } = current().config;
       return { ...server, externalUrl: alerted.externalUrl, localToken };
     },
-    externalUrl: () => current().config.alerting.externalUrl,
     renderMetrics: async () => {
       const read = await gauges();
       fleet.showNoted();

@@ -57,7 +57,7 @@ describe("a server on the loopback interface", () => {
   it.each(["/", "/metrics", "/api/v1/alerts", "/api/v2/openapi.json", "/-/healthy", "/no/such/path"])(
     "answers a page of a foreign name 421 and nothing else, at %s",
     async (path) => {
-      web = await startWeb({ externalUrl: () => externalUrl });
+      web = await startWeb();
 
       const { status, head, body } = await ask(path, "evil.example:9640");
 

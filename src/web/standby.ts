@@ -32,7 +32,7 @@ export function createStandby({ version, nodeVersion, transport }: StandbyOption
     sendProblem(reply.header("retry-after", "5"), 503, "flatline stands by: another process writes to the store"),
   );
   return {
-    listen: async (listen) => (await bindServer(server, listen, transport)).address,
+    listen: (listen) => bindServer(server, listen, transport),
     close: () => server.close(),
   };
 }

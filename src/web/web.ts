@@ -66,8 +66,6 @@ export interface WebOptions {
   readonly logger: Logger;
   /** Until then everything but `/-/healthy` is answered with 503 [it has started]. */
   readonly isStarted?: () => boolean;
-  /** By which people reach it, asked at each request [null]. */
-  readonly externalUrl?: () => string | null;
   /** Asked at each request. */
   readonly access: () => AccessSettings;
   /** Called for each request whose credentials are wrong [it is not]. */
@@ -96,23 +94,9 @@ export interface WebOptions {
   /** [4,096] */
   readonly mostConnections?: number;
   /** [defaultWebTimeouts] */
-  readonly timeouts?: WebTimeouts;
+  readonly timeouts?: Readonly<typeof defaultWebTimeouts>;
   /** [on a socket] */
   readonly transport?: WebTransport;
-}
-
-/** How long a client may take, milliseconds. */
-interface WebTimeouts {
-  /** For the head of a request. */
-  readonly headersMs: number;
-  /** For a whole request, its body included. */
-  readonly requestMs: number;
-  /** Between two requests on one connection. */
-  readonly keepAliveMs: number;
-  /** For any part of an answer to be taken. */
-  readonly answerMs: number;
-  /** How often slow ones are looked for. */
-  readonly checkMs: number;
 }
 
 /** How the server comes to its requests. */
@@ -128,12 +112,17 @@ const sockets: WebTransport = {
   },
 };
 
-/** 16 MiB of events on a slow line take minutes; everything else is small. Prometheus scrapes at least every minute or so. */
-const defaultWebTimeouts: WebTimeouts = {
+/** How long a client may take, milliseconds. */
+const defaultWebTimeouts = {
+  /** For the head of a request. */
   headersMs: 10 * secondMs,
+  /** For a whole request: 16 MiB of events on a slow line take minutes; everything else is small. */
   requestMs: 120 * secondMs,
+  /** Between two requests on one connection: Prometheus scrapes at least every minute or so. */
   keepAliveMs: 75 * secondMs,
+  /** For any part of an answer to be taken. */
   answerMs: 10 * secondMs,
+  /** How often slow ones are looked for. */
   checkMs: 2 * secondMs,
 };
 
@@ -153,44 +142,35 @@ export interface WebAddress {
   readonly url: string;
 }
 
-export interface Web {
-  /** Begins to listen at a checked `server.listen`; port 0 takes a free one. @throws FlatlineError unavailable when it cannot */
-  listen(listen: string): Promise<WebAddress>;
-  /** Ends sessions whose token is gone or has another secret: to be called when a configuration is applied. */
-  endStaleSessions(): Promise<void>;
-  /** Answers a request of this process, without a connection. */
-  inject(request: InjectOptions): Promise<Injected>;
-  /** Takes no more connections, closes idle ones at once and the others after `graceMs` [1 s]. Does not reject. */
-  close(graceMs?: number): Promise<void>;
-}
-
-/** An answer without a connection. */
-export interface Injected {
-  readonly statusCode: number;
-  readonly payload: string;
-}
-
 /** Creates the HTTP server of one app (CONTRACT 6 and 8). It listens after a call of `listen`. */
-export function createWeb(options: WebOptions): Web {
-  const bound: Bound = { listenHost: "", isLoopback: false };
+export function createWeb(options: WebOptions) {
+  let listenHost = "";
+  let isLoopback = false;
   const sessions = createSessions({
     ...options,
     store: options.sessions,
     onError: (error) => options.logger.warn({ err: error }, "the use of a session could not be noted"),
   });
-  const server = createServer(options, bound, sessions);
+  const server = createServer(options, sessions, (host) =>
+    isLoopback ? refuseForeignHost(host, { listenHost, externalUrl: options.access().externalUrl }) : null,
+  );
   return {
-    listen: async (listen) => {
-      const { address, isLoopback } = await bindServer(server, listen, options.transport, (host) => {
-        bound.listenHost = host;
-        bound.isLoopback = isLoopbackHost(host);
-      });
-      bound.isLoopback = isLoopback;
+    /** Begins to listen at a checked `server.listen`; port 0 takes a free one. @throws FlatlineError unavailable when it cannot */
+    listen: async (listen: string): Promise<WebAddress> => {
+      listenHost = hostOf(listen);
+      isLoopback = isLoopbackHost(listenHost);
+      const address = await bindServer(server, listen, options.transport);
+      // A name of this machine may be one of the loopback interface.
+      isLoopback = isLoopbackHost(new URL(address.url).hostname);
       return address;
     },
+    /** Ends sessions whose token is gone or has another secret: to be called when a configuration is applied. */
     endStaleSessions: () => sessions.endStale(),
-    inject: (request) => server.inject(request),
-    close: async (graceMs = defaultGraceMs) => {
+    /** Answers a request of this process, without a connection. */
+    inject: async (request: InjectOptions): Promise<{ readonly statusCode: number; readonly payload: string }> =>
+      server.inject(request),
+    /** Takes no more connections, closes idle ones at once and the others after `graceMs` [1 s]. Does not reject. */
+    close: async (graceMs = defaultGraceMs): Promise<void> => {
       const closed = new AbortController();
       const forced = options.clock.sleep(graceMs, closed.signal).then(() => server.server.closeAllConnections());
       await server.close();
@@ -200,36 +180,31 @@ export function createWeb(options: WebOptions): Web {
   };
 }
 
-/** Begins to listen at a checked `server.listen`; `onHost` is called with its host before. @throws FlatlineError unavailable when it cannot */
+export type Web = ReturnType<typeof createWeb>;
+
+/** The host of a `server.listen`, which may have colons of its own. */
+function hostOf(listen: string): string {
+  return listen.slice(0, listen.lastIndexOf(":"));
+}
+
+/** Begins to listen at a checked `server.listen`. @throws FlatlineError unavailable when it cannot */
 export async function bindServer(
   server: FastifyInstance,
   listen: string,
   transport: WebTransport = sockets,
-  onHost: (host: string) => void = () => undefined,
-): Promise<{ readonly address: WebAddress; readonly isLoopback: boolean }> {
-  // The host may have colons of its own.
-  const colon = listen.lastIndexOf(":");
-  const host = listen.slice(0, colon);
-  const port = Number(listen.slice(colon + 1));
-  onHost(host);
-  let found: AddressInfo;
+): Promise<WebAddress> {
+  // A host of IPv6 is written in brackets before its port.
+  const at = {
+    host: hostOf(listen).replace(/^\[(.*)\]$/, "$1"),
+    port: Number(listen.slice(listen.lastIndexOf(":") + 1)),
+  };
   try {
-    // A host of IPv6 is written in brackets before its port.
-    found = await transport.listen(server, { host: host.replace(/^\[(.*)\]$/, "$1"), port });
+    const { address: host, family, port } = await transport.listen(server, at);
+    return { host, port, url: `http://${family === "IPv6" ? `[${host}]` : host}:${port}` };
   } catch (error) {
     const message = `cannot listen on ${listen}: ${describeListenError(error)}`;
     throw new FlatlineError("unavailable", message, { cause: error });
   }
-  const shown = found.family === "IPv6" ? `[${found.address}]` : found.address;
-  const address = { host: found.address, port: found.port, url: `http://${shown}:${found.port}` };
-  // A name of this machine may be one of the loopback interface.
-  return { address, isLoopback: isLoopbackHost(shown) };
-}
-
-/** Where it listens, as the guard has to know it. */
-interface Bound {
-  listenHost: string;
-  isLoopback: boolean;
 }
 
 function describeListenError(error: unknown): string {
@@ -290,9 +265,14 @@ function createTurns(): onRequestHookHandler {
   };
 }
 
-function createServer(options: WebOptions, bound: Bound, sessions: Sessions): FastifyInstance {
+/** `refusalOf` says why a request to this name of the host is not answered; null: it is. */
+function createServer(
+  options: WebOptions,
+  sessions: Sessions,
+  refusalOf: (host: string | undefined) => string | null,
+): FastifyInstance {
   const { access, logger, plugins, timeouts = defaultWebTimeouts, mostConnections = 4_096 } = options;
-  const { isStarted = () => true, externalUrl = () => null } = options;
+  const { isStarted = () => true } = options;
   const onError = (error: unknown): void => logger.error({ err: error }, "an answer could not be written");
   const bodies = createByteBudget(mostBodyBytes);
   const site = createSite({ ...options, settings: access });
@@ -331,8 +311,7 @@ function createServer(options: WebOptions, bound: Bound, sessions: Sessions): Fa
     reply.raw.on("timeout", (socket) => {
       if (socket.writableLength > 0) socket.destroy();
     });
-    const names = { listenHost: bound.listenHost, externalUrl: externalUrl() };
-    const foreign = bound.isLoopback ? refuseForeignHost(headers.host, names) : null;
+    const foreign = refusalOf(headers.host);
     if (foreign !== null) sendProblem(reply.header("connection", "close"), 421, foreign);
     else if (!isStarted() && pathOf(url) !== "/-/healthy")
       sendProblem(reply.headers({ connection: "close", "retry-after": "1" }), 503, "flatline is starting");

@@ -11,7 +11,7 @@ import { renderSection, renderTable, type Column } from "./table.ts";
 const shownAssets = 20;
 
 const columns: readonly Column[] = [
-  { name: "Died", sort: "descending" },
+  { name: "Died" },
   { name: "Type" },
   { name: "Address" },
   { name: "Attributes", kind: "wide" },

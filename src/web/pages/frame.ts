@@ -47,35 +47,15 @@ export interface PageContent {
   readonly isPoor?: boolean;
 }
 
-interface NavPage {
-  readonly key: PageKey;
-  readonly href: string;
-  readonly name: string;
-  readonly count?: (facts: FrameFacts) => number;
-  /** What the number counts, for readers of text. */
-  readonly counts?: string;
-}
-
-/** The pages in the order of the masthead. */
-const navPages: readonly NavPage[] = [
-  { key: "organizations", href: "/", name: "Organizations" },
-  {
-    key: "incidents",
-    href: "/incidents",
-    name: "Incidents",
-    count: ({ openIncidents, unfinished }) => openIncidents + unfinished,
-    counts: "open or not finished",
-  },
-  { key: "silences", href: "/silences", name: "Silences" },
-  {
-    key: "receivers",
-    href: "/receivers",
-    name: "Receivers",
-    count: ({ deadLetters }) => deadLetters,
-    counts: "undelivered",
-  },
-  { key: "config", href: "/config", name: "Configuration" },
-];
+/** The pages in the order of the masthead, and what a number beside them counts, for readers of text. */
+const navPages: readonly (readonly [PageKey, href: string, name: string, ((facts: FrameFacts) => number)?, string?])[] =
+  [
+    ["organizations", "/", "Organizations"],
+    ["incidents", "/incidents", "Incidents", (facts) => facts.openIncidents + facts.unfinished, "open or not finished"],
+    ["silences", "/silences", "Silences"],
+    ["receivers", "/receivers", "Receivers", (facts) => facts.deadLetters, "undelivered"],
+    ["config", "/config", "Configuration"],
+  ];
 
 const htmxConfig = JSON.stringify({ includeIndicatorCSS: false, history: "reload" });
 // The browser asks so often whether the page has changed.
@@ -143,17 +123,18 @@ function didText(here: string): string {
 }
 
 function renderNav(current: PageKey | null, facts: FrameFacts | null): Html {
-  const link = ({ key, href, name, count, counts }: NavPage): Html => {
+  const links = navPages.map(([key, href, name, count, counts = ""]) => {
     const number = facts === null ? 0 : (count?.(facts) ?? 0);
+    const pill = html` <span class="pill">${formatCount(number)}<span class="sr"> ${counts}</span></span>`;
     return html`<li>
       <a href="${href}" ${key === current ? html` aria-current="page"` : nothing}
-        >${name}${number === 0 ? nothing : html` <span class="pill">${formatCount(number)}<span class="sr"> ${counts ?? ""}</span></span>`}</a
+        >${name}${number === 0 ? nothing : pill}</a
       >
     </li>`;
-  };
+  });
   return html`<nav id="pages" aria-label="Pages">
     <ul>
-      ${navPages.map(link)}
+      ${links}
     </ul>
   </nav>`;
 }
@@ -168,18 +149,18 @@ function renderFoot({ facts, reader, isSession, canSignIn, here }: Frame, versio
       : canSignIn
         ? html`<a href="/sign-in?next=${encodeURIComponent(here)}">Sign in</a>`
         : nothing;
+  const every = facts === null || facts.everyMs === null ? "" : ` every ${durationText(facts.everyMs)}`;
+  const watched =
+    facts === null
+      ? ""
+      : `${facts.source} · ${countOf(facts.organizations, "organization")}${every}, ${formatCount(facts.late)} late · `;
   return html`<footer class="foot">
     <p>
-      flatline ${version} · ${facts === null ? nothing : html`${footText(facts)} · `}<a href="/metrics">metrics</a> ·
-      <a href="/api/v1/checks">API</a> · <a href="/docs">docs</a>
+      flatline ${version} · ${watched}<a href="/metrics">metrics</a> · <a href="/api/v1/checks">API</a> ·
+      <a href="/docs">docs</a>
     </p>
     <div>${who}</div>
   </footer>`;
-}
-
-function footText({ source, organizations, late, everyMs }: FrameFacts): string {
-  const every = everyMs === null ? "" : ` every ${durationText(everyMs)}`;
-  return `${source} · ${countOf(organizations, "organization")}${every}, ${formatCount(late)} late`;
 }
 
 /** Renders a page that says one thing: what is not there, or what is needed. */
@@ -191,24 +172,22 @@ export function renderMessage(title: string, text: Html): Html {
 /** Renders a headline of whole sentences, one a line; the mark hangs before it. A page has one that is its own. */
 export function renderHead(
   sentences: readonly (Html | string)[],
-  { shape = null, acts = nothing, isOfPage = true }: HeadParts = {},
+  {
+    shape = nothing,
+    acts = nothing,
+    isOfPage = true,
+  }: {
+    /** Hangs before the first sentence. */
+    readonly shape?: Html;
+    /** Buttons at its right. */
+    readonly acts?: Html;
+    /** false: it is of a part of the page, below the page's own. */
+    readonly isOfPage?: boolean;
+  } = {},
 ): Html {
-  const spans = sentences.map((sentence) => html`<span>${sentence}</span> `);
+  const spans = html`${shape}${sentences.map((sentence) => html`<span>${sentence}</span> `)}`;
   return html`<div class="head">
-    ${
-      isOfPage
-        ? html`<h1 id="headline">${shape ?? nothing}${spans}</h1>`
-        : html`<h2 class="headline">${shape ?? nothing}${spans}</h2>`
-    }
+    ${isOfPage ? html`<h1 id="headline">${spans}</h1>` : html`<h2 class="headline">${spans}</h2>`}
     ${acts.html === "" ? nothing : html`<div class="row">${acts}</div>`}
   </div>`;
-}
-
-interface HeadParts {
-  /** Hangs before the first sentence [none]. */
-  readonly shape?: Html | null;
-  /** false: it is of a part of the page, below the page's own [true]. */
-  readonly isOfPage?: boolean;
-  /** Buttons at its right [none]. */
-  readonly acts?: Html;
 }

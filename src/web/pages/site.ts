@@ -41,38 +41,6 @@ export interface ActAsked<Path extends string = string> extends PageAsked<Path> 
 /** What an act answers: a page; a dialog, which is a part of the page where scripts run; what was done, said on the page at `path`. */
 type ActAnswer = (PageContent & { readonly isDialog?: boolean }) | { readonly did: string; readonly path: string };
 
-/** What all pages have in common: their frame, who may see them, and how they answer. */
-export interface Site {
-  /** Adds a page of a GET. Without identity a closed one leads to where one signs in. */
-  addPage<Path extends string>(
-    server: FastifyInstance,
-    path: Path,
-    access: Access,
-    render: (asked: PageAsked<Path>) => Promise<PageContent>,
-  ): void;
-  /**
-   * Adds what a form of a page does, and what asks for it in a dialog [nothing does]. Who may not is led to where one signs
-   * in, or told why that does not help; why it could not be done is said in a dialog.
-   */
-  addAct<Path extends string>(
-    server: FastifyInstance,
-    path: Path,
-    access: Access,
-    act: {
-      readonly ask?: (asked: PageAsked<Path>) => ActAnswer | Promise<ActAnswer>;
-      readonly perform: (asked: ActAsked<Path>) => Promise<ActAnswer>;
-      /** Of its form [16 KiB]. */
-      readonly mostBytes?: number;
-    },
-  ): void;
-  /** Answers who may not see or do something. */
-  readonly refuse: (request: FastifyRequest, reply: FastifyReply, refusal: Refusal) => unknown;
-  /** Answers what went wrong, as a page where a browser asks for one. */
-  readonly fail: (error: unknown, request: FastifyRequest, reply: FastifyReply) => unknown;
-  /** Answers what no route does: a page to a browser, which costs next to nothing, as whoever scans asks for thousands. */
-  readonly miss: (request: FastifyRequest, reply: FastifyReply) => unknown;
-}
-
 // Pages that are kept for others who have them open, with some 20 kB each.
 const mostPages = 100;
 const mostFormBytes = 16 * 1_024;
@@ -82,8 +50,11 @@ interface MadePage {
   readonly packed: PackedText;
 }
 
+/** What all pages have in common: their frame, who may see them, and how they answer. */
+export type Site = ReturnType<typeof createSite>;
+
 /** Returns what the pages of one server share. */
-export function createSite({ version, logger, running, settings }: SiteOptions): Site {
+export function createSite({ version, logger, running, settings }: SiteOptions) {
   const { clock } = running;
   const startedMs = clock.nowMs();
   let acts = 0;
@@ -145,10 +116,28 @@ export function createSite({ version, logger, running, settings }: SiteOptions):
     return reply.redirect(`${path}${path.includes("?") ? "&" : "?"}did=${encodeURIComponent(did)}`, 303);
   }
 
+  /** Answers who may not see or do something. */
+  function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): unknown {
+    const access = settings();
+    if (!isOfApi(request) && isLedToSignIn(request, refusal, access)) return leadToSignIn(request, reply);
+    // An `Authorization` decides alone, so that a wrong one is answered as the API does.
+    if (!wantsPage(request) || (refusal.status === 401 && request.headers.authorization !== undefined))
+      return sendRefusal(reply, refusal);
+    const main = renderRefusal(refusal, access, request.url);
+    const { status } = refusal;
+    return send(request, reply, { status, title: "Not for you · flatline", current: null, isPoor: true, main });
+  }
+
   const answerProblem = createErrorHandler(logger);
 
   return {
-    addPage: (server, path, access, render) =>
+    /** Adds a page of a GET. Without identity a closed one leads to where one signs in. */
+    addPage: <Path extends string>(
+      server: FastifyInstance,
+      path: Path,
+      access: Access,
+      render: (asked: PageAsked<Path>) => Promise<PageContent>,
+    ): void =>
       addRoute(server, `GET ${path}`, {
         access,
         handle: async (asked) => {
@@ -162,7 +151,25 @@ export function createSite({ version, logger, running, settings }: SiteOptions):
           return sendMade(reply, await (wantsPart(request) ? shared(key, made) : made()));
         },
       }),
-    addAct: (server, path, access, { ask, perform, mostBytes = mostFormBytes }) => {
+    /**
+     * Adds what a form of a page does, and what asks for it in a dialog [nothing does]. Who may not is led to where one
+     * signs in, or told why that does not help; why it could not be done is said in a dialog.
+     */
+    addAct: <Path extends string>(
+      server: FastifyInstance,
+      path: Path,
+      access: Access,
+      {
+        ask,
+        perform,
+        mostBytes = mostFormBytes,
+      }: {
+        readonly ask?: (asked: PageAsked<Path>) => ActAnswer | Promise<ActAnswer>;
+        readonly perform: (asked: ActAsked<Path>) => Promise<ActAnswer>;
+        /** Of its form [16 KiB]. */
+        readonly mostBytes?: number;
+      },
+    ): void => {
       if (ask !== undefined)
         addRoute(server, `GET ${path}`, {
           access,
@@ -191,17 +198,9 @@ export function createSite({ version, logger, running, settings }: SiteOptions):
         },
       });
     },
-    refuse: (request, reply, refusal) => {
-      const access = settings();
-      if (!isOfApi(request) && isLedToSignIn(request, refusal, access)) return leadToSignIn(request, reply);
-      // An `Authorization` decides alone, so that a wrong one is answered as the API does.
-      if (!wantsPage(request) || (refusal.status === 401 && request.headers.authorization !== undefined))
-        return sendRefusal(reply, refusal);
-      const main = renderRefusal(refusal, access, request.url);
-      const { status } = refusal;
-      return send(request, reply, { status, title: "Not for you · flatline", current: null, isPoor: true, main });
-    },
-    fail: (error, request, reply) => {
+    refuse,
+    /** Answers what went wrong, as a page where a browser asks for one. */
+    fail: (error: unknown, request: FastifyRequest, reply: FastifyReply): unknown => {
       // What could not be read has no version.
       reply.removeHeader("etag");
       if (!wantsPage(request)) return answerProblem(error, request, reply);
@@ -223,12 +222,12 @@ export function createSite({ version, logger, running, settings }: SiteOptions):
       const main = renderMessage("flatline could not make this page.", html`Its log says why. ${again}`);
       return send(request, reply, { ...content, main });
     },
-    miss(request, reply) {
+    /** Answers what no route does: a page to a browser, which costs next to nothing, as whoever scans asks for thousands. */
+    miss: (request: FastifyRequest, reply: FastifyReply): unknown => {
       const access = request.url.startsWith("/-/") ? "open" : "public";
       // Where reading is closed, the answer does not show what exists.
       const refusal = refusalOf(request, { access }, settings());
-      if (refusal !== null)
-        return wantsPage(request) ? this.refuse(request, reply, refusal) : sendRefusal(reply, refusal);
+      if (refusal !== null) return wantsPage(request) ? refuse(request, reply, refusal) : sendRefusal(reply, refusal);
       if (!wantsPage(request)) return sendProblem(reply, 404, "no such path");
       const main = renderMessage("There is no page here.", html`<a href="/">All organizations</a>`);
       return send(request, reply, { ...missing(null, main), isPoor: true });

@@ -8,24 +8,14 @@ export interface Column {
   readonly kind?: string;
   /** Its name is for readers of text only [no]. */
   readonly isHidden?: boolean;
-  /** How its rows are sorted by it [not]. */
-  readonly sort?: "ascending" | "descending";
-  /** Where a click on its name leads [nowhere]. */
-  readonly href?: string;
 }
 
 /** Renders a table of rows; `kind` are the classes that decide how it looks where there is little room. */
 export function renderTable(kind: string, columns: readonly Column[], rows: readonly Html[], caption?: string): Html {
-  const heads = columns.map(({ name, kind: classes, isHidden = false, sort, href }) => {
-    const text = isHidden ? html`<span class="sr">${name}</span>` : html`${name}`;
-    const arrow = sort === undefined ? "" : sort === "descending" ? " ↓" : " ↑";
-    return html`<th
-      scope="col"
-      ${classes === undefined ? nothing : html` class="${classes}"`}${sort === undefined ? nothing : html` aria-sort="${sort}"`}
-    >
-      ${href === undefined ? text : html`<a href="${href}">${text}${arrow}</a>`}
-    </th>`;
-  });
+  const heads = columns.map(
+    ({ name, kind: classes = "", isHidden = false }) =>
+      html`<th scope="col" class="${classes}">${isHidden ? html`<span class="sr">${name}</span>` : name}</th>`,
+  );
   return html`<div class="table ${kind}">
     <table>
       ${
