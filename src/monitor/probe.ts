@@ -3,12 +3,6 @@ import type { CheckReport } from "../contract/report.ts";
 import { checkKey } from "../contract/check-key.ts";
 import type { CheckTarget } from "../checks/checks.ts";
 
-/** Runs checks on demand for `/probe`: neither counted nor stored, and no alert hears of it (CONTRACT 6). */
-export interface Prober {
-  /** Runs the check now; returns an error report with reason `timeout` when it does not end within `timeoutMs`. */
-  probe(target: CheckTarget, timeoutMs: number): Promise<CheckReport>;
-}
-
 // CONTRACT 6: two Prometheus servers that scrape the same target cause one run.
 const freshMs = 5 * secondMs;
 
@@ -20,11 +14,16 @@ interface SharedRun {
   finishedAtMs: number | null;
 }
 
-/** Creates a prober over `run`, which may reject once its signal has aborted; concurrent probes of one (check, slug) share one run, and for 5 s its result. */
+export type Prober = ReturnType<typeof createProber>;
+
+/**
+ * Creates what runs checks on demand for `/probe`: neither counted nor stored, and no alert hears of it (CONTRACT 6). `run` may reject
+ * once its signal has aborted; concurrent probes of one (check, slug) share one run, and for 5 s its result.
+ */
 export function createProber(options: {
   readonly clock: Clock;
   readonly run: (target: CheckTarget, signal: AbortSignal) => Promise<CheckReport>;
-}): Prober {
+}) {
   const { clock } = options;
   const runs = new Map<string, SharedRun>();
 
@@ -55,7 +54,8 @@ export function createProber(options: {
   }
 
   return {
-    probe: async (target, timeoutMs) => {
+    /** Runs the check now; returns an error report with reason `timeout` when it does not end within `timeoutMs`. */
+    probe: async (target: CheckTarget, timeoutMs: number): Promise<CheckReport> => {
       forgetOld();
       const key = checkKey(target);
       const known = runs.get(key);

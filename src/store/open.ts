@@ -59,60 +59,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
     throw error;
   }
   await health.look(async () => undefined);
-  return createStore(
-    { path, db, dialect, health, clock },
-    most === 0 ? null : new CountCache(db, backgroundClock, most),
-  );
-}
-
-/** Requires an existing store; an empty file does not count as one. */
-async function requireFile(path: string): Promise<void> {
-  const status = await stat(path).catch(() => null);
-  if (status === null || (status.isFile() && status.size === 0)) throw noStore(path);
-}
-
-/** Creates the file and its folder, readable for the owner only: the store holds verdicts and findings of customers. */
-async function prepareFile(given: string, path: string): Promise<void> {
-  if (given === "" || given === ":memory:")
-    throw new FlatlineError("store_unusable", `the store cannot be "${given}": storage.path must name a file`);
-  try {
-    await makeFolder(dirname(path));
-    // The file is made before SQLite makes it, and SQLite gives its other files the same mode. An existing one is never
-    // opened here: closing it would release the locks that another connection of this process holds on it (fcntl).
-    await (await open(path, "wx", 0o600)).close();
-  } catch (error) {
-    const status = await stat(path).catch(() => null);
-    if (status?.isFile() === true) return;
-    const isFolder = status?.isDirectory() === true;
-    const what = isFolder ? "it is a folder; storage.path must name a file" : `it cannot be made: ${messageOf(error)}`;
-    throw new FlatlineError("store_unusable", `the store ${path} cannot be used: ${what}`, { cause: error });
-  }
-}
-
-/** Makes it with what it lies in. Node's own recursive mkdir never ends where nothing can be made, as below /proc. */
-async function makeFolder(folder: string): Promise<void> {
-  if (await isFolder(folder)) return;
-  const parent = dirname(folder);
-  if (parent !== folder) await makeFolder(parent);
-  try {
-    await mkdir(folder, { mode: 0o700 });
-  } catch (error) {
-    // Another process may have made it meanwhile.
-    if (!(await isFolder(folder))) throw error;
-  }
-}
-
-const isFolder = async (path: string): Promise<boolean> => (await stat(path).catch(() => null))?.isDirectory() === true;
-
-interface OpenFile {
-  readonly path: string;
-  readonly db: Kysely<PlainTables>;
-  readonly dialect: SqliteDialect;
-  readonly health: SqliteHealth;
-  readonly clock: Clock;
-}
-
-function createStore({ path, db, dialect, health, clock }: OpenFile, cache: CountCache | null): Store {
+  const cache = most === 0 ? null : new CountCache(db, backgroundClock, most);
   const createParts = createPartsFactory(cache);
   let writer: Writer | null = null;
   // A row that stays the same is not written.
@@ -156,3 +103,42 @@ function createStore({ path, db, dialect, health, clock }: OpenFile, cache: Coun
     },
   };
 }
+
+/** Requires an existing store; an empty file does not count as one. */
+async function requireFile(path: string): Promise<void> {
+  const status = await stat(path).catch(() => null);
+  if (status === null || (status.isFile() && status.size === 0)) throw noStore(path);
+}
+
+/** Creates the file and its folder, readable for the owner only: the store holds verdicts and findings of customers. */
+async function prepareFile(given: string, path: string): Promise<void> {
+  if (given === "" || given === ":memory:")
+    throw new FlatlineError("store_unusable", `the store cannot be "${given}": storage.path must name a file`);
+  try {
+    await makeFolder(dirname(path));
+    // The file is made before SQLite makes it, and SQLite gives its other files the same mode. An existing one is never
+    // opened here: closing it would release the locks that another connection of this process holds on it (fcntl).
+    await (await open(path, "wx", 0o600)).close();
+  } catch (error) {
+    const status = await stat(path).catch(() => null);
+    if (status?.isFile() === true) return;
+    const isFolder = status?.isDirectory() === true;
+    const what = isFolder ? "it is a folder; storage.path must name a file" : `it cannot be made: ${messageOf(error)}`;
+    throw new FlatlineError("store_unusable", `the store ${path} cannot be used: ${what}`, { cause: error });
+  }
+}
+
+/** Makes it with what it lies in. Node's own recursive mkdir never ends where nothing can be made, as below /proc. */
+async function makeFolder(folder: string): Promise<void> {
+  if (await isFolder(folder)) return;
+  const parent = dirname(folder);
+  if (parent !== folder) await makeFolder(parent);
+  try {
+    await mkdir(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (!(await isFolder(folder))) throw error;
+  }
+}
+
+const isFolder = async (path: string): Promise<boolean> => (await stat(path).catch(() => null))?.isDirectory() === true;

@@ -13,10 +13,6 @@ export interface FileLock {
 
 const retryMs = 100;
 
-export interface FileLockOptions extends TakeWriterOptions {
-  readonly clock: Clock;
-}
-
 /** Returns the empty file whose lock is that of the store at this real path. */
 export function lockPathOf(storePath: string): string {
   return `${storePath}-owner`;
@@ -29,7 +25,7 @@ export function lockPathOf(storePath: string): string {
  */
 export async function takeFileLock(
   path: string,
-  { clock, withinMs = takeWithinMs, signal }: FileLockOptions,
+  { clock, withinMs = takeWithinMs, signal }: TakeWriterOptions & { readonly clock: Clock },
 ): Promise<FileLock> {
   const take = async (): Promise<FileLock> => {
     if (signal?.aborted === true) throw new FlatlineError("unavailable", "stopped while another process writes");

@@ -56,18 +56,13 @@ const newestAPage = 256;
 const mostMinutes = 2_000;
 const minutesATime = 15;
 
-interface AssetRow {
-  readonly at_ms: number;
-  readonly ordinal: number;
-  readonly asset: string;
-  readonly type_id: number;
-  readonly attribute_set_id: number | null;
-  readonly status_id: number;
-  readonly count: number;
+interface AssetRow extends Omit<AssetEventRow, "isDeath"> {
+  readonly statusId: number;
 }
 
 const isAlive = sql`status_id = (SELECT status_id FROM event_statuses WHERE status = ${aliveStatus})`;
-const columns = sql.raw("at_ms, ordinal, asset, type_id, attribute_set_id, status_id, count");
+const columns = sql`at_ms AS "atMs", ordinal, asset, type_id AS "typeId", attribute_set_id AS "attributeSetId",
+  status_id AS "statusId", count`;
 
 /** Creates the readings of single events of assets; each statement reads a bounded number of them. */
 export function createAssetEvents(db: PlainDb) {
@@ -212,16 +207,8 @@ function ofTypes(assetTypes: readonly string[]): RawBuilder<unknown> {
     : sql`AND type_id IN (SELECT type_id FROM event_asset_types WHERE asset_type IN (${sql.join(assetTypes)}))`;
 }
 
-function assetEvent(row: AssetRow): AssetEventRow {
-  return {
-    atMs: row.at_ms,
-    ordinal: row.ordinal,
-    asset: row.asset,
-    typeId: row.type_id,
-    attributeSetId: row.attribute_set_id,
-    isDeath: row.status_id === deadStatusId,
-    count: row.count,
-  };
+function assetEvent({ statusId, ...row }: AssetRow): AssetEventRow {
+  return { ...row, isDeath: statusId === deadStatusId };
 }
 
 /** Selects the id of a slug; null: it has no events. */

@@ -88,11 +88,11 @@ export function createEvidenceStore(db: PlainDb) {
     deathMinutes: async ({ slug, interval }: SlugInterval): Promise<DeathMinutes> => {
       const from = Math.floor((interval.afterMs + 1) / minuteMs);
       const to = Math.floor(interval.untilMs / minuteMs);
-      const { rows } = await sql<{ minute: number; deaths: number }>`
-        SELECT minute, CAST(sum(deaths) AS BIGINT) AS deaths FROM event_minutes
+      const { rows } = await sql<DeathMinutes[number]>`
+        SELECT minute * ${sql.lit(minuteMs)} AS "atMs", CAST(sum(deaths) AS BIGINT) AS deaths FROM event_minutes
         WHERE slug_id = ${slugId(slug)} AND minute >= ${from} AND minute <= ${to}
         GROUP BY minute ORDER BY minute`.execute(db);
-      return rows.map(({ minute, deaths }) => ({ atMs: minute * minuteMs, deaths }));
+      return rows;
     },
     /**
      * Returns the same of the assets that newly died: which had not died in a stretch of the interval's length before. What dies every
@@ -100,8 +100,8 @@ export function createEvidenceStore(db: PlainDb) {
      */
     newlyDeadMinutes: async ({ slug, interval: { afterMs, untilMs } }: SlugInterval): Promise<DeathMinutes> => {
       const lengthMs = untilMs - afterMs;
-      const { rows } = await sql<{ minute_ms: number; deaths: number }>`
-        SELECT at_ms - at_ms % ${minuteMs} AS minute_ms,
+      const { rows } = await sql<DeathMinutes[number]>`
+        SELECT at_ms - at_ms % ${minuteMs} AS "atMs",
           CAST(sum(CASE WHEN asset IS NULL THEN count ELSE 1 END) AS BIGINT) AS deaths
         FROM (
           SELECT at_ms, asset, count,
@@ -111,7 +111,7 @@ export function createEvidenceStore(db: PlainDb) {
             AND status_id = ${deadStatusId} AND count > 0) AS dead
         WHERE at_ms > ${afterMs} AND (asset IS NULL OR before_ms IS NULL OR before_ms <= at_ms - ${lengthMs})
         GROUP BY 1 ORDER BY 1`.execute(db);
-      return rows.map(({ minute_ms, deaths }) => ({ atMs: minute_ms, deaths }));
+      return rows;
     },
     /** Returns a value that changes when events arrive. */
     eventsVersion: async (): Promise<string> => {

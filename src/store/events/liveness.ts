@@ -93,14 +93,10 @@ export function createLivenessStore(db: PlainDb) {
       return bins;
     },
     /** Returns the latest event within the interval of each asset that has one of these contents, of whatever type. */
-    lastStatuses: async ({
-      slug,
-      assets,
-      interval,
-    }: SlugInterval & { readonly assets: readonly string[] }): Promise<readonly AssetStatus[]> => {
-      const found = await inChunks(assets, async (some) => {
-        const { rows } = await sql<{ type_id: number; asset: string; status: string; at_ms: number }>`
-          select type_id, asset, status, at_ms from (
+    lastStatuses: ({ slug, assets, interval }: SlugInterval & { readonly assets: readonly string[] }) =>
+      inChunks(assets, async (some) => {
+        const { rows } = await sql<AssetStatus>`
+          select type_id as "typeId", asset, status, at_ms as "atMs" from (
             select type_id, asset, status_id, at_ms,
               row_number() over (partition by type_id, asset order by at_ms desc, ordinal desc) as place
             from events
@@ -109,9 +105,7 @@ export function createLivenessStore(db: PlainDb) {
           join event_statuses on event_statuses.status_id = ranked.status_id
           where place = 1`.execute(db);
         return rows;
-      });
-      return found.map(({ type_id: typeId, at_ms: atMs, asset, status }) => ({ typeId, asset, status, atMs }));
-    },
+      }),
   };
 }
 

@@ -196,7 +196,8 @@ function startOfHour(atMs: number): number {
   return Math.floor(atMs / hourMs) * hourMs;
 }
 
-const columns = sql`at_ms, severity, current_count, expected_count`;
+const columns = sql`
+  slug, at_ms as "atMs", severity, current_count as "currentCount", expected_count as "expectedCount"`;
 
 /** Reads hours up to an instant, which differs from check to check, and from it on single runs. */
 async function readPoints(
@@ -206,37 +207,19 @@ async function readPoints(
   const split = isHourly
     ? sql`coalesce((select max(hour) + 1 from run_hours where run_hours.check_id = checks.check_id) * ${hourLength}, 0)`
     : sql`coalesce((select min(at_ms) from runs where runs.check_id = checks.check_id), ${Number.MAX_SAFE_INTEGER})`;
-  const { rows } = await sql<PointRow>`
+  const { rows } = await sql<Omit<RunPoint, "severity"> & { readonly slug: string; readonly severity: number }>`
     with asked as (
       select check_id, slug, ${split} as split_ms from checks
       where check_name = ${check} and slug in (select value from ${dialectOf(db).texts(slugs)} as listed))
-    select slug, ${columns}, runs, answered from asked join run_hours on run_hours.check_id = asked.check_id
+    select ${columns}, runs, answered from asked join run_hours on run_hours.check_id = asked.check_id
     where hour >= ${Math.floor(fromMs / hourMs)} and hour <= ${Math.floor(toMs / hourMs)}
       and at_ms > ${fromMs} and at_ms <= ${toMs} and at_ms < split_ms
     union all
-    select slug, ${columns}, 1, case severity when ${unknown} then 0 else 1 end
+    select ${columns}, 1, case severity when ${unknown} then 0 else 1 end
     from asked join runs on runs.check_id = asked.check_id
     where at_ms > ${fromMs} and at_ms <= ${toMs} and at_ms >= split_ms
-    order by slug, at_ms`.execute(db);
-  return rows.map((row) => ({
-    slug: row.slug,
-    atMs: row.at_ms,
-    severity: severities[row.severity] ?? "unknown",
-    currentCount: row.current_count,
-    expectedCount: row.expected_count,
-    runs: row.runs,
-    answered: row.answered,
-  }));
-}
-
-interface PointRow {
-  readonly slug: string;
-  readonly at_ms: number;
-  readonly severity: number;
-  readonly current_count: number | null;
-  readonly expected_count: number | null;
-  readonly runs: number;
-  readonly answered: number;
+    order by slug, "atMs"`.execute(db);
+  return rows.map((row) => ({ ...row, severity: severities[row.severity] ?? "unknown" }));
 }
 
 function forHistory(report: CheckReport): CheckReport {

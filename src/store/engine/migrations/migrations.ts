@@ -4,14 +4,10 @@ import { FlatlineError } from "../../../base/errors.ts";
 import { dialectOf } from "../dialect.ts";
 import * as initial from "./0001-initial.ts";
 
-/** One step of the schema. */
-export interface Migration {
-  readonly name: string;
-  readonly up: (db: Kysely<unknown>) => Promise<void>;
-}
-
 /** Forward only; version n is the n-th entry. A released migration is never changed. */
-export const migrations: readonly Migration[] = [{ name: "initial", ...initial }];
+export const migrations: readonly ({ readonly name: string } & Pick<typeof initial, "up">)[] = [
+  { name: "initial", ...initial },
+];
 
 /** The schema version that this program writes. */
 export const currentVersion = migrations.length;
