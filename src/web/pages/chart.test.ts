@@ -2,12 +2,13 @@ import { describe, expect, it } from "vitest";
 
 import { minuteMs } from "../../base/time.ts";
 import type { ChartData } from "../read/chart.ts";
-import { renderChart } from "./chart.ts";
+import { describeChart, renderChart } from "./chart.ts";
 
 const nowMs = Date.UTC(2026, 10, 23, 22, 0);
 const stepMs = 5 * minuteMs;
 const fromMs = nowMs - 6 * stepMs;
 const data: ChartData = {
+  kind: "deaths",
   subject: "the 2 organizations",
   fromMs,
   toMs: nowMs,
@@ -43,9 +44,10 @@ function pathsOf(chart: ChartData, paint: string): string[] {
 
 describe("a chart", () => {
   it("says its numbers in one sentence", () => {
-    expect(draw(data)).toContain(
-      'aria-label="Deaths of the 2 organizations from 21:30 to 22:00: 88 in 24 h; 8.0 expected; 16.0 warns above; 1 in 5 min, usually 2, at most 50 at 21:40"',
+    expect(describeChart(data)).toBe(
+      "Deaths of the 2 organizations from 21:30 to 22:00: 88 in 24 h; 8.0 expected; 16.0 warns above; 1 in 5 min, usually 2; 50 in the worst 5 min, at 21:40; nothing unusual since 21:50",
     );
+    expect(draw(data)).toContain(`aria-label="${describeChart(data)}"`);
   });
 
   it("has red bars where more died than usual until the excess stopped, and no others", () => {
@@ -76,6 +78,22 @@ describe("a chart", () => {
     expect(pathsOf(thin, "ink").filter((path) => path.includes("L") && path.split("M").length === 3)).toHaveLength(1);
     expect(pathsOf(thin, "sunken")).toHaveLength(1);
     expect(draw(thin)).toContain("expected: not known yet");
-    expect(draw(thin)).not.toContain("usually");
+    expect(describeChart(thin)).not.toContain("usually");
+  });
+
+  it("falls to zero while nobody answers", () => {
+    const answers = draw({
+      ...data,
+      kind: "answers",
+      subject: "security.example.com",
+      count: [60, 60, 0, 0, 0, 0],
+      expected: [60, 60, 60, 60, 60, 60],
+      warn: [],
+      deaths: null,
+      began: [],
+    });
+
+    expect(answers).toContain("<h2>Good answers of security.example.com per minute</h2>");
+    expect(answers).toMatch(/<b>0<\/b> good/);
   });
 });

@@ -7,7 +7,14 @@ import { storeEngines, type OpenedStore } from "../../../test/support/store/engi
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
-import { readDeathsChart, type ChartAsk, type ChartData, type ChartMember, type ChartSource } from "./chart.ts";
+import {
+  readAnswersChart,
+  readDeathsChart,
+  type ChartAsk,
+  type ChartData,
+  type ChartMember,
+  type ChartSource,
+} from "./chart.ts";
 
 const nowMs = Date.UTC(2026, 10, 23, 22, 7);
 const beganMs = nowMs - 30 * minuteMs;
@@ -195,5 +202,31 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(chart.count.at(-1)).toBeNull();
       expect(chart.count).toContain(2);
     });
+  });
+
+  it("counts the good answers of each minute, and shows none as zero", async () => {
+    const runs = [];
+    for (let minute = 60; minute > 0; minute--)
+      for (const slug of ["acme", "globex"])
+        runs.push(run(slug, nowMs - minute * minuteMs + 1, minute > 20 ? 1 : null));
+    await own.record(...runs);
+    const platform = { ...incident, beganMs: nowMs - 20 * minuteMs };
+
+    const chart = await readAnswersChart(running, ask([], "", { incident: platform }), ["acme", "globex"]);
+
+    const rates = endsOf(chart).map((endMs, index) => [
+      new Date(endMs).toISOString().slice(11, 16),
+      chart.count[index],
+    ]);
+    // Two of the five minutes from 21:45 had answers; the two from 22:05 are not over yet.
+    expect(rates.slice(-6)).toEqual([
+      ["21:45", 2],
+      ["21:50", 0.8],
+      ["21:55", 0],
+      ["22:00", 0],
+      ["22:05", 0],
+      ["22:07", null],
+    ]);
+    expect([chart.expected.at(-1), chart.deaths]).toEqual([1, null]);
   });
 });

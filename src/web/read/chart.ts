@@ -1,4 +1,5 @@
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
+import type { CountKind } from "../../spike/findings.ts";
 import type { Store } from "../../store/store.ts";
 import type { ReadIncident } from "./incidents.ts";
 import type { Running } from "./running.ts";
@@ -24,9 +25,8 @@ export interface ChartAct {
 
 /** What a chart is about. */
 export interface ChartAsk {
-  /** "the 120 organizations", "acme". */
+  /** "the 120 organizations", "acme"; of answers: the host that gives them. */
   readonly subject: string;
-  readonly members: readonly ChartMember[];
   /** The query of the page: `range` is the chart's. */
   readonly params: URLSearchParams;
   readonly incident: ChartIncident | null;
@@ -48,8 +48,7 @@ const check = "dead-asset-spike" as const;
 const carryMs = dayMs;
 // What runs of many found holds for some hours before the range, too.
 const leadMs = 2 * hourMs;
-// Of a longer range an hour is one point.
-const longestSingleMs = 2 * dayMs;
+// Checks run every five minutes by default: in less some minutes would have more answers than others.
 const stepsMs = [5, 15, 30, 60, 180, 720, 1_440].map((minutes) => minutes * minuteMs);
 const mostSteps = 170;
 // Before the first event some of the unknown is shown.
@@ -88,7 +87,10 @@ export function isThinPast(knownFromMs: number | null, windowHours: number, atMs
 }
 
 /** Reads the chart of an incident of deaths, or of one organization. */
-export async function readDeathsChart(running: ChartSource, ask: ChartAsk) {
+export async function readDeathsChart(
+  running: ChartSource,
+  ask: ChartAsk & { readonly members: readonly ChartMember[] },
+) {
   const { store, thresholdsOf, countsAssets } = running;
   const { members, incident } = ask;
   const nowMs = running.clock.nowMs();
@@ -109,37 +111,32 @@ export async function readDeathsChart(running: ChartSource, ask: ChartAsk) {
   const isOfAssets = members.some(({ slug }) => countsAssets(slug));
   const isByRuns = events === null || isOfAssets;
   const byRuns = isByRuns || alone !== undefined ? await readRuns(store, members, grid) : null;
-  const count = (isByRuns ? byRuns?.count : events.count) ?? [];
-  const sum = sumOf(members.map(({ expected }) => expected));
-  const ofMany = sum === null ? [] : grid.ends.map(() => sum);
-  const expected: Values = isThin ? [] : alone === undefined ? ofMany : (byRuns?.expected ?? []);
+  const count = isByRuns ? (byRuns?.count ?? []) : events.count;
+  const known = alone === undefined ? expectedOf(members, grid.ends) : (byRuns?.expected ?? []);
+  const expected = isThin ? [] : known;
   const thresholds = alone === undefined ? null : thresholdsOf(alone.slug);
   const above = (multiplier: number | undefined): Values =>
     multiplier === undefined
       ? []
       : expected.map((one) => (one === null ? null : Math.max(thresholds?.minSpikeCount ?? 0, one * multiplier)));
+  const counting: CountKind = isOfAssets && members.every(({ slug }) => countsAssets(slug)) ? "assets" : "deaths";
   const knownFromMs = knownMs !== null && knownMs > grid.fromMs ? knownMs : null;
-  const ofAlone = alone && (expected.at(-1) ?? null);
-  const usualPerHour = sumOf(
-    members.map((one) => {
-      const own = ofAlone ?? one.expected;
-      return own === null ? null : own / one.windowHours;
-    }),
-  );
   return {
     ...grid,
-    /** Deaths in the window that ends with the step. */
+    /** The deaths in the window, or the good answers of the platform per minute. */
+    kind: "deaths" as "deaths" | "answers",
+    /** Deaths in the window that ends with the step; good answers per minute in it. */
     count: count.map((one, index) => ((grid.ends[index] ?? 0) < (knownFromMs ?? 0) ? null : one)) as Values,
-    /** As many, or none: what is expected in the window. */
+    /** As many, or none: what is expected in the window; how many answers were asked for. */
     expected,
     warn: above(thresholds?.warnMultiplier),
     fail: above(thresholds?.failMultiplier),
     /** Deaths in each step; null: single deaths are not known. */
     deaths: (events?.deaths ?? null) as readonly number[] | null,
     /** How many of them are usual; null: unknown. Where assets are counted nobody knows: the steps are of deaths. */
-    usual: isThin || isOfAssets || usualPerHour === null ? null : (usualPerHour * grid.stepMs) / hourMs,
+    usual: isThin || isOfAssets ? null : usualIn(members, alone && (expected.at(-1) ?? null), grid.stepMs),
     /** What all but `deaths` are of. */
-    counting: isOfAssets && members.every(({ slug }) => countsAssets(slug)) ? ("assets" as const) : ("deaths" as const),
+    counting,
     /** null: the organizations' differ. */
     windowHours,
     /** When each organization began; empty: it is about one alone. */
@@ -151,16 +148,44 @@ export async function readDeathsChart(running: ChartSource, ask: ChartAsk) {
   };
 }
 
-/** null: one of them is not known. */
-function sumOf(values: readonly (number | null)[]): number | null {
-  return values.reduce((sum, value) => (sum === null || value === null ? null : sum + value), 0);
+/** Reads the chart of a platform that could not be asked: the good answers to the spike checks of these organizations. */
+export async function readAnswersChart(
+  { store, clock }: ChartSource,
+  ask: ChartAsk,
+  slugs: readonly string[],
+): Promise<ChartData> {
+  const grid = gridOf(ask, clock.nowMs(), null);
+  const { fromMs, toMs, stepMs, ends } = grid;
+  const good = ends.map(() => 0);
+  let asked = 0;
+  for await (const [, points] of pointsIn(store, slugs, fromMs - 1, toMs - 1))
+    for (const { atMs, runs, answered } of points) {
+      const index = Math.floor((atMs - fromMs) / stepMs);
+      asked += runs;
+      good[index] = (good[index] ?? 0) + answered;
+    }
+  const perMinute = Math.round(asked / ((toMs - fromMs) / minuteMs));
+  return {
+    ...grid,
+    kind: "answers",
+    // A step that has just begun says nothing yet.
+    count: good.map((one, index) => (ends[index] === fromMs + (index + 1) * stepMs ? one / (stepMs / minuteMs) : null)),
+    expected: ends.map(() => perMinute),
+    warn: [],
+    fail: [],
+    deaths: null,
+    usual: null,
+    counting: "deaths",
+    windowHours: null,
+    began: [],
+    knownFromMs: null,
+    isThin: false,
+  };
 }
 
 /** The range that is asked for, an incident's with some time before and after it; of a short past all that is known. */
 function gridOf({ subject, incident, acts, params }: ChartAsk, nowMs: number, knownMs: number | null) {
-  const asked = params.get("range") ?? "";
-  const isKnown = Object.hasOwn(chartRanges, asked) && asked !== "incident";
-  const range = isKnown ? (asked as ChartRange) : incident === null ? "7d" : "incident";
+  const range = rangeOf(params, incident);
   let [fromMs, toMs] = [nowMs - (chartRanges[range] ?? chartRanges["7d"]), nowMs];
   if (range === "incident" && incident !== null) {
     const { beganMs, endedMs } = incident;
@@ -176,6 +201,12 @@ function gridOf({ subject, incident, acts, params }: ChartAsk, nowMs: number, kn
     Math.min(fromMs + (index + 1) * stepMs, toMs),
   );
   return { subject, incident, acts, range, fromMs, toMs, stepMs, nowMs, ends };
+}
+
+function rangeOf(params: URLSearchParams, incident: ChartIncident | null): ChartRange {
+  const asked = params.get("range") ?? "";
+  if (Object.hasOwn(chartRanges, asked) && asked !== "incident") return asked as ChartRange;
+  return incident === null ? "7d" : "incident";
 }
 
 /** When the first event of any of them was; null: of one nothing older is kept, or nothing was stored. */
@@ -231,8 +262,7 @@ async function readRuns(store: Store, members: readonly ChartMember[], grid: Gri
   const isAlone = members.length === 1;
   const fromMs = grid.fromMs - (isAlone ? carryMs : leadMs);
   const slugs = members.map(({ slug }) => slug);
-  const span = { fromMs, toMs: grid.toMs, isHourly: grid.toMs - fromMs > longestSingleMs };
-  for await (const [, all] of store.runs.points({ check, slugs, ...span })) {
+  for await (const [, all] of pointsIn(store, slugs, fromMs, grid.toMs)) {
     // Of many what one had counted holds while it gives no result: else their sum would fall.
     const points = isAlone ? all : all.filter(({ currentCount }) => currentCount !== null);
     let next = 0;
@@ -245,4 +275,26 @@ async function readRuns(store: Store, members: readonly ChartMember[], grid: Gri
     }
   }
   return { count, expected };
+}
+
+function pointsIn({ runs }: Store, slugs: readonly string[], fromMs: number, toMs: number) {
+  // Of a longer range an hour is one point.
+  return runs.points({ check, slugs, fromMs, toMs, isHourly: toMs - fromMs > 2 * dayMs });
+}
+
+function expectedOf(members: readonly ChartMember[], ends: readonly number[]): Values {
+  const known = members.flatMap(({ expected }) => expected ?? []);
+  const sum = known.reduce((all, one) => all + one, 0);
+  return known.length < members.length ? [] : ends.map(() => sum);
+}
+
+/** `ofAlone`: what is expected of the only one; undefined: there are several. */
+function usualIn(members: readonly ChartMember[], ofAlone: number | null | undefined, lengthMs: number): number | null {
+  let perHour = 0;
+  for (const { expected, windowHours } of members) {
+    const own = ofAlone ?? expected;
+    if (own === null) return null;
+    perHour += own / windowHours;
+  }
+  return (perHour * lengthMs) / hourMs;
 }

@@ -1,8 +1,9 @@
 import type { FastifyInstance } from "fastify";
 
+import { slugsOf } from "../../../alerting/incident-summary.ts";
 import { countOf } from "../../../words/numbers.ts";
 import { nothing, type Html } from "../../parts/html.ts";
-import { chartOfIncident, readDeathsChart } from "../../read/chart.ts";
+import { chartOfIncident, readAnswersChart, readDeathsChart } from "../../read/chart.ts";
 import { renderChart } from "../chart.ts";
 import { renderDeadAssets } from "../dead-assets.ts";
 import { renderAbout } from "../organization/about.ts";
@@ -69,13 +70,17 @@ export function addIncidentPages(server: FastifyInstance, routes: IncidentPageRo
   });
 
   async function chartOf(page: IncidentDetail, params: URLSearchParams, withDetails: boolean): Promise<Html> {
-    const { incident, members } = chartOfIncident(page);
-    const [only] = members;
-    if (only === undefined || page.incident.family === "unreachable") return nothing;
-    const subject = members.length === 1 ? only.slug : `the ${countOf(members.length, "organization")}`;
+    const { number, family } = page.incident;
     const acts = chartActsOf(page, withDetails);
-    const data = await readDeathsChart(running, { subject, members, incident, acts, params });
-    return renderChart(data, `/incidents/${page.incident.number}`, params);
+    const slugs = [...slugsOf(page.members)];
+    const ask = { ...chartOfIncident(page), params, acts };
+    const path = `/incidents/${number}`;
+    if (family === "unreachable")
+      return renderChart(await readAnswersChart(running, { ...ask, subject: running.source() }, slugs), path, params);
+    if (ask.members.length === 0) return nothing;
+    const [only = ""] = slugs;
+    const subject = slugs.length === 1 ? only : `the ${countOf(slugs.length, "organization")}`;
+    return renderChart(await readDeathsChart(running, { ...ask, subject }), path, params);
   }
 
   async function organizationOf(page: IncidentDetail, withDetails: boolean): Promise<Html> {
