@@ -147,7 +147,10 @@ export async function loadClientConfig(
   const mights = rightsOfTokens.parse(valueAt(value, ["server", "tokens"])).map(({ may }) => may.length);
   // A command may need any right.
   const most = ["server", "tokens", mights.indexOf(Math.max(...mights)), "token"];
-  const isOne = !["", undefined].includes(valueAt(value, ["server", "token"]) as string | undefined);
+  // One that could not be read is not left out.
+  const isOne =
+    document.problems.some(({ path }) => path === "server.token") ||
+    !["", undefined].includes(valueAt(value, ["server", "token"]) as string | undefined);
   const places = { listen: ["server", "listen"], token: isOne ? ["server", "token"] : most };
   const needed = ["yaml", "server", ...needs.map((need) => formatPath(places[need]))];
   refuse(
