@@ -36,20 +36,12 @@ export interface AskingCommand<Flags extends AskFlags, Words extends readonly un
   readonly ask: (api: ApiClient, flags: Flags, ...words: Words) => Promise<Answer>;
   /** Asks which gates it would open; a person is asked before it does, unless `--yes` or `--dry-run` is there [none]. */
   readonly opens?: (api: ApiClient, flags: Flags, ...words: Words) => Promise<readonly string[]>;
-  /** Puts the answer for people, with the end of its last line. */
-  readonly say: (answer: Answer, asked: Asked<Flags, Words>) => string;
+  /** Puts the answer for people, with the end of its last line; `url` is of the daemon that was asked, null where none runs. */
+  readonly say: (answer: Answer, flags: Flags, words: Words, url: string | null) => string;
   /** Puts it for `--json` [as JSON]. */
   readonly data?: (answer: Answer) => string;
   /** The exit code that the answer means [0]. */
   readonly exitCode?: (answer: Answer) => number;
-}
-
-/** What a command was given. */
-export interface Asked<Flags extends AskFlags, Words extends readonly unknown[]> {
-  readonly flags: Flags;
-  readonly words: Words;
-  /** Of the daemon that was asked; null: none runs. */
-  readonly url: string | null;
 }
 
 /** Completes a command that has its name, arguments and own flags. */
@@ -78,7 +70,7 @@ export function askingCommand<Flags extends AskFlags, Words extends readonly unk
       let url: string | null = null;
       const work = (api: ApiClient) => ((url = api.url), ask(api, flags, ...words));
       const answer = await askApi(flags, context, work, without);
-      context.stdout.write(flags.json === true ? data(answer) : say(answer, { flags, words, url }));
+      context.stdout.write(flags.json === true ? data(answer) : say(answer, flags, words, url));
       if (exitCode !== undefined) context.setExitCode(exitCode(answer));
     });
 }

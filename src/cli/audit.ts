@@ -47,7 +47,7 @@ export const registerAudit: RegisterCommand = (program: Command, context: CliCon
       } while (query.get("cursor") !== "" && entries.length < limit);
       return entries;
     },
-    say: (entries, { flags: { since, until, actor } }) => {
+    say: (entries, { since, until, actor }) => {
       const isNarrowed = since !== undefined || until !== undefined || actor !== undefined;
       return renderTable<Entry>(
         entries,

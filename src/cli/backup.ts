@@ -3,16 +3,10 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 
 import { FlatlineError } from "../base/errors.ts";
-import type { Config } from "../config/config.ts";
 import { storeLocation } from "../daemon/parts.ts";
 import { backupStore } from "../store/backup.ts";
 import { loadCommandConfig } from "./command-config.ts";
-import type { CliContext, RegisterCommand } from "./context.ts";
-
-interface BackupFlags {
-  readonly config?: string;
-  readonly json?: boolean;
-}
+import type { AskFlags, CliContext, RegisterCommand } from "./context.ts";
 
 /** `flatline backup FILE` */
 export const registerBackup: RegisterCommand = (program: Command, context: CliContext): void => {
@@ -23,10 +17,16 @@ export const registerBackup: RegisterCommand = (program: Command, context: CliCo
     .option("-c, --config <file>", "configuration file")
     .option("--json", "print {file, bytes, schemaVersion}")
     .addHelpText("after", help)
-    .action(async (file: string, flags: BackupFlags) => {
+    .action(async (file: string, flags: Pick<AskFlags, "config" | "json">) => {
       const config = await loadCommandConfig(flags.config, context);
+      const location = storeLocation(config, context.cwd);
+      if ("url" in location)
+        throw new FlatlineError(
+          "usage",
+          'the store is a PostgreSQL database (storage.url): use its own backup tools, see pg_dump --format=custom --file=flatline.dump "$STORAGE_URL"',
+        );
       const target = resolve(context.cwd, file);
-      const { bytes, schemaVersion } = await backupStore({ path: storePath(config, context.cwd), target });
+      const { bytes, schemaVersion } = await backupStore({ path: location.path, target });
       const text = `${file}: ${bytes} bytes, schema version ${schemaVersion}, checked`;
       const view = { file, bytes, schemaVersion };
       context.stdout.write(`${flags.json === true ? JSON.stringify(view) : text}\n`);
@@ -44,11 +44,3 @@ is damaged, or the copy cannot be written.
 Example:
   flatline backup /var/backups/flatline-$(date +%F).db
 `;
-
-/** Returns the path of the configured store. @throws usage with a PostgreSQL, which has tools of its own */
-function storePath(config: Config, cwd: string): string {
-  const location = storeLocation(config, cwd);
-  if ("path" in location) return location.path;
-  const instead = 'use its own backup tools, see pg_dump --format=custom --file=flatline.dump "$STORAGE_URL"';
-  throw new FlatlineError("usage", `the store is a PostgreSQL database (storage.url): ${instead}`);
-}

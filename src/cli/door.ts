@@ -131,18 +131,18 @@ function isHere({ url }: Found): boolean {
 
 async function readGivenToken({ tokenFile }: AskFlags, { env, cwd }: CliContext): Promise<ApiAccess["token"]> {
   const from = tokenFile === undefined ? "$FLATLINE_TOKEN" : `the token of ${tokenFile}`;
-  const text = tokenFile === undefined ? (env["FLATLINE_TOKEN"] ?? "") : await readTokenFile(resolve(cwd, tokenFile));
+  let text = env["FLATLINE_TOKEN"] ?? "";
+  if (tokenFile !== undefined) {
+    const content = await readInputFile(resolve(cwd, tokenFile), maxSecretBytes);
+    if (content.kind !== "content")
+      throw new FlatlineError("usage", `--token-file: the file ${tokenFile} ${content.reason}`);
+    text = secretOf(content.bytes);
+  }
   // As in the configuration, an empty variable is none.
   if (text === "" && tokenFile === undefined) return null;
   const problem = checkKey(text);
   if (problem !== null) throw new FlatlineError("usage", `${from} ${problem}`);
   return { secret: new Secret(text), from };
-}
-
-async function readTokenFile(absolutePath: string): Promise<string> {
-  const content = await readInputFile(absolutePath, maxSecretBytes);
-  if (content.kind === "content") return secretOf(content.bytes);
-  throw new FlatlineError("usage", `--token-file: the file ${absolutePath} ${content.reason}`);
 }
 
 /** The token that a daemon on this machine leaves beside its store; it is shown to no other machine. */
@@ -202,13 +202,10 @@ async function openHere({ flags, context, without }: Here, isThrownAway = false)
     import("../base/logger.ts"),
     import("./terminal-log.ts"),
   ]);
-  const look = logLook(config, context);
   // A receiver of type log is tried by what it logs.
   const level = without === "no store" ? "info" : "warn";
-  const deps = {
-    ...context,
-    logger: createLogger({ ...look, level, write: (line) => context.stderr.write(line) }),
-  };
+  const logger = createLogger({ ...logLook(config, context), level, write: (line) => context.stderr.write(line) });
+  const deps = { ...context, logger };
   if (!isThrownAway) return openDoor(config, deps, { mustExist: without !== "new store" });
   const scratch = await makeScratch(config);
   const door = await openDoor(scratch.config, deps, { mustExist: false });

@@ -48,7 +48,7 @@ export const registerKeys: RegisterCommand = (program: Command, context: CliCont
     help: "\nExample:\n  flatline keys revoke key_0d1c7a52b9e84f36\n",
     ask: (api, _flags, id: string) =>
       api.send("DELETE", `${path}/${encodeURIComponent(id)}`, undefined, z.unknown()).catch(orUsage),
-    say: (_answer, { words: [id] }) => `${id}: revoked\n`,
+    say: (_answer, _flags, [id]) => `${id}: revoked\n`,
   });
 };
 

@@ -5,6 +5,7 @@ import type { ListedOrganization } from "../contract/listed-organization.ts";
 import { openConfiguredStore, openConnections, type PartsDeps } from "../daemon/parts.ts";
 import { readSource, withDiscovered } from "../discovery/source.ts";
 import type { Store } from "../store/store.ts";
+import type { CliContext } from "./context.ts";
 
 /** Time limit for closing the store and idle connections. */
 export const closeWithinMs = 5_000;
@@ -30,49 +31,35 @@ export interface JoinedConfig {
   readonly unlisted: readonly { readonly name: string; readonly reason: string }[];
 }
 
-type Deps = Pick<PartsDeps, "cwd" | "clock" | "env" | "version"> & { readonly signal: AbortSignal };
-
 /**
  * Joins the lists that the daemon applied last. A source of which none is stored is asked now, and what it says is not stored:
  * that is the daemon's.
  */
-export async function joinDiscovered(config: Config, deps: Deps): Promise<JoinedConfig> {
+export async function joinDiscovered(config: Config, deps: CliContext): Promise<JoinedConfig> {
   if (config.discover.length === 0) return { config, unlisted: [] };
-  const lists = new Map(await readStored(config, deps));
+  const { eventRetentionMs } = config.storage;
+  const lists = new Map<string, readonly ListedOrganization[]>();
   const unlisted: { name: string; reason: string }[] = [];
   const releases = new ReleaseGroup();
   try {
+    // Without a store nothing has run here yet.
+    const store = await openConfiguredStore(config, deps, releases, { mustExist: true }).catch((error: unknown) => {
+      if (error instanceof FlatlineError && error.code === "no_input") return null;
+      throw error;
+    });
     const { dispatcher } = openConnections(deps, releases);
-    const missing = config.discover.filter(({ name }) => !lists.has(name));
-    await Promise.all(
-      missing.map(async (source) => {
-        const { eventRetentionMs } = config.storage;
-        await readSource(source, null, { ...deps, dispatcher, eventRetentionMs }).then(
-          (list) => lists.set(source.name, list?.organizations ?? []),
-          (error: unknown) => unlisted.push({ name: source.name, reason: messageOf(error) }),
-        );
-      }),
-    );
+    const read = async (source: DiscoverConfig): Promise<void> => {
+      const { name } = source;
+      const stored = (await store?.discovery.list(name)) ?? null;
+      if (stored !== null) return void lists.set(name, stored);
+      await readSource(source, null, { ...deps, dispatcher, eventRetentionMs }).then(
+        (list) => lists.set(name, list?.organizations ?? []),
+        (error: unknown) => unlisted.push({ name, reason: messageOf(error) }),
+      );
+    };
+    await Promise.all(config.discover.map(read));
   } finally {
     await releases.releaseAll(deps.clock, closeWithinMs);
   }
   return { config: withDiscovered(config, lists), unlisted };
-}
-
-type NamedList = readonly [name: string, list: readonly ListedOrganization[]];
-
-async function readStored(config: Config, deps: Deps): Promise<NamedList[]> {
-  try {
-    return await withStore(config, deps, async (store) => {
-      const read = async ({ name }: DiscoverConfig): Promise<NamedList[]> => {
-        const list = await store.discovery.list(name);
-        return list === null ? [] : [[name, list]];
-      };
-      return (await Promise.all(config.discover.map(read))).flat();
-    });
-  } catch (error) {
-    // Nothing has run here yet.
-    if (error instanceof FlatlineError && error.code === "no_input") return [];
-    throw error;
-  }
 }

@@ -19,7 +19,8 @@ export const registerStatus: RegisterCommand = (program: Command, context: CliCo
     json: "print the answer of GET /api/v1/status",
     help,
     ask: (api) => api.read("/api/v1/status", statusSchema),
-    say: (status, { url }) => renderStatus(status, { isColoured: hasColour(context.stdout, context.env), url }),
+    say: (status, _flags, _words, url) =>
+      renderStatus(status, { isColoured: hasColour(context.stdout, context.env), url }),
     exitCode: ({ severity }) => severityExitCodes[severity],
   });
 };
@@ -73,13 +74,9 @@ export function renderStatus(
     ["receivers", receiverParts(status, since, marked)],
     ["last run", [runText(status, since, marked)]],
     ["store", storeParts(status, marked)],
-    ...(status.discovery === undefined || status.discovery.length === 0
-      ? []
-      : [["discovery", discoveryParts(status.discovery, marked)] as const]),
+    ["discovery", discoveryParts(status, marked)],
     ...eventRows(status, marked),
-    ...(status.unwatched === undefined || status.unwatched.length === 0
-      ? []
-      : [["not watched", [unwatchedText(status.unwatched)]] as const]),
+    ["not watched", unwatchedParts(status)],
     [
       "daemon",
       [
@@ -89,7 +86,9 @@ export function renderStatus(
       ],
     ],
   ];
-  const lines = rows.map(([name, parts]) => `${paint(name.padEnd(nameColumns), dim)} ${parts.join("   ")}`);
+  const lines = rows
+    .filter(([, parts]) => parts.length > 0)
+    .map(([name, parts]) => `${paint(name.padEnd(nameColumns), dim)} ${parts.join("   ")}`);
   return `${sentence}${waiting}\n\n${lines.join("\n")}\n`;
 }
 
@@ -141,8 +140,8 @@ function storeParts({ store: { bytes, problem } }: DaemonStatus, marked: Marked)
   return [bytes === null ? "ok" : formatBytes(bytes)];
 }
 
-function discoveryParts(sources: NonNullable<DaemonStatus["discovery"]>, marked: Marked): readonly string[] {
-  return sources.map((source) => {
+function discoveryParts({ discovery = [] }: DaemonStatus, marked: Marked): readonly string[] {
+  return discovery.map((source) => {
     const problem = discoveryProblem(source);
     if (problem !== null) return marked("warn", escapeControls(problem));
     return `${escapeControls(source.name)} ${countOf(source.organizations, "organization")}`;
@@ -165,10 +164,12 @@ function eventRows(
   return [...texts, ["events", [marked("warn", shown(text))]]];
 }
 
-function unwatchedText(slugs: readonly string[]): string {
+function unwatchedParts({ unwatched: slugs = [] }: DaemonStatus): readonly string[] {
+  if (slugs.length === 0) return [];
   const more = slugs.length > shownUnwatched ? ` and ${formatCount(slugs.length - shownUnwatched)} more` : "";
   const verb = slugs.length === 1 ? "sends" : "send";
-  return `${countOf(slugs.length, "slug")} ${verb} events: ${escapeControls(slugs.slice(0, shownUnwatched).join(", "))}${more}`;
+  const some = escapeControls(slugs.slice(0, shownUnwatched).join(", "));
+  return [`${countOf(slugs.length, "slug")} ${verb} events: ${some}${more}`];
 }
 
 /** 11 h 40 min, with plain spaces. */

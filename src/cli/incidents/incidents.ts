@@ -124,7 +124,7 @@ function addList(parent: Command, context: CliContext): void {
       const query = new URLSearchParams({ state, ...(family === undefined ? {} : { family }), limit: "200" });
       return (await api.read(`/api/v1/incidents?${query.toString()}`, incidentListSchema)).incidents;
     },
-    say: (incidents, { flags: { state } }) =>
+    say: (incidents, { state }) =>
       renderTable(incidents, columns, {
         right: ["INCIDENT", "ON HOLD"],
         dispensable: ["ACKNOWLEDGED", "SINCE"],
@@ -170,7 +170,7 @@ function addLook(command: Command, context: CliContext): void {
     help: "\nIt takes a minute or two; `flatline incidents show` then has it.\n\nExample:\n  flatline incidents look 41\n",
     ask: (api, { by }: AskFlags, id: string) =>
       api.send("POST", `${pathOf(id)}/second-opinion`, { by: authorOf(by, context) }, lookSchema),
-    say: ({ look }, { words: [id] }) => `look ${look} has begun; see it with: flatline incidents show ${id}\n`,
+    say: ({ look }, _flags, [id]) => `look ${look} has begun; see it with: flatline incidents show ${id}\n`,
   });
 }
 
@@ -200,7 +200,7 @@ function addAct<Flags extends ActFlags>(
     },
     ask: (api, flags: Flags, id: string, word?: string) =>
       send(api, flags, actOf(flags, word), id, flags.dryRun === true),
-    say: (answer, { flags, words: [, word] }) => renderResult(answer, actOf(flags, word).word, flags.dryRun === true),
+    say: (answer, flags, [, word]) => renderResult(answer, actOf(flags, word).word, flags.dryRun === true),
   });
 }
 
