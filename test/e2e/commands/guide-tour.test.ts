@@ -17,7 +17,7 @@ const [, config = ""] = /```yaml\n([^`]+)```/.exec(guide) ?? [];
 
 /** Each command whose output stands below it, in a block of text; other commands and words may stand in between. */
 const shown = new Map(
-  [...guide.matchAll(/```sh\n([^`]+)```(?:(?!```sh)[^])*?```text\n([^`]+)```/g)].map(
+  [...guide.matchAll(/```sh\n([^`]+)```(?:(?!```sh)[^])*?```text\n([^]+?)```/g)].map(
     ([, block = "", output = ""]) => [block.trim().split("\n").at(-1) ?? "", output] as const,
   ),
 );

@@ -233,7 +233,7 @@ storage: { path: flatline.db }
 
 describe("a bug in the installed program", () => {
   // A part of Node.js that fails as no program expects.
-  const broken = `--import=data:text/javascript,Intl.DateTimeFormat=function(){throw%20new%20TypeError(%27broken%27)}`;
+  const broken = `--import=data:text/javascript,Date.prototype.toISOString=function(){throw%20new%20TypeError(%27broken%27)}`;
 
   it("is one line and a hint", async () => {
     const { exitCode, stderr } = await runInstalled(["config", "schedule"], { NODE_OPTIONS: broken });

@@ -55,7 +55,7 @@ describe("the overview", () => {
   it("leads with the incident, its answers and its acts", async () => {
     const page = await open();
 
-    expect(await textAt(page, "h1")).toMatch(/^11 of 15 organizations spike since \d\d:\d\d\./);
+    expect(await textAt(page, "h1")).toMatch(/^11 of 15 organizations spike since (\d+ [A-Z][a-z]{2} )?\d\d:\d\d\./);
     expect(await textAt(page, ".incident .do .row")).toBe("Acknowledge 11… Judge 11… Release 11…");
     expect(await page.title()).toMatch(/^fail: 11 of 15 organizations/);
     expect(await textAt(page, ".counters")).toBe("11 fail 0 warn 1 unknown 3 ok");
