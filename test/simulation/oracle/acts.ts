@@ -100,8 +100,9 @@ export class ActOracle implements Pick<PeopleObserver, "saying" | "said"> {
       act === "judge"
         ? judgement.values(saying).map((one) => one === verdict)
         : acknowledgement.values(saying).map((one) => one !== null);
-    // One of an incident that nobody looked at may have ended, for the incident may have got worse meanwhile.
-    if (acknowledgement.values(saying).some((one) => one?.severity === null) && act === "acknowledge") return null;
+    // It may have ended, for the incident may have got worse since it was looked at last.
+    const mayHaveEnded = acknowledgement.values(saying).some((one) => one !== null && one.severity !== "fail");
+    if (mayHaveEnded && act === "acknowledge") return null;
     return before.includes(true) ? (before.includes(false) ? null : []) : done;
   }
 

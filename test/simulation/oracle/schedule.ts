@@ -93,7 +93,9 @@ export class ScheduleOracle {
     const firstAtMs = lastDueAtMs(slug, last.dueAtMs + intervalMs - 1) + intervalMs;
     for (let missedAtMs = firstAtMs; missedAtMs < dueAtMs; missedAtMs += intervalMs) {
       const atMs = monotonicMs - (this.#facts.nowMs - missedAtMs);
-      if (!this.#isDiskAtFault(atMs + intervalMs) && !this.#isImported(slug, atMs))
+      // The one before it may have waited for the disk, and have been under way then.
+      const isExcused = this.#isDiskAtFault(atMs) || this.#isDiskAtFault(atMs + intervalMs);
+      if (!isExcused && !this.#isImported(slug, atMs))
         this.#facts.violate(`the run of ${slug} due at ${iso(missedAtMs)} is missing`);
     }
   }
