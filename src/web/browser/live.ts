@@ -54,10 +54,9 @@ export function startLive(): void {
     if (isOurs && !isWanted) request.headers["If-None-Match"] = version;
   });
   on("before:response", ({ response }, isOurs, event) => {
-    const tag = response.headers.get("etag");
-    heard(tag !== null);
-    if (tag !== null) version = tag;
-    else if (isOurs && response.status >= 500) event.preventDefault();
+    const isGood = response.headers.has("etag");
+    heard(isGood);
+    if (!isGood && isOurs && response.status >= 500) event.preventDefault();
   });
   on("error", () => heard(false));
   on("finally:request", () => {
@@ -67,6 +66,8 @@ export function startLive(): void {
     if (isOurs && response.status === 304) return;
     if (!isOurs || isWanted || !isBusy()) {
       isWanted = false;
+      // Only now: what came and was not drawn has to come again.
+      version = response.headers.get("etag") ?? version;
       return showWaiting(0);
     }
     event.preventDefault();

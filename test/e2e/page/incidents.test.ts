@@ -259,6 +259,23 @@ describe("an open page", () => {
     expect(await page.locator("input[value=globex]").isChecked()).toBe(true);
   });
 
+  it("draws what came under a dialog once it is closed", async () => {
+    const page = await open("/incidents/1");
+    await hurry(page);
+    await page.click("text=Acknowledge 5…");
+    const story = await page.locator(".story").innerText();
+    await change();
+    await page.locator("#waiting", { hasText: "show" }).waitFor({ state: "attached" });
+    // The delivery of the comment is a change of its own: nothing is to come any more.
+    await page.waitForTimeout(1_000);
+
+    await page.getByRole("link", { name: "Cancel" }).click();
+
+    // At the next minute the page is another one in any case.
+    await expect.poll(() => page.locator(".story").innerText(), { timeout: 5_000 }).not.toBe(story);
+    await page.locator("#waiting").waitFor({ state: "hidden" });
+  });
+
   it("says that it is not live when nothing answers, and asks less often", async () => {
     const page = await open("/incidents/1");
     await page.locator("#lamp:has-text('live')").waitFor();
