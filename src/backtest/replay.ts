@@ -1,6 +1,6 @@
 import { transition, type ChangeEvent, type TransitionReport } from "../alerting/decide/transition.ts";
 import type { AlertPolicy } from "../alerting/settings.ts";
-import { isSilent } from "../checks/event-flow/evaluate.ts";
+import { isSilent } from "../checks/event-flow/event-flow.ts";
 import type { Schedule } from "../checks/target.ts";
 import type { Severity } from "../contract/severity.ts";
 import { expectation } from "../spike/expectation.ts";

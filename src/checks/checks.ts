@@ -9,14 +9,19 @@ import {
   type CheckName,
   type OwnCheckName,
 } from "../contract/report.ts";
-import { deadAssetSpike, type SpikeTarget } from "./dead-asset-spike/dead-asset-spike.ts";
+import { deadAssetSpike, spikeTarget, type SpikeTarget } from "./dead-asset-spike/dead-asset-spike.ts";
 import { eventFlow, type EventFlowTarget } from "./event-flow/event-flow.ts";
-import { platformHealthcheck, type HealthcheckSettings, type HealthcheckTarget } from "./healthcheck/healthcheck.ts";
+import {
+  healthcheckTargets,
+  platformHealthcheck,
+  type HealthcheckSettings,
+  type HealthcheckTarget,
+} from "./healthcheck/healthcheck.ts";
 import type { CheckedOrganization, CheckKind, CheckSettings } from "./kind.ts";
 import { regret, type RegretTarget } from "./regret/regret.ts";
 import { reviewQueue, type ReviewQueueTarget } from "./review-queue/review-queue.ts";
 import { sentinel, type SentinelTarget } from "./sentinel/sentinel.ts";
-import type { SpikeThresholds } from "./target.ts";
+import { scheduleOf, type SpikeThresholds } from "./target.ts";
 
 /** The kinds of flatline's own checks. A new one is a folder, its name in contract/report.ts, and a line here. */
 const ownKinds = {
@@ -27,9 +32,7 @@ const ownKinds = {
   regret,
 } as const satisfies Readonly<Record<OwnCheckName, CheckKind>>;
 
-const kinds = [...Object.values(ownKinds), platformHealthcheck];
-
-type Configured = Extract<(typeof kinds)[number], { readonly settings: CheckSettings }>["settings"];
+type Configured = Extract<(typeof ownKinds)[OwnCheckName], { readonly settings: CheckSettings }>["settings"];
 /** The effective settings of checks, by their keys in the configuration. */
 export type SettingsOfChecks = {
   readonly [Of in Configured as Of["key"]]:
@@ -66,8 +69,11 @@ export function errorReasonsOf(name: CheckName): readonly CheckErrorReason[] {
 }
 
 /** The keys of checks in the configuration. */
-export const checkSettings: readonly (CheckSettings & { readonly key: keyof SettingsOfChecks })[] = kinds.flatMap(
-  (kind) => ("settings" in kind ? [kind.settings] : []),
+export const checkSettings = checkNames.flatMap(
+  (check): (CheckSettings & { readonly key: keyof SettingsOfChecks; readonly check: OwnCheckName })[] => {
+    const kind = ownKinds[check];
+    return "settings" in kind ? [{ ...kind.settings, check }] : [];
+  },
 );
 
 /** Returns whether written settings switch their check on. */
@@ -82,5 +88,12 @@ export const gateChecks = checkNames.filter((name) => ownKinds[name].holdsGate);
 
 /** Returns what is to be checked of an organization. */
 export function targetsOf(organization: OrganizationOfChecks): CheckTarget[] {
-  return kinds.flatMap((kind): readonly CheckTarget[] => kind.targetsOf(organization));
+  const { slug, whenNoEvents } = organization;
+  const switchedOn = checkSettings.flatMap(({ check, ...one }): CheckTarget[] => {
+    const settings = organization[one.key] as { readonly schedule?: string } | null;
+    if (settings === null || !isSwitchedOn(one, settings)) return [];
+    const schedule = scheduleOf(organization, settings.schedule);
+    return [{ check, slug, schedule, whenNoEvents, settings } as CheckTarget];
+  });
+  return [spikeTarget(organization), ...switchedOn, ...healthcheckTargets(organization)];
 }

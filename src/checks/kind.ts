@@ -4,9 +4,10 @@ import type { PlatformApi } from "../contract/platform-api.ts";
 import type { ErrorCode } from "../base/errors.ts";
 import type { CheckErrorReason, ResultReport } from "../contract/report.ts";
 import type { SpikeEvaluation } from "../spike/evaluate.ts";
-import type { AnyTarget, Scheduled, SpikeThresholds, WhenNoEvents } from "./target.ts";
+import type { AnyTarget, EventTarget, Scheduled, SpikeThresholds, WhenNoEvents } from "./target.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import type { z } from "zod";
+import type { Whole } from "../base/schema/section.ts";
 
 /** A key of an organization, and of `defaults`, in the configuration: the settings of one check. */
 export interface CheckSettings {
@@ -18,6 +19,12 @@ export interface CheckSettings {
   readonly shape: z.core.$ZodLooseShape;
   /** The setting that switches the check on: `true`, or a list with items. Absent: the key itself does, even as `{}`. */
   readonly switchedBy?: string;
+}
+
+/** A check that its key in the configuration switches on. */
+export interface SettingsTarget<Name extends string, Of extends CheckSettings> extends EventTarget {
+  readonly check: Name;
+  readonly settings: Whole<Of["shape"]>;
 }
 
 /** The configuration of an organization that every check needs; a check asks for its own settings beside it. */
@@ -81,8 +88,19 @@ export interface CheckKind {
   summaryOf?(said: { readonly result: HealthcheckResult | null }, durationText: (ms: number) => string): string;
   /** Its own key in the configuration; absent: it has none. */
   readonly settings?: CheckSettings;
-  /** Returns what each check of this kind is, with what a run of it needs to know; none: it is not switched on. */
-  targetsOf(organization: CheckedOrganization): readonly AnyTarget[];
   /** Runs it once. @throws FlatlineError for every reason for which there is no result */
   run(target: AnyTarget, run: CheckRun): Promise<Evaluated>;
+}
+
+type Made = Pick<HealthcheckResult, "id" | "title" | "category" | "severity" | "observed" | "threshold" | "findings">;
+
+/** Returns a result that is made here, in the API's shape; `advice` is for one that is not ok. */
+export function resultOf(
+  { slug, nowMs, appUrl }: Pick<CheckRun, "nowMs" | "appUrl"> & { readonly slug: string },
+  { id, title, category, severity, advice, ...made }: Made & { readonly advice: string },
+): HealthcheckResult {
+  const ok = severity === "ok";
+  const generatedAt = new Date(nowMs).toISOString();
+  const suggestedAction = ok ? null : advice;
+  return { id, title, category, generatedAt, scope: { slug }, ok, severity, ...made, suggestedAction, appUrl };
 }

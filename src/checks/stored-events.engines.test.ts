@@ -29,10 +29,12 @@ describe.each(countingEngines)("on $engine,", (engine) => {
     return (await checkKind(target.check).run(target, { nowMs: atMs, signal, api, events: world.store, appUrl: null }))
       .result;
   };
-  const schedule = { pattern: "@yearly", timezone: "UTC", jitterMs: 0 };
-  const acme = { slug: "acme", schedule };
-  const sentinel = (atMs = nowMs) => run({ ...acme, check: "sentinel", assets: ["a", "b"] }, atMs);
-  const flow = (atMs = nowMs) => run({ ...acme, check: "event-flow", limits }, atMs);
+  const schedule = "@yearly";
+  const acme = { slug: "acme", schedule: { pattern: schedule, timezone: "UTC", jitterMs: 0 } };
+  const sentinel = (atMs = nowMs) =>
+    run({ ...acme, check: "sentinel", settings: { assets: ["a", "b"], schedule } }, atMs);
+  const flow = (atMs = nowMs) =>
+    run({ ...acme, check: "event-flow", settings: { enabled: true, schedule, ...limits } }, atMs);
 
   describe("sentinel", () => {
     it.each([
@@ -95,7 +97,7 @@ describe.each(countingEngines)("on $engine,", (engine) => {
         windowMs: dayMs,
         maturityMs: 2 * dayMs,
       };
-      const regret = () => run({ ...acme, check: "regret", limits });
+      const regret = () => run({ ...acme, check: "regret", settings: limits });
       const assets = Array.from({ length: 3_000 }, (_, index) => String(index));
       const at = (days: number): number => nowMs - days * dayMs;
       await world.store.events.add([

@@ -1,7 +1,6 @@
 import type { Logger } from "../base/logger.ts";
 import { createRest, dayMs, hourMs, type Clock } from "../base/time.ts";
-import { isSilent } from "../checks/event-flow/evaluate.ts";
-import type { EventFlowSettings } from "../checks/event-flow/event-flow.ts";
+import { isSilent, type EventFlowSettings } from "../checks/event-flow/event-flow.ts";
 import { evaluateLocally, type SpikeRule } from "../service/local-evaluation.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import type { Store } from "../store/store.ts";

@@ -19,7 +19,7 @@ const queue: CheckTarget = {
   check: "review-queue",
   slug: "acme",
   schedule,
-  thresholds: { warnAfterMs: 4 * 3_600_000, failAfterMs: day },
+  settings: { enabled: true, schedule: "@hourly", warnAfterMs: 4 * 3_600_000, failAfterMs: day },
 };
 
 function deps(source: PlatformSource, over: Partial<RunCheckDeps> = {}): RunCheckDeps {

@@ -4,8 +4,7 @@ import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { FirstEvents } from "../../contract/liveness-counts.ts";
 import { noEvidence } from "../../contract/spike-evidence.ts";
 import type { SpikeEvaluation } from "../../spike/evaluate.ts";
-import { isSilent } from "../event-flow/evaluate.ts";
-import type { EventFlowSettings } from "../event-flow/event-flow.ts";
+import { isSilent, type EventFlowSettings } from "../event-flow/event-flow.ts";
 import type { CheckedOrganization, CheckKind, CheckRun, Evaluated, StoredEvents } from "../kind.ts";
 import { firstEventOf } from "../stored-events.ts";
 import { scheduleOf, type EventTarget, type SpikeThresholds } from "../target.ts";
@@ -17,10 +16,15 @@ export interface SpikeTarget extends EventTarget {
   readonly maxSilenceMs?: number | null;
 }
 
-type SpikeOrganization = CheckedOrganization & {
-  readonly thresholds: SpikeThresholds;
-  readonly eventFlow: EventFlowSettings;
-};
+/** Returns what the check of spikes has to know of an organization. */
+export function spikeTarget(
+  organization: CheckedOrganization & { readonly thresholds: SpikeThresholds; readonly eventFlow: EventFlowSettings },
+): SpikeTarget {
+  const { slug, whenNoEvents, thresholds, eventFlow } = organization;
+  const maxSilenceMs = eventFlow.enabled ? eventFlow.maxSilenceMs : null;
+  const schedule = scheduleOf(organization);
+  return { check: "dead-asset-spike", slug, schedule, thresholds, maxSilenceMs, whenNoEvents };
+}
 
 /** The check of the platform: many more deaths than usual. */
 export const deadAssetSpike = {
@@ -30,12 +34,6 @@ export const deadAssetSpike = {
   canLookBack: true,
   alertName: "FlatlineDeadAssetSpike",
   back: "the rate is back under the threshold",
-  targetsOf: ({ thresholds, eventFlow, ...organization }: SpikeOrganization): [SpikeTarget] => {
-    const { slug, whenNoEvents } = organization;
-    const maxSilenceMs = eventFlow.enabled ? eventFlow.maxSilenceMs : null;
-    const schedule = scheduleOf(organization);
-    return [{ check: "dead-asset-spike", slug, schedule, thresholds, maxSilenceMs, whenNoEvents }];
-  },
   run,
 } as const satisfies CheckKind;
 

@@ -1,12 +1,20 @@
 import { z } from "zod";
 
+import { formatAge } from "../../base/durations.ts";
+import { medianOf } from "../../base/numbers.ts";
 import { builtIn, type Whole } from "../../base/schema/section.ts";
 import { cronPattern, duration } from "../../base/schema/values.ts";
-import { dayMs, minuteMs } from "../../base/time.ts";
-import type { CheckedOrganization, CheckKind, CheckSettings, Evaluated, StoredEvents } from "../kind.ts";
+import { dayMs, minuteMs, secondMs } from "../../base/time.ts";
+import type { Finding, HealthcheckResult } from "../../contract/healthcheck.ts";
+import {
+  resultOf,
+  type CheckKind,
+  type CheckSettings,
+  type Evaluated,
+  type SettingsTarget,
+  type StoredEvents,
+} from "../kind.ts";
 import { readFirstEvent, requireEvents } from "../stored-events.ts";
-import { scheduleOf, type EventTarget } from "../target.ts";
-import { evaluateEventFlow } from "./evaluate.ts";
 
 // How many days before the last 24 hours say what is usual.
 const usualDays = 7;
@@ -33,14 +41,7 @@ const eventFlowSettings = {
   },
 } as const satisfies CheckSettings;
 export type EventFlowSettings = Whole<typeof eventFlowSettings.shape>;
-export type EventFlowLimits = Omit<EventFlowSettings, "enabled" | "schedule">;
-
-export interface EventFlowTarget extends EventTarget {
-  readonly check: "event-flow";
-  readonly limits: EventFlowLimits;
-}
-
-type EventFlowOrganization = CheckedOrganization & { readonly eventFlow: EventFlowSettings };
+export type EventFlowTarget = SettingsTarget<"event-flow", typeof eventFlowSettings>;
 
 /** Whether the liveness checker still looks. */
 export const eventFlow = {
@@ -50,16 +51,8 @@ export const eventFlow = {
   alertName: "FlatlineEventFlow",
   back: "liveness events flow again",
   settings: eventFlowSettings,
-  targetsOf: ({
-    eventFlow: { enabled, schedule, ...limits },
-    ...organization
-  }: EventFlowOrganization): EventFlowTarget[] => {
-    const { slug, whenNoEvents } = organization;
-    if (!enabled) return [];
-    return [{ check: "event-flow", slug, schedule: scheduleOf(organization, schedule), limits, whenNoEvents }];
-  },
   run: async (target: EventFlowTarget, run): Promise<Evaluated> => {
-    const { check, slug, limits } = target;
+    const { check, slug, settings: limits } = target;
     const { nowMs, appUrl } = run;
     const events = requireEvents(run, check);
     const { liveness } = events;
@@ -95,4 +88,81 @@ async function usualDaysOf(
     byDay.push(await liveness.distinctAssets(slug, interval));
   }
   return byDay;
+}
+
+/** What one look at an organization's events found. */
+interface EventFlowInput {
+  readonly slug: string;
+  readonly nowMs: number;
+  readonly limits: Pick<EventFlowSettings, "maxSilenceMs" | "maxCoverageDrop">;
+  /** null: none is stored up to now. */
+  readonly lastEventAtMs: number | null;
+  /** false: no event was ever stored, and that is no silence. */
+  readonly hasBegun: boolean;
+  /** Distinct assets with an event of any status in the last 24 hours. */
+  readonly checkedAssets: number;
+  /** The same for each of the days before that lie after the organization's first event, newest first. */
+  readonly checkedAssetsByDay: readonly number[];
+  readonly appUrl: string | null;
+}
+
+// With fewer assets a day, half of them is chance, not the checker.
+const leastUsual = 20;
+
+/** Returns whether the stream of an organization's events is silent: no event of any status for longer than allowed. */
+export function isSilent(lastEventAtMs: number | null, nowMs: number, maxSilenceMs: number): boolean {
+  return lastEventAtMs === null || nowMs - lastEventAtMs > maxSilenceMs;
+}
+
+/**
+ * Returns the verdict over the flow of liveness events, in the shape of a healthcheck result: a checker that looks at nothing finds
+ * no deaths either, so that zero deaths from zero checks must never read as ok. The usual coverage is the median of the
+ * days before, which one day of an outage or of a double run does not move.
+ */
+export function evaluateEventFlow(input: EventFlowInput): HealthcheckResult {
+  const { slug, nowMs, limits, lastEventAtMs, checkedAssets } = input;
+  const usual = medianOf(input.checkedAssetsByDay);
+  const drop = usual === null || usual === 0 ? null : Math.max(0, 1 - checkedAssets / usual);
+  const silent = input.hasBegun && isSilent(lastEventAtMs, nowMs, limits.maxSilenceMs);
+  const isThin = drop !== null && (usual ?? 0) >= leastUsual && drop > limits.maxCoverageDrop;
+  const silenceSeconds = lastEventAtMs === null ? null : Math.max(0, Math.floor((nowMs - lastEventAtMs) / secondMs));
+  return resultOf(input, {
+    id: "event-flow",
+    title: "Flow of liveness events",
+    category: "assets",
+    severity: silent ? "fail" : isThin ? "warn" : "ok",
+    observed: {
+      lastEventAt: lastEventAtMs === null ? null : new Date(lastEventAtMs).toISOString(),
+      silenceSeconds,
+      checkedAssets,
+      usualCheckedAssets: usual,
+      coverageDrop: drop,
+    },
+    threshold: { maxSilenceSeconds: limits.maxSilenceMs / secondMs, maxCoverageDrop: limits.maxCoverageDrop },
+    findings: [
+      ...(silent ? [silence(input, silenceSeconds)] : []),
+      ...(isThin ? [coverage(slug, silent ? "fail" : "warn", checkedAssets, usual, drop)] : []),
+    ],
+    advice:
+      "See whether the liveness checker still runs and whether its events still arrive: until they do, no deaths means that no asset was looked at.",
+  });
+}
+
+function silence({ slug, nowMs, lastEventAtMs }: EventFlowInput, silenceSeconds: number | null): Finding {
+  const message =
+    lastEventAtMs === null
+      ? `no liveness event of any status is stored up to ${new Date(nowMs).toISOString()}`
+      : `no liveness event of any status for ${formatAge((silenceSeconds ?? 0) * secondMs)}, the last at ${new Date(lastEventAtMs).toISOString()}`;
+  return { kind: "event-flow.silence", ref: slug, severity: "fail", message };
+}
+
+function coverage(
+  slug: string,
+  severity: Finding["severity"],
+  checked: number,
+  usual: number | null,
+  drop: number,
+): Finding {
+  const message = `${checked} assets were checked in the last 24 h, usually ${usual}: ${Math.round(drop * 100)} % fewer`;
+  return { kind: "event-flow.coverage", ref: slug, severity, message };
 }

@@ -19,7 +19,18 @@ export interface HealthcheckTarget extends AnyTarget {
   readonly parameters: HealthcheckParameters;
 }
 
-type Organization = CheckedOrganization & { readonly healthchecks: readonly HealthcheckSettings[] };
+/** Returns what each healthcheck of an organization has to know. */
+export function healthcheckTargets(
+  organization: CheckedOrganization & { readonly healthchecks: readonly HealthcheckSettings[] },
+): HealthcheckTarget[] {
+  return organization.healthchecks.map(({ path, schedule, parameters }) => ({
+    check: healthcheckName(path),
+    slug: organization.slug,
+    schedule: scheduleOf(organization, schedule),
+    path,
+    parameters,
+  }));
+}
 
 /** The healthchecks of the platform that the configuration lists: all that is known of them is the shape of their result. */
 export const platformHealthcheck = {
@@ -31,14 +42,6 @@ export const platformHealthcheck = {
   alertName: "FlatlineHealthcheck",
   back: "the platform finds nothing wrong any more",
   errorReasons: { api_not_found: "not_found" },
-  targetsOf: ({ healthchecks, ...organization }: Organization): HealthcheckTarget[] =>
-    healthchecks.map(({ path, schedule, parameters }) => ({
-      check: healthcheckName(path),
-      slug: organization.slug,
-      schedule: scheduleOf(organization, schedule),
-      path,
-      parameters,
-    })),
   run: async ({ slug, path, parameters }: HealthcheckTarget, run): Promise<Evaluated> => {
     const api = run.api();
     if (api.healthcheck === undefined)

@@ -1,14 +1,22 @@
 import { z } from "zod";
 
+import { formatDuration } from "../../base/durations.ts";
+import { formatPercent } from "../../base/numbers.ts";
 import { builtIn, type Whole } from "../../base/schema/section.ts";
 import { duration, wholeNumber } from "../../base/schema/values.ts";
-import { eventLoopTurn, dayMs, hourMs } from "../../base/time.ts";
+import { eventLoopTurn, dayMs, hourMs, secondMs } from "../../base/time.ts";
+import type { Finding, HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { EventPlace } from "../../store/events/asset-events.ts";
-import type { CheckedOrganization, CheckKind, CheckSettings, Evaluated, StoredEvents } from "../kind.ts";
+import {
+  resultOf,
+  type CheckKind,
+  type CheckSettings,
+  type Evaluated,
+  type SettingsTarget,
+  type StoredEvents,
+} from "../kind.ts";
 import { readFirstEvent, requireEvents } from "../stored-events.ts";
-import { scheduleOf, type EventTarget } from "../target.ts";
-import { evaluateRegret } from "./evaluate.ts";
-import { DeathJudge, regretStartMs, leastRevivalMs, type RegretAsk } from "./shares.ts";
+import { DeathJudge, leastRevivalMs, longWindows, regretStartMs, type RegretAsk, type RegretShares } from "./shares.ts";
 
 const share = z.number().gt(0).max(1);
 
@@ -40,13 +48,7 @@ const regretSettings = {
 
 export type RegretLimits = Whole<typeof regretSettings.shape>;
 
-export interface RegretTarget extends EventTarget {
-  readonly check: "regret";
-  readonly limits: RegretLimits;
-}
-
-/** `regret` of the configuration; null: the check does not run. */
-type RegretOrganization = CheckedOrganization & { readonly regret: RegretLimits | null };
+export type RegretTarget = SettingsTarget<"regret", typeof regretSettings>;
 
 /** Deaths whose asset was found alive later. */
 export const regret = {
@@ -56,13 +58,9 @@ export const regret = {
   alertName: "FlatlineRegret",
   back: "fewer dead assets are found alive",
   settings: regretSettings,
-  targetsOf: ({ regret: limits, ...organization }: RegretOrganization): RegretTarget[] => {
-    const { slug, whenNoEvents } = organization;
-    return limits === null ? [] : [{ check: "regret", slug, schedule: scheduleOf(organization), limits, whenNoEvents }];
-  },
   /** @throws FlatlineError unavailable when there are too many deaths to judge each */
   run: async (target: RegretTarget, run): Promise<Evaluated> => {
-    const { slug, limits } = target;
+    const { slug, settings: limits } = target;
     const { nowMs, appUrl } = run;
     await readFirstEvent(target, run);
     const events = requireEvents(run, target.check);
@@ -85,4 +83,52 @@ async function judgeDeaths(slug: string, ask: RegretAsk, { evidence }: StoredEve
     after = last;
     await eventLoopTurn();
   }
+}
+
+/** What one look at an organization's deaths found. */
+interface RegretInput {
+  readonly slug: string;
+  readonly nowMs: number;
+  readonly limits: RegretLimits;
+  readonly shares: RegretShares;
+  readonly appUrl: string | null;
+}
+
+/**
+ * Returns the verdict over deaths that were followed by a revival, in the shape of a healthcheck result (CONTRACT 12): a checker that breaks slowly
+ * moves every baseline with it, but not the assets that it finds alive. The smaller of the shares of one window and of
+ * seven decides, so that neither one bad hour nor an incident that is over keeps it up.
+ */
+export function evaluateRegret(input: RegretInput): HealthcheckResult {
+  const { limits, shares } = input;
+  const { maturityMs, deaths, revived, share, longDeaths, longRevived, longShare } = shares;
+  const decisive =
+    share === null || longShare === null || longDeaths < limits.minDeaths ? 0 : Math.min(share, longShare);
+  const severity = decisive > limits.failAbove ? "fail" : decisive > limits.warnAbove ? "warn" : "ok";
+  return resultOf(input, {
+    id: "regret",
+    title: "Dead assets that were found alive",
+    category: "assets",
+    severity,
+    observed: { deaths, revived, share, longDeaths, longRevived, longShare, maturitySeconds: maturityMs / secondMs },
+    threshold: {
+      warnAbove: limits.warnAbove,
+      failAbove: limits.failAbove,
+      minDeaths: limits.minDeaths,
+      windowSeconds: limits.windowMs / secondMs,
+    },
+    findings: severity === "ok" ? [] : [findingOf(severity, input)],
+    advice:
+      "Look at what the liveness checker reported about the assets that were found alive: while it is wrong about so many, hold every takedown that its deaths close.",
+  });
+}
+
+function findingOf(severity: Finding["severity"], { slug, nowMs, limits, shares }: RegretInput): Finding {
+  const { windowMs } = limits;
+  const { maturityMs, deaths, revived, longDeaths, longRevived, longShare } = shares;
+  const until = new Date(nowMs - maturityMs).toISOString();
+  const message =
+    `${longRevived} of ${longDeaths} deaths (${formatPercent(longShare ?? 0)}) of the ${formatDuration(longWindows * windowMs)} before ${until} ` +
+    `were found alive since, and ${revived} of ${deaths} of the last ${formatDuration(windowMs)} of them`;
+  return { kind: "regret", ref: slug, severity, message };
 }

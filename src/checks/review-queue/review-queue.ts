@@ -1,14 +1,17 @@
 import { z } from "zod";
 
+import { cutText } from "../../base/cut-text.ts";
+import { formatAge } from "../../base/durations.ts";
 import { formatCount } from "../../base/numbers.ts";
 import { builtIn, type Whole } from "../../base/schema/section.ts";
 import { cronPattern, duration } from "../../base/schema/values.ts";
 import { dayMs, secondMs } from "../../base/time.ts";
+import type { Finding, HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { PlatformApi } from "../../contract/platform-api.ts";
 import { walkReports } from "../../contract/report-pages.ts";
-import type { CheckedOrganization, CheckKind, CheckSettings, Evaluated } from "../kind.ts";
-import { scheduleOf, type AnyTarget } from "../target.ts";
-import { evaluateReviewQueue, queuedReport, type QueuedReport } from "./evaluate.ts";
+import type { Report } from "../../contract/reports.ts";
+import type { ResultSeverity } from "../../contract/severity.ts";
+import { resultOf, type CheckKind, type CheckSettings, type Evaluated, type SettingsTarget } from "../kind.ts";
 
 const longMs = 365 * dayMs;
 
@@ -29,14 +32,8 @@ const reviewQueueSettings = {
     ),
   },
 } as const satisfies CheckSettings;
-type ReviewQueueSettings = Whole<typeof reviewQueueSettings.shape>;
-export type ReviewQueueThresholds = Omit<ReviewQueueSettings, "enabled" | "schedule">;
-type ReviewQueueOrganization = CheckedOrganization & { readonly reviewQueue: ReviewQueueSettings };
-
-export interface ReviewQueueTarget extends AnyTarget {
-  readonly check: "review-queue";
-  readonly thresholds: ReviewQueueThresholds;
-}
+export type ReviewQueueTarget = SettingsTarget<"review-queue", typeof reviewQueueSettings>;
+type Ages = Pick<Whole<typeof reviewQueueSettings.shape>, "warnAfterMs" | "failAfterMs">;
 
 /** Reports that wait too long for the customer's review. */
 export const reviewQueue = {
@@ -54,14 +51,10 @@ export const reviewQueue = {
     return `${count}, the oldest for ${durationText(oldestAgeSeconds * secondMs)}`;
   },
   settings: reviewQueueSettings,
-  targetsOf: ({
-    reviewQueue: { enabled, schedule, ...thresholds },
-    ...organization
-  }: ReviewQueueOrganization): ReviewQueueTarget[] =>
-    enabled
-      ? [{ check: "review-queue", slug: organization.slug, schedule: scheduleOf(organization, schedule), thresholds }]
-      : [],
-  run: async ({ slug, thresholds }: ReviewQueueTarget, { api, nowMs, appUrl, signal }): Promise<Evaluated> => {
+  run: async (
+    { slug, settings: thresholds }: ReviewQueueTarget,
+    { api, nowMs, appUrl, signal },
+  ): Promise<Evaluated> => {
     const reports = await listQueue(api(), slug, signal);
     return { result: evaluateReviewQueue({ slug, nowMs, thresholds, reports, appUrl }), baselineCoverage: null };
   },
@@ -78,4 +71,97 @@ async function listQueue(api: PlatformApi, slug: string, signal: AbortSignal): P
     reports.push(queued);
   }
   return reports;
+}
+
+/** A report that waits for the customer's review, as the evaluation needs it. */
+export interface QueuedReport {
+  /** Its id; null where the service shows none. */
+  readonly ref: string | null;
+  readonly title: string | null;
+  /** null when the service shows none that is readable: such a report counts in `queued` only (CONTRACT 9). */
+  readonly createdAtMs: number | null;
+}
+
+// Findings are sent in notifications and metrics: these are enough to begin with, and the message has their number.
+const namedReports = 10;
+const longestTitle = 80;
+// Bounds the memory of a queue of a hundred thousand reports; ids of the API are numbers.
+const longestRef = 64;
+// ISO 8601 with an offset or Z, or a plain date: without an offset the machine's own timezone would decide.
+const readableInstant = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d))?$/;
+
+/** Returns the queued report in a report of the listing, whose fields but for the proposals are all optional. */
+export function queuedReport(report: Report): QueuedReport {
+  const id = report["id"];
+  const title = report["title"];
+  const createdAt = report["createdAt"];
+  const createdAtMs =
+    typeof createdAt === "string" && readableInstant.test(createdAt) ? Date.parse(createdAt) : Number.NaN;
+  return {
+    ref: typeof id === "string" || typeof id === "number" ? cutText(String(id), longestRef) : null,
+    title: typeof title === "string" && title !== "" ? cutText(title, longestTitle) : null,
+    createdAtMs: Number.isFinite(createdAtMs) ? createdAtMs : null,
+  };
+}
+
+/** Returns the verdict by the age of the oldest report; findings name the reports, oldest first. */
+export function evaluateReviewQueue(queue: {
+  readonly slug: string;
+  readonly nowMs: number;
+  readonly thresholds: Ages;
+  readonly reports: readonly QueuedReport[];
+  readonly appUrl: string | null;
+}): HealthcheckResult {
+  const { slug, nowMs, thresholds, reports } = queue;
+  const aged = reports
+    .flatMap((report) =>
+      report.createdAtMs === null ? [] : [{ report, ageMs: Math.max(0, nowMs - report.createdAtMs) }],
+    )
+    .toSorted((left, right) => right.ageMs - left.ageMs);
+  const oldestAgeMs = aged[0]?.ageMs ?? null;
+  const severity = severityOfAge(oldestAgeMs, thresholds);
+  const late = aged.filter(({ ageMs }) => severityOfAge(ageMs, thresholds) !== "ok");
+
+  const findings: Finding[] = late.slice(0, namedReports).map(({ report, ageMs }) => ({
+    kind: "review-queue.report",
+    ref: report.ref,
+    severity: severityOfAge(ageMs, thresholds),
+    message: `${nameOf(report)} has waited ${formatAge(ageMs)} for review`,
+  }));
+  if (oldestAgeMs !== null && severity !== "ok") {
+    const more = late.length > namedReports ? `, ${namedReports} of them named here` : "";
+    const message =
+      `${reports.length} ${reports.length === 1 ? "report" : "reports"} in the review queue, ${late.length} for at least ` +
+      `${formatAge(Math.min(thresholds.warnAfterMs, thresholds.failAfterMs))}${more}; the oldest has waited ${formatAge(oldestAgeMs)}`;
+    findings.unshift({ kind: "review-queue", ref: slug, severity, message });
+  }
+
+  return resultOf(queue, {
+    id: "review-queue",
+    title: "Reports that wait for the customer's review",
+    category: "reviewing",
+    severity,
+    observed: {
+      queued: reports.length,
+      oldestAgeSeconds: oldestAgeMs === null ? null : Math.floor(oldestAgeMs / secondMs),
+    },
+    threshold: {
+      warnAfterSeconds: thresholds.warnAfterMs / secondMs,
+      failAfterSeconds: thresholds.failAfterMs / secondMs,
+    },
+    findings,
+    advice: "Review the waiting proposals, oldest first: nothing happens to these assets until then.",
+  });
+}
+
+// fail is tried first, whichever threshold is larger, as with the spike (CONTRACT 2).
+function severityOfAge(ageMs: number | null, thresholds: Ages): ResultSeverity {
+  if (ageMs === null) return "ok";
+  if (ageMs >= thresholds.failAfterMs) return "fail";
+  return ageMs >= thresholds.warnAfterMs ? "warn" : "ok";
+}
+
+function nameOf(report: QueuedReport): string {
+  const name = report.ref === null ? "a report" : `report ${report.ref}`;
+  return report.title === null ? name : `${name} (${report.title})`;
 }

@@ -1,14 +1,21 @@
 import { z } from "zod";
 
-import { builtIn, type Whole } from "../../base/schema/section.ts";
+import { builtIn } from "../../base/schema/section.ts";
 import { cronPattern, nameText } from "../../base/schema/values.ts";
 import { dayMs } from "../../base/time.ts";
-import { AssetBook } from "../../contract/assets.ts";
+import { AssetBook, isSameType } from "../../contract/assets.ts";
+import type { Finding, HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { AssetStatus } from "../../store/events/liveness.ts";
-import type { CheckedOrganization, CheckKind, CheckSettings, Evaluated, StoredEvents } from "../kind.ts";
+import { deadStatus } from "../../contract/liveness-status.ts";
+import {
+  resultOf,
+  type CheckKind,
+  type CheckSettings,
+  type Evaluated,
+  type SettingsTarget,
+  type StoredEvents,
+} from "../kind.ts";
 import { readFirstEvent, requireEvents } from "../stored-events.ts";
-import { scheduleOf, type EventTarget } from "../target.ts";
-import { assetFinding, evaluateSentinel } from "./evaluate.ts";
 
 /** `sentinel` in the configuration. */
 const sentinelSettings = {
@@ -26,12 +33,9 @@ const sentinelSettings = {
   },
 } as const satisfies CheckSettings;
 
-export interface SentinelTarget extends EventTarget {
-  readonly check: "sentinel";
-  readonly assets: readonly string[];
-}
+export type SentinelTarget = SettingsTarget<"sentinel", typeof sentinelSettings>;
 
-type SentinelOrganization = CheckedOrganization & { readonly sentinel: Whole<typeof sentinelSettings.shape> };
+const assetFinding = "sentinel.asset";
 
 /** Assets that are known to be alive, and must never be called dead. */
 export const sentinel = {
@@ -42,14 +46,10 @@ export const sentinel = {
   alertName: "FlatlineSentinel",
   back: "no sentinel is called dead any more",
   settings: sentinelSettings,
-  targetsOf: ({ sentinel: { assets, schedule }, ...organization }: SentinelOrganization): SentinelTarget[] => {
-    const { slug, whenNoEvents } = organization;
-    if (assets.length === 0) return [];
-    return [{ check: "sentinel", slug, schedule: scheduleOf(organization, schedule), assets, whenNoEvents }];
-  },
   run: async (target: SentinelTarget, run): Promise<Evaluated> => {
-    const { slug, assets } = target;
+    const { slug, settings } = target;
     const { nowMs, appUrl } = run;
+    const { assets } = settings;
     await readFirstEvent(target, run);
     const statuses = await lastStatuses(slug, assets, nowMs, requireEvents(run, target.check));
     return { result: evaluateSentinel({ slug, nowMs, assets, statuses, appUrl }), baselineCoverage: null };
@@ -87,4 +87,67 @@ async function lastStatuses(
     untilMs = afterMs;
   }
   return found.values();
+}
+
+// Findings are sent in notifications: these are enough to begin with, and the first message has their number.
+const namedAssets = 10;
+
+/** What one look at an organization's sentinels found. */
+interface SentinelInput {
+  readonly slug: string;
+  readonly nowMs: number;
+  /** Contents of assets that are known to be alive, as configured. */
+  readonly assets: readonly string[];
+  /** The latest event of each asset of such a content. */
+  readonly statuses: readonly AssetStatus[];
+  readonly appUrl: string | null;
+}
+
+/**
+ * Returns the verdict over assets that are known to be alive, in the shape of a healthcheck result: one that the liveness checker
+ * calls dead is a fail at once, whatever the ratio, because it shows that the checker is wrong. One that the checker never
+ * reported counts as alive and in `unseen`: where only changes are reported that is how a living asset looks.
+ */
+export function evaluateSentinel(sentinels: SentinelInput): HealthcheckResult {
+  const { assets, statuses } = sentinels;
+  const calledDead = statuses
+    .filter((one) => one.status === deadStatus && !statuses.some((other) => isOver(one, other)))
+    .toSorted((left, right) => left.atMs - right.atMs || (left.asset < right.asset ? -1 : 1));
+  // A content that is dead as a URL and as a page is one sentinel.
+  const dead = [...Map.groupBy(calledDead, ({ asset }) => asset).values()].flatMap(([first]) => first ?? []);
+  const seen = new Set(statuses.map(({ asset }) => asset));
+  return resultOf(sentinels, {
+    id: "sentinel",
+    title: "Assets that are known to be alive",
+    category: "assets",
+    severity: dead.length === 0 ? "ok" : "fail",
+    observed: { sentinels: assets.length, dead: dead.length, unseen: assets.length - seen.size },
+    threshold: { failAbove: 0 },
+    findings: dead.length === 0 ? [] : findingsOf(sentinels.slug, assets.length, dead),
+    advice:
+      "Open the named assets by hand: if they load, the liveness checker is wrong, so trust none of its deaths until it is repaired.",
+  });
+}
+
+/** Whether a later event says something else of the same asset. */
+function isOver({ asset, typeId, atMs }: AssetStatus, later: AssetStatus): boolean {
+  const isOther = later.status !== deadStatus && later.atMs > atMs;
+  return isOther && later.asset === asset && isSameType(later.typeId, typeId);
+}
+
+function findingsOf(slug: string, sentinels: number, dead: readonly AssetStatus[]): Finding[] {
+  const more = dead.length > namedAssets ? `, ${namedAssets} of them named here` : "";
+  const whole: Finding = {
+    kind: "sentinel",
+    ref: slug,
+    severity: "fail",
+    message: `${dead.length} of ${sentinels} assets that are known to be alive ${dead.length === 1 ? "is" : "are"} called dead${more}`,
+  };
+  const named = dead.slice(0, namedAssets).map(({ asset, atMs }): Finding => ({
+    kind: assetFinding,
+    ref: asset,
+    severity: "fail",
+    message: `${asset} is known to be alive and was called dead at ${new Date(atMs).toISOString()}`,
+  }));
+  return [whole, ...named];
 }

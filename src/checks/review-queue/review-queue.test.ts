@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { servedHealthcheckSchema } from "../../contract/healthcheck-schemas.ts";
-import { evaluateReviewQueue, queuedReport, type QueuedReport } from "./evaluate.ts";
+import { evaluateReviewQueue, queuedReport, type QueuedReport } from "./review-queue.ts";
 
 const nowMs = Date.parse("2026-11-02T12:00:00.000Z");
 const hour = 3_600_000;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { servedHealthcheckSchema } from "../../contract/healthcheck-schemas.ts";
-import { evaluateSentinel } from "./evaluate.ts";
+import { evaluateSentinel } from "./sentinel.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
 const status = (asset: string, name: string, atMs = nowMs, typeId = 0) => ({ typeId, asset, status: name, atMs });

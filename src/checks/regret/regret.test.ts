@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { dayMs, hourMs } from "../../base/time.ts";
 import { isSameType, noType, type AssetLook } from "../../contract/assets.ts";
 import { servedHealthcheckSchema } from "../../contract/healthcheck-schemas.ts";
-import { evaluateRegret } from "./evaluate.ts";
+import { evaluateRegret } from "./regret.ts";
 import type { RegretLimits } from "./regret.ts";
 import { DeathJudge, type RegretShares } from "./shares.ts";
 

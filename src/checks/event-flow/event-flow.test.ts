@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { hourMs } from "../../base/time.ts";
 import { servedHealthcheckSchema } from "../../contract/healthcheck-schemas.ts";
-import { evaluateEventFlow } from "./evaluate.ts";
+import { evaluateEventFlow } from "./event-flow.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
 const usual = {
