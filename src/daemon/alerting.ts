@@ -2,7 +2,7 @@ import { createOutbox } from "../alerting/deliver/outbox.ts";
 import { createNotifier } from "../alerting/notify/notifier.ts";
 import { createSilenceBook } from "../alerting/silence-book.ts";
 import { createLooks } from "../look/looks.ts";
-import { createAlertAssets } from "../web/read/alert-assets.ts";
+import { createAlertAssets } from "../web/read/dead-assets.ts";
 import { createAlertSample } from "./evidence/alert-sample.ts";
 import { createLookAssets } from "./evidence/look-assets.ts";
 import type { Ground, Part } from "./ground.ts";

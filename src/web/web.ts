@@ -39,7 +39,7 @@ import type { NoteFailure } from "./access/failures.ts";
 import { comesFrom } from "./access/proxy.ts";
 import { createSessions, type Sessions } from "./access/sessions.ts";
 import type { AccessSettings } from "./access/settings.ts";
-import type { AlertAssets } from "./read/alert-assets.ts";
+import type { AlertAssets } from "./read/dead-assets.ts";
 import type { EventsPort } from "./ports/events.ts";
 import type { UnwatchedReading } from "./read/unwatched.ts";
 import type { GateReading } from "./read/gate.ts";

@@ -25,7 +25,7 @@ import { createFleetSnapshots } from "../../src/web/read/fleet.ts";
 import type { AlertView } from "../../src/alerting/view.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { CheckState } from "../../src/web/read/running.ts";
-import type { DeadAssets } from "../../src/web/read/asset-list.ts";
+import type { DeadAssets } from "../../src/web/read/dead-assets.ts";
 import type { EventsPort } from "../../src/web/ports/events.ts";
 import type { UnwatchedSlug } from "../../src/web/read/unwatched.ts";
 import { createWeb, type WebOptions } from "../../src/web/web.ts";
@@ -326,6 +326,7 @@ export async function startWeb(
     alertAssets: {
       of: async (alertId) => world.assets.get(alertId) ?? null,
       ofIncident: async () => null,
+      newest: async () => null,
       costOf: async () => null,
     },
     unwatched: {

@@ -1,7 +1,7 @@
 import type { ReadSample } from "../../alerting/notify/notifier.ts";
 import { hourMs } from "../../base/time.ts";
 import type { Config } from "../../config/config.ts";
-import { describeDeath } from "../../web/read/asset-list.ts";
+import { describeDeath } from "../../web/read/dead-assets.ts";
 
 /**
  * Reads the assets that the notifications of an alert's change name: the newest ones of the asset types that carry the excess

@@ -5,8 +5,7 @@ import type { Interval } from "../../contract/liveness-counts.ts";
 import type { Died, LookSources, NamedAsset } from "../../look/plan.ts";
 import { assetEventPages, type AssetEventRow } from "../../store/events/asset-events.ts";
 import type { EvidenceStore } from "../../store/events/evidence.ts";
-import { costSpanOf } from "../../web/read/alert-assets.ts";
-import { readDeadAssets, readingDeadline } from "../../web/read/asset-list.ts";
+import { costSpanOf, readDeadAssets, readingDeadline } from "../../web/read/dead-assets.ts";
 
 interface LookAssetsOptions {
   readonly evidence: Pick<EvidenceStore, "assetEvents" | "newestAlive" | "factsOf">;

@@ -16,7 +16,7 @@ import { iso, withInstants } from "../../contract/v1/instant.ts";
 import type { AlertComment, JudgementEntry } from "../../store/alerts/log.ts";
 import { authorOf } from "../access/identity.ts";
 import { askedActs, rightOf } from "../acts.ts";
-import type { AlertAssets } from "../read/alert-assets.ts";
+import type { AlertAssets } from "../read/dead-assets.ts";
 import { actOnOne, findAlert, showAlerts, type AlertDetail, type ShownAlert } from "../read/alerts.ts";
 import type { Running } from "../read/running.ts";
 import { addRoute } from "../route.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { basic, harnessNowMs, startWeb, type RunningWeb } from "../../../test/support/web-harness.ts";
-import type { DeadAssets, AssetCursor, ListedAsset } from "../read/asset-list.ts";
+import type { DeadAssets, AssetCursor, ListedAsset } from "../read/dead-assets.ts";
 
 let web: RunningWeb;
 let asked: object[];
@@ -20,7 +20,7 @@ const listed = (asset: string, changes: Partial<ListedAsset> = {}): ListedAsset 
 function assetsOf(assets: ListedAsset[], next: AssetCursor | null = null): DeadAssets {
   const none = { seenAliveCount: 0, revivedCount: 0 };
   const sums = { ...none, fromMs: harnessNowMs - 1_000, toMs: harnessNowMs, count: 7, knownCount: 5 };
-  async function* pieces(): AsyncGenerator<readonly ListedAsset[]> {
+  async function* pieces(): AsyncGenerator<ListedAsset[], void> {
     yield assets.slice(0, 1);
     yield assets.slice(1);
   }

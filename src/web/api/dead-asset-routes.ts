@@ -13,8 +13,7 @@ import {
 } from "../../contract/v1/incidents.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import { authorOf } from "../access/identity.ts";
-import type { AlertAssets } from "../read/alert-assets.ts";
-import type { AssetFilter, AssetPage, DeadAssets, ListedAsset } from "../read/asset-list.ts";
+import type { AlertAssets, AssetPage, DeadAssets, ListedAsset } from "../read/dead-assets.ts";
 import type { IncidentReading } from "../read/incidents.ts";
 import { addRoute, type Asked } from "../route.ts";
 import { cursorSchema, defaultLimit, limitSchema, writeCursor } from "./paging.ts";
@@ -113,12 +112,8 @@ async function answer(
   { name, columns, toRestore = false }: File,
 ): Promise<AssetPage | null> {
   const { stillDead, assetType, format = "json", cursor, limit = defaultLimit } = query;
-  const filter: AssetFilter = {
-    ...(stillDead === undefined ? {} : { stillDead }),
-    ...(assetType === undefined ? {} : { assetType }),
-  };
-  if (format === "json") return assets.page({ limit, ...filter, ...(cursor === undefined ? {} : { cursor }) });
-  const all = await assets.all({ ...filter, ...(toRestore ? { toRestore } : {}) }, authorOf(request));
+  if (format === "json") return assets.page({ limit, stillDead, assetType, cursor });
+  const all = await assets.all({ stillDead, assetType, ...(toRestore ? { toRestore } : {}) }, authorOf(request));
   sendCsv(reply, name, csvLines(all, columns, format));
   return null;
 }

@@ -22,7 +22,7 @@ import type { LookedAt } from "../../store/alerts/looks.ts";
 import { headline } from "../../words/headline.ts";
 import { authorOf } from "../access/identity.ts";
 import { askedActs, rightOf } from "../acts.ts";
-import type { AlertAssets } from "../read/alert-assets.ts";
+import type { AlertAssets } from "../read/dead-assets.ts";
 import { showAlerts } from "../read/alerts.ts";
 import type { Running } from "../read/running.ts";
 import { referenceOf, type IncidentDetail, type IncidentReading, type ReadIncident } from "../read/incidents.ts";

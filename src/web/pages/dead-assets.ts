@@ -1,10 +1,9 @@
 import { breakAddress } from "../../base/broken-address.ts";
-import { hourMs } from "../../base/time.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
 import { countOf, isSameDay, timeText } from "../../words/numbers.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { renderTime } from "../parts/time.ts";
-import type { Running } from "../read/running.ts";
+import type { AlertAssets } from "../read/dead-assets.ts";
 import { renderSection, renderTable, type Column } from "./table.ts";
 
 // All of them are in the CSV.
@@ -19,34 +18,25 @@ const columns: readonly Column[] = [
 
 /** Renders the assets that died last in the spikes among these alerts: addresses broken, never a link. */
 export async function renderDeadAssets(
-  { store, clock, holdsEvents }: Pick<Running, "store" | "clock" | "holdsEvents">,
+  alertAssets: Pick<AlertAssets, "newest">,
   alerts: readonly Alert[],
   csv: string,
 ): Promise<Html> {
-  const nowMs = clock.nowMs();
-  const spans = alerts.flatMap((alert) => {
-    const { check, kind, slug, windowHours, startsAtMs } = alert;
-    if (check !== "dead-asset-spike" || kind !== "verdict" || windowHours === undefined) return [];
-    return [{ slug, interval: { afterMs: startsAtMs - windowHours * hourMs, untilMs: alert.end?.atMs ?? nowMs } }];
-  });
-  if (spans.length === 0 || !holdsEvents()) return nothing;
-  const deaths = await store.evidence.newestDeaths({ spans, assetTypes: [], limit: shownAssets });
-  const { assetTypes, attributeSets } = await store.evidence.factsOf(deaths);
-  const counted = await store.events.deaths(spans.map(({ slug, interval }) => ({ slug, intervals: [interval] })));
-  const count = counted.flat().reduce((sum, one) => sum + (one.deaths[0] ?? 0), 0);
-  const isOfMany = new Set(spans.map(({ slug }) => slug)).size > 1;
-  const rows = deaths.map(({ slug, asset, atMs, typeId, attributeSetId }) => {
-    const attributes = attributeSetId === null ? {} : (attributeSets.get(attributeSetId) ?? {});
-    return html`<tr>
-      <td class="nowrap">${renderTime(atMs, nowMs, isSameDay(atMs, nowMs) ? "seconds" : "time")}</td>
-      <td>${assetTypes.get(typeId) ?? "–"}</td>
-      <td class="address">${breakAddress(asset)}</td>
-      <td class="attrs wide second">
-        ${Object.entries(attributes).map(([name, value]) => html`<span class="quiet">${name}</span> ${value} `)}
-      </td>
-      ${isOfMany ? html`<td><a href="/o/${encodeURIComponent(slug)}">${slug}</a></td>` : nothing}
-    </tr>`;
-  });
+  const died = await alertAssets.newest(alerts, shownAssets);
+  if (died === null) return nothing;
+  const { assets, isOfMany, count, fromMs, nowMs } = died;
+  const rows = assets.map(
+    ({ slug, asset, assetType, deadAtMs, attributes }) =>
+      html`<tr>
+        <td class="nowrap">${renderTime(deadAtMs, nowMs, isSameDay(deadAtMs, nowMs) ? "seconds" : "time")}</td>
+        <td>${assetType ?? "–"}</td>
+        <td class="address">${breakAddress(asset)}</td>
+        <td class="attrs wide second">
+          ${Object.entries(attributes).map(([name, value]) => html`<span class="quiet">${name}</span> ${value} `)}
+        </td>
+        ${isOfMany ? html`<td><a href="/o/${encodeURIComponent(slug)}">${slug}</a></td>` : nothing}
+      </tr>`,
+  );
   const table =
     rows.length === 0
       ? html`<p class="second">None of them has a name.</p>`
@@ -57,7 +47,6 @@ export async function renderDeadAssets(
               them</span
             ><span><a href="${csv}" download>All of them as CSV</a></span>
           </p>`;
-  const fromMs = Math.min(...spans.map(({ interval }) => interval.afterMs));
   const beside = html`<p>${countOf(count, "death")} since ${timeText(fromMs, nowMs)}</p>`;
   return renderSection("Dead assets", table, { beside, id: "assets" });
 }

@@ -9,7 +9,7 @@ import { renderDeadAssets } from "../dead-assets.ts";
 import { renderAbout } from "../organization/about.ts";
 import { chartActsOf } from "./story.ts";
 import { withoutReceiverNames, type IncidentDetail, type IncidentReading } from "../../read/incidents.ts";
-import type { AlertAssets } from "../../read/alert-assets.ts";
+import type { AlertAssets } from "../../read/dead-assets.ts";
 import { readOrganization, type OrganizationSources } from "../../read/organization.ts";
 import { missingIncident, type Site } from "../site.ts";
 import { addActDialogs } from "./dialogs.ts";
@@ -19,7 +19,7 @@ import { renderIncidents } from "./list.ts";
 export interface IncidentPageRoutes extends OrganizationSources {
   readonly site: Site;
   readonly incidents: IncidentReading;
-  readonly alertAssets: Pick<AlertAssets, "costOf">;
+  readonly alertAssets: Pick<AlertAssets, "costOf" | "newest">;
 }
 
 // More than a person reads; older ones follow on a page of their own.
@@ -61,7 +61,7 @@ export function addIncidentPages(server: FastifyInstance, routes: IncidentPageRo
       chart: await chartOf(page, search, withDetails),
       organization: await organizationOf(page, withDetails),
       deadAssets: withDetails
-        ? await renderDeadAssets(running, page.members, `/api/v1/incidents/${number}/assets?format=sheet`)
+        ? await renderDeadAssets(alertAssets, page.members, `/api/v1/incidents/${number}/assets?format=sheet`)
         : nothing,
     });
     const { severity } = page.summary;

@@ -7,6 +7,7 @@ import { authorOf } from "../../access/identity.ts";
 import { countOf } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { chartOfIncident, readDeathsChart } from "../../read/chart.ts";
+import type { AlertAssets } from "../../read/dead-assets.ts";
 import { readOrganization, type OrganizationFacts, type OrganizationSources } from "../../read/organization.ts";
 import { renderChart } from "../chart.ts";
 import { renderDeadAssets } from "../dead-assets.ts";
@@ -17,6 +18,7 @@ import { worstOf } from "./sentences.ts";
 
 export interface OrganizationPageRoutes extends OrganizationSources {
   readonly site: Site;
+  readonly alertAssets: Pick<AlertAssets, "newest">;
 }
 
 // Markers of the shortest chart, of an organization that was never in an incident.
@@ -35,7 +37,11 @@ export function addOrganizationPages(server: FastifyInstance, options: Organizat
       chart: await chartOf(facts, search),
       deadAssets:
         withPeople && latestSpike !== null
-          ? await renderDeadAssets(running, [latestSpike], `/api/v1/alerts/${latestSpike.id}/assets?format=sheet`)
+          ? await renderDeadAssets(
+              options.alertAssets,
+              [latestSpike],
+              `/api/v1/alerts/${latestSpike.id}/assets?format=sheet`,
+            )
           : nothing,
     });
     const severity = worstOf(facts);

@@ -8,8 +8,14 @@ import { dayMs, hourMs } from "../../base/time.ts";
 import { actor } from "../../contract/actor.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
 import type { LivenessEvent } from "../../store/events/rules.ts";
-import type { AssetCursor, AssetFilter, AssetPage, DeadAssets, ListedAsset } from "./asset-list.ts";
-import { createAlertAssets } from "./alert-assets.ts";
+import {
+  createAlertAssets,
+  type AssetCursor,
+  type AssetFilter,
+  type AssetPage,
+  type DeadAssets,
+  type ListedAsset,
+} from "./dead-assets.ts";
 import { firingAlert } from "../../../test/support/firing-alert.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
@@ -40,7 +46,7 @@ async function find(world: EventWorld, id: string): Promise<DeadAssets> {
 async function readPages(assets: DeadAssets, filter: AssetFilter & { limit: number }): Promise<AssetPage[]> {
   const pages: AssetPage[] = [];
   for (let cursor: AssetCursor | undefined; ;) {
-    const page = await assets.page({ ...filter, ...(cursor === undefined ? {} : { cursor }) });
+    const page = await assets.page({ ...filter, cursor });
     pages.push(page);
     if (page.next === null) return pages;
     cursor = page.next;

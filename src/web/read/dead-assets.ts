@@ -1,0 +1,350 @@
+import { FlatlineError } from "../../base/errors.ts";
+import { hourMs, minuteMs, secondMs, type Clock } from "../../base/time.ts";
+import type { Actor } from "../../contract/actor.ts";
+import { AssetBook } from "../../contract/assets.ts";
+import type { Interval } from "../../contract/liveness-counts.ts";
+import { showsLife, type LookAnswer } from "../../contract/second-opinion.ts";
+import type { CostAnswer } from "../../contract/v1/alerts.ts";
+import type { Alert } from "../../store/alerts/alerts.ts";
+import type { Incident } from "../../store/alerts/incidents.ts";
+import { chunksOf } from "../../store/engine/chunks.ts";
+import { assetEventPages, type AssetEventRow, type EventFacts } from "../../store/events/asset-events.ts";
+import type { Store } from "../../store/store.ts";
+
+/** The assets that died in one alert, or in some of an incident (CONTRACT 12). */
+export type DeadAssets = NonNullable<Awaited<ReturnType<AlertAssets["of"]>>>;
+export type AssetPage = Awaited<ReturnType<DeadAssets["page"]>>;
+/** An asset of an organization that died in an alert, by its last death there. */
+export type ListedAsset = AssetPage["assets"][number];
+export type AlertAssets = ReturnType<typeof createAlertAssets>;
+
+export interface AssetFilter {
+  /** Without those that were found alive since. */
+  readonly stillDead?: boolean | undefined;
+  readonly assetType?: string | undefined;
+}
+
+/** After whom the next page begins: deaths after `toMs` are not of this listing, and what comes first has rank 0. */
+export type AssetCursor = readonly [toMs: number, rank: number, atMs: number, ordinal: number];
+
+/** What a list is of. */
+interface Listing {
+  readonly spans: readonly AssetSpan[];
+  /** Id of the alert or incident, and its organization, for the audit; null: of several. */
+  readonly subject: string;
+  readonly slug: string | null;
+  /** Returns the verifier's answer about an asset; null: the list is by time alone, else living assets come first. */
+  readonly answerOf: ((slug: string, asset: string) => LookAnswer | null) | null;
+}
+
+/** The deaths of one alert: those of (afterMs, endMs]. */
+interface AssetSpan {
+  readonly slug: string;
+  readonly afterMs: number;
+  /** null: the alert lives, so that they go on. */
+  readonly endMs: number | null;
+}
+
+interface DeadAsset {
+  readonly death: AssetEventRow;
+  /** When it was first found alive after that death; null: not yet. */
+  revivedAtMs: number | null;
+}
+
+/** The place of an asset in a list: what comes first has rank 0. */
+interface Ranked {
+  readonly rank: number;
+  readonly death: Pick<AssetEventRow, "atMs" | "ordinal">;
+}
+
+// Some 200 MB of names: more assets than an organization has.
+const mostAssets = 1_000_000;
+const withinMs = minuteMs;
+// The last instant that a Date knows: an asset may be found alive at any time.
+const lastInstantMs = 8_640_000_000_000_000;
+// Revivals arrive over days, and an incident of hundreds is opened again and again.
+const rememberMs = 5 * minuteMs;
+const mostCosts = 100;
+
+/**
+ * Creates the readings of the assets that died in alerts, from the stored events; `isOurs`: whether the checks look at these;
+ * `keptForMs`: for how long they are kept, 0 for good. They throw FlatlineError too_large, unavailable (not in time).
+ */
+export function createAlertAssets({
+  store,
+  clock,
+  isOurs,
+  keptForMs,
+}: {
+  readonly store: Pick<Store, "alerts" | "audit" | "events" | "evidence" | "looks">;
+  readonly clock: Clock;
+  readonly isOurs: () => boolean;
+  readonly keptForMs: () => number;
+}) {
+  const { evidence, events } = store;
+  const costs = new Map<string, { readonly atMs: number; readonly cost: CostAnswer | null }>();
+
+  /** Yields the assets of each organization that died in these spans up to `toMs`. */
+  async function* diedIn(spans: readonly AssetSpan[], toMs: number) {
+    const signal = readingDeadline(clock);
+    for (const [slug, deaths] of deathsOf(spans, toMs))
+      yield { slug, assets: await readDeadAssets(evidence, slug, deaths, signal) };
+  }
+
+  /** How many deaths there are in these spans up to `toMs`, of assets with and without a name. */
+  async function countDeaths(spans: readonly AssetSpan[], toMs: number): Promise<number> {
+    const counted = await events.deaths([...deathsOf(spans, toMs)].map(([slug, intervals]) => ({ slug, intervals })));
+    return counted
+      .flat()
+      .flatMap(({ deaths }) => deaths)
+      .reduce((sum, deaths) => sum + deaths, 0);
+  }
+
+  /** An asset of an organization counts once; null: the alerts have no assets, or events of theirs are gone. */
+  async function readCost(alerts: readonly Alert[]): Promise<CostAnswer | null> {
+    const nowMs = clock.nowMs();
+    const oldestMs = keptForMs() > 0 ? nowMs - keptForMs() : -Infinity;
+    const spans = alerts.flatMap((alert) => costSpanOf(alert) ?? []).filter(({ afterMs }) => afterMs >= oldestMs);
+    if (!isOurs() || spans.length === 0) return null;
+    let knownCount = 0;
+    const closed: number[] = [];
+    for await (const { assets } of diedIn(spans, nowMs)) {
+      knownCount += assets.length;
+      for (const { death, revivedAtMs } of assets)
+        if (revivedAtMs !== null) closed.push(Math.round((revivedAtMs - death.atMs) / secondMs));
+    }
+    closed.sort((left, right) => left - right);
+    const middle = [closed[Math.ceil(closed.length / 2) - 1], closed[Math.floor(closed.length / 2)]];
+    const [low = null, high = null] = middle;
+    return {
+      deaths: await countDeaths(spans, nowMs),
+      knownCount,
+      revived: closed.length,
+      stillDead: knownCount - closed.length,
+      // Of an even number the mean of the middle two.
+      medianClosedSeconds: low === null || high === null ? null : (low + high) / 2,
+      closedSeconds: closed.reduce((total, seconds) => total + seconds, 0),
+    };
+  }
+
+  /** Returns the answers of an incident's dead assets at the last look; an answer that tells nothing leaves the one before. */
+  async function answersOf(incidentNumber: number): Promise<(slug: string, asset: string) => LookAnswer | null> {
+    const answers = new Map<string, LookAnswer>();
+    const keyOf = (slug: string, asset: string): string => JSON.stringify([slug, asset]);
+    for (const look of await store.looks.of(incidentNumber))
+      for (const { role, slug, asset, answer } of await store.looks.answersOf(look)) {
+        const key = keyOf(slug, asset);
+        if (role === "sample" && (answer !== "undecided" || !answers.has(key))) answers.set(key, answer);
+      }
+    return (slug, asset) => answers.get(keyOf(slug, asset)) ?? null;
+  }
+
+  function listOf({ spans, subject, slug: only, answerOf }: Listing) {
+    const latestMs = (nowMs: number): number =>
+      spans.length === 0 ? nowMs : Math.max(...spans.map(({ endMs }) => endMs ?? nowMs));
+
+    async function readAll(toMs: number) {
+      const listed = [];
+      for await (const { slug, assets } of diedIn(spans, toMs)) {
+        for (const one of assets) {
+          const answer = answerOf?.(slug, one.death.asset) ?? null;
+          const isSeenAlive = answer !== null && showsLife(answer);
+          const rank = answerOf === null || isSeenAlive ? 0 : one.revivedAtMs === null ? 2 : 1;
+          listed.push({ ...one, slug, answer, rank, isSeenAlive });
+        }
+        if (listed.length > mostAssets) throw tooMany();
+      }
+      return listed.toSorted(inOrder);
+    }
+    type Listed = Awaited<ReturnType<typeof readAll>>[number];
+
+    async function filtered(assets: readonly Listed[], { stillDead = false, assetType }: AssetFilter) {
+      const dead = stillDead ? assets.filter(({ revivedAtMs }) => revivedAtMs === null) : assets;
+      if (assetType === undefined) return dead;
+      const typeIds = [...new Set(dead.map(({ death }) => death.typeId))];
+      const { assetTypes } = await evidence.factsOf(typeIds.map((typeId) => ({ typeId, attributeSetId: null })));
+      return dead.filter(({ death }) => assetTypes.get(death.typeId) === assetType);
+    }
+
+    async function described(assets: readonly Listed[]) {
+      const facts = await evidence.factsOf(assets.map(({ death }) => death));
+      return assets.map(({ slug, death, revivedAtMs, answer }) => ({
+        slug,
+        ...describeDeath(death, facts),
+        revivedAtMs,
+        /** What the verifier said of it, in the list of an incident; null: nothing. */
+        answer,
+      }));
+    }
+
+    async function* pieces(assets: readonly Listed[]) {
+      for (const some of chunksOf(assets)) yield await described(some);
+    }
+
+    async function attributeNames(assets: readonly Listed[]): Promise<string[]> {
+      const names = new Set<string>();
+      for (const some of chunksOf([...new Set(assets.flatMap(({ death }) => death.attributeSetId ?? []))])) {
+        const facts = await evidence.factsOf(some.map((attributeSetId) => ({ typeId: 0, attributeSetId })));
+        for (const set of facts.attributeSets.values()) for (const name of Object.keys(set)) names.add(name);
+      }
+      return [...names].toSorted();
+    }
+
+    return {
+      /** Newest first; of an incident first what answered, then what was found alive since, then the rest. */
+      page: async ({
+        limit,
+        cursor,
+        ...filter
+      }: AssetFilter & { readonly limit: number; readonly cursor?: AssetCursor | undefined }) => {
+        const [toMs, rank, atMs, ordinal] = cursor ?? [latestMs(clock.nowMs()), -1, 0, 0];
+        const all = await readAll(toMs);
+        const rest = (await filtered(all, filter)).filter(
+          (one) => inOrder(one, { rank, death: { atMs, ordinal } }) > 0,
+        );
+        const last = rest.length > limit ? rest[limit - 1] : undefined;
+        return {
+          /** The deaths are those of (fromMs, toMs]. */
+          fromMs: Math.min(toMs, ...spans.map(({ afterMs }) => afterMs)),
+          toMs,
+          /** All deaths, and how many different assets of them are known; whatever the filters are. */
+          count: await countDeaths(spans, toMs),
+          knownCount: all.length,
+          /** How many of these showed life to the verifier, and how many events found alive since. */
+          seenAliveCount: all.filter(({ isSeenAlive }) => isSeenAlive).length,
+          revivedCount: all.filter(({ revivedAtMs }) => revivedAtMs !== null).length,
+          assets: await described(rest.slice(0, limit)),
+          /** null: that was all. */
+          next: last === undefined ? null : ([toMs, last.rank, last.death.atMs, last.death.ordinal] as AssetCursor),
+        };
+      },
+      /** All of them, with the names of their attributes; an act of `author`. `toRestore`: for the audit. */
+      all: async (filter: AssetFilter & { readonly toRestore?: boolean }, author: Actor) => {
+        const matching = await filtered(await readAll(latestMs(clock.nowMs())), filter);
+        const detail = { ...filter, assets: matching.length };
+        const act = { action: "assets.csv", slug: only, subject, detail } as const;
+        await store.audit.append({ atMs: clock.nowMs(), actor: author, ...act });
+        return { attributes: await attributeNames(matching), pieces: pieces(matching) };
+      },
+    };
+  }
+
+  return {
+    /** null: no such alert, or one that has no assets. */
+    of: async (alertId: string) => {
+      const alert = isOurs() ? await store.alerts.find(alertId) : null;
+      const span = alert === null ? null : windowOf(alert);
+      return span && listOf({ spans: [span], subject: alertId, slug: span.slug, answerOf: null });
+    },
+    /** Those that died in these alerts of an incident, from the onset of each on; null: the events are not ours. */
+    ofIncident: async ({ number, id }: Pick<Incident, "number" | "id">, alerts: readonly Alert[]) => {
+      if (!isOurs()) return null;
+      const spans = alerts.flatMap((alert) => costSpanOf(alert) ?? []);
+      return listOf({ spans, subject: id, slug: null, answerOf: await answersOf(number) });
+    },
+    /** The last ones that died in the windows of these alerts, and how many deaths there are since when; null: they have none. */
+    newest: async (alerts: readonly Alert[], limit: number) => {
+      const nowMs = clock.nowMs();
+      const spans = alerts.flatMap((alert) => windowOf(alert) ?? []);
+      if (spans.length === 0 || !isOurs()) return null;
+      const died = [...deathsOf(spans, nowMs)].flatMap(([slug, own]) => own.map((interval) => ({ slug, interval })));
+      const deaths = await evidence.newestDeaths({ spans: died, assetTypes: [], limit });
+      const facts = await evidence.factsOf(deaths);
+      return {
+        nowMs,
+        assets: deaths.map((death) => ({ slug: death.slug, ...describeDeath(death, facts) })),
+        isOfMany: new Set(spans.map(({ slug }) => slug)).size > 1,
+        count: await countDeaths(spans, nowMs),
+        fromMs: Math.min(...spans.map(({ afterMs }) => afterMs)),
+      };
+    },
+    /** The cost of all alerts judged `checker` among these; null: none is, or none has assets. */
+    costOf: async (alerts: readonly Alert[]): Promise<CostAnswer | null> => {
+      const judged = alerts.filter(({ judgement }) => judgement?.verdict === "checker");
+      const key = judged.map(({ id }) => id).join();
+      const known = costs.get(key);
+      if (known !== undefined && clock.nowMs() - known.atMs < rememberMs) return known.cost;
+      const cost = await readCost(judged);
+      costs.delete(key);
+      costs.set(key, { atMs: clock.nowMs(), cost });
+      for (const oldest of costs.keys()) if (costs.size > mostCosts) costs.delete(oldest);
+      return cost;
+    },
+  };
+}
+
+/** Returns the deaths of an alert's window; null: it has no assets. */
+function windowOf({ check, kind, slug, startsAtMs, windowHours, end }: Alert): AssetSpan | null {
+  if (check !== "dead-asset-spike" || kind !== "verdict" || windowHours === undefined) return null;
+  return { slug, afterMs: startsAtMs - windowHours * hourMs, endMs: end?.atMs ?? null };
+}
+
+/** Returns the deaths that an alert cost: from the minute of the onset on, else those of all of its window; null: it has no assets. */
+export function costSpanOf(alert: Alert): AssetSpan | null {
+  const span = windowOf(alert);
+  return span === null || alert.onset === undefined ? span : { ...span, afterMs: alert.onset.atMs - 1 };
+}
+
+/** Returns the deaths of each organization up to `toMs`, in order of time: where spans overlap, a death is in one of them. */
+function deathsOf(spans: readonly AssetSpan[], toMs: number): ReadonlyMap<string, readonly Interval[]> {
+  const deaths = new Map<string, Interval[]>();
+  for (const { slug, afterMs, endMs } of spans.toSorted((left, right) => left.afterMs - right.afterMs)) {
+    const known = deaths.get(slug) ?? [];
+    const last = known.at(-1);
+    const untilMs = Math.min(endMs ?? toMs, toMs);
+    if (last === undefined || afterMs > last.untilMs) deaths.set(slug, [...known, { afterMs, untilMs }]);
+    else known[known.length - 1] = { ...last, untilMs: Math.max(last.untilMs, untilMs) };
+  }
+  return deaths;
+}
+
+/**
+ * Reads the assets of an organization that died in these intervals, which are in order of time, each with its last death there.
+ * Alive at the very instant of a death undoes nothing. @throws FlatlineError too_large, unavailable (when the signal aborts)
+ */
+export async function readDeadAssets(
+  evidence: Pick<Store["evidence"], "assetEvents">,
+  slug: string,
+  intervals: readonly Interval[],
+  signal: AbortSignal,
+): Promise<DeadAsset[]> {
+  const found = new AssetBook<DeadAsset>();
+  const interval = { afterMs: intervals[0]?.afterMs ?? lastInstantMs, untilMs: lastInstantMs };
+  const isIn = (atMs: number): boolean => intervals.some(({ afterMs, untilMs }) => atMs > afterMs && atMs <= untilMs);
+  for await (const page of assetEventPages(evidence, { slug, interval })) {
+    if (signal.aborted) throw new FlatlineError("unavailable", "the events of this alert could not be read in time");
+    for (const event of page) {
+      if (!event.isDeath) {
+        for (const [, one] of found.meant(event))
+          if (one.revivedAtMs === null && event.atMs > one.death.atMs) one.revivedAtMs = event.atMs;
+      } else if (event.count > 0 && isIn(event.atMs)) found.set(event, { death: event, revivedAtMs: null });
+    }
+    if (found.size > mostAssets) throw tooMany();
+  }
+  return found.values();
+}
+
+/** How long dead assets may be read for one answer. */
+export function readingDeadline(clock: Clock): AbortSignal {
+  return clock.timeout(withinMs);
+}
+
+/** Returns what is shown of the death of an asset. */
+export function describeDeath({ asset, typeId, attributeSetId, atMs }: AssetEventRow, facts: EventFacts) {
+  return {
+    asset,
+    /** null: its event named none. */
+    assetType: facts.assetTypes.get(typeId) ?? null,
+    deadAtMs: atMs,
+    attributes: attributeSetId === null ? {} : (facts.attributeSets.get(attributeSetId) ?? {}),
+  };
+}
+
+/** The newest first of those of a rank. */
+function inOrder(left: Ranked, right: Ranked): number {
+  return left.rank - right.rank || right.death.atMs - left.death.atMs || right.death.ordinal - left.death.ordinal;
+}
+
+function tooMany(): FlatlineError {
+  return new FlatlineError("too_large", `more than ${mostAssets.toLocaleString("en")} assets died in it`);
+}
