@@ -52,7 +52,7 @@ export async function joinDiscovered(config: Config, deps: CliContext): Promise<
       const { name } = source;
       const stored = (await store?.discovery.list(name)) ?? null;
       if (stored !== null) return void lists.set(name, stored);
-      await readSource(source, null, { ...deps, dispatcher, eventRetentionMs }).then(
+      await readSource(source, { etag: null, eventRetentionMs }, { ...deps, dispatcher }).then(
         (list) => lists.set(name, list?.organizations ?? []),
         (error: unknown) => unlisted.push({ name, reason: messageOf(error) }),
       );

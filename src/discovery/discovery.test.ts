@@ -111,10 +111,14 @@ discover:
       /^it answered 302; redirects are not/,
     ],
     ["half a body", { kind: "truncated", body: numbered(40) }, /connection lost|terminated|closed/],
-    ["half of the JSON", answer('["acme", "glo'), /^the list is not JSON$/],
-    ["a page", answer("<html>login</html>", { "content-type": "text/html" }), /^the list is not JSON$/],
+    ["half of the JSON", answer('["acme", "glo'), /^the list is no JSON array$/],
+    ["a page", answer("<html>login</html>", { "content-type": "text/html" }), /^the list is no JSON array$/],
     ["an object", answer({ data: ["acme"] }), /^the list is no JSON array$/],
-    ["a bad slug", answer(["acme", " globex"]), /^the list has a bad entry 2: must not begin or end with a blank$/],
+    [
+      "a bad slug",
+      answer(["acme", " globex"]),
+      /^the list has a bad entry 2: slug: must not begin or end with a blank$/,
+    ],
     [
       "another field",
       answer([{ slug: "acme", receivers: [] }]),

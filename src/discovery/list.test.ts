@@ -56,19 +56,19 @@ describe("readList", () => {
   });
 
   it.each([
-    ["half a body", '["acme", "glo', "is not JSON"],
-    ["a page", "<html>", "is not JSON"],
+    ["half a body", '["acme", "glo', "is no JSON array"],
+    ["a page", "<html>", "is no JSON array"],
     ["an object", { organizations: ["acme"] }, "is no JSON array"],
     ["null", "null", "is no JSON array"],
-    ["a number", ["acme", 7], "has a bad entry 2: must be a slug, an object with a slug, or one with targets"],
-    ["an empty slug", [""], "has a bad entry 1: must not be empty"],
-    ["a slug with a line end", ["a\nb"], "has a bad entry 1: must not hold control characters"],
-    ["a slug that is too long", ["a".repeat(129)], "has a bad entry 1: must be at most 128 characters long"],
+    ["a number", ["acme", 7], "has a bad entry 2: must be an object, not a number"],
+    ["an empty slug", [""], "has a bad entry 1: slug: must not be empty"],
+    ["a slug with a line end", ["a\nb"], "has a bad entry 1: slug: must not hold control characters"],
+    ["a slug that is too long", ["a".repeat(129)], "has a bad entry 1: slug: must be at most 128 characters long"],
     ...["*", "eu-*", "-acme", ".acme", "a/b", "a b", "a\\b", "${HOME}", "müller"].map(
       (slug): [string, unknown, string] => [
         `the slug ${slug}`,
         ["acme", slug],
-        "has a bad entry 2: must be of letters, digits, dots, underscores and hyphens, and begin with a letter or digit",
+        "has a bad entry 2: slug: must be of letters, digits, dots, underscores and hyphens, and begin with a letter or digit",
       ],
     ),
     [

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { cutText } from "../base/cut-text.ts";
 import { FlatlineError } from "../base/errors.ts";
+import { parseJson } from "../base/json.ts";
 import { readWith } from "../contract/issues.ts";
 import type { ListedOrganization } from "../contract/listed-organization.ts";
 import { labelNameProblem } from "../config/check/relations.ts";
@@ -11,7 +12,6 @@ import { cronPattern, nameText, strictObject, timezone } from "../base/schema/va
 // A label is a few words: a value as long as a message would hide the message.
 const longestLabel = 1_024;
 const mostLabels = 64;
-const longestReason = 300;
 
 const labelsSchema = z.record(z.string(), z.string().max(longestLabel)).superRefine((labels, context) => {
   const names = Object.keys(labels);
@@ -28,7 +28,7 @@ const slugSchema = nameText(128).regex(
   "must be of letters, digits, dots, underscores and hyphens, and begin with a letter or digit",
 );
 
-const organizationSchema = strictObject({
+const listedSchema = strictObject({
   slug: slugSchema,
   labels: labelsSchema.optional(),
   timezone: timezone().optional(),
@@ -44,48 +44,35 @@ const groupSchema = strictObject({
     .transform((labels) => Object.fromEntries(Object.entries(labels).filter(([name]) => !name.startsWith("__"))))
     .pipe(labelsSchema)
     .optional(),
-});
+}).transform(({ targets, ...labels }) => targets.map((slug) => ({ slug, ...labels })));
 
 /**
  * Reads a list of organizations (CONTRACT 14): a JSON array of slugs, of objects, or of Prometheus' HTTP service discovery. One
- * bad entry refuses all of it. Of a slug that is listed twice the first entry counts. @throws invalid_data
+ * bad entry refuses all of it. Of a slug that is listed twice the first entry counts. @throws noList
  */
 export function readList(text: string, maxOrganizations: number): readonly ListedOrganization[] {
-  let entries: unknown;
-  try {
-    entries = JSON.parse(text);
-  } catch {
-    throw refused("is not JSON");
-  }
-  if (!Array.isArray(entries)) throw refused("is no JSON array");
+  const entries = parseJson(text);
+  if (!Array.isArray(entries)) throw noList("the list is no JSON array");
   const organizations = new Map<string, ListedOrganization>();
-  for (const [index, entry] of entries.entries()) {
-    for (const organization of readEntry(entry, index + 1))
+  for (const [index, entry] of (entries as unknown[]).entries()) {
+    const given = typeof entry === "string" ? { slug: entry } : entry;
+    const read = readWith<unknown>(Object.hasOwn(Object(given), "targets") ? groupSchema : listedSchema, given);
+    if (read.kind === "problems") {
+      const [{ path, message } = { path: [], message: "is not understood" }] = read.problems;
+      const problem = path.length === 0 ? message : `${formatPath(path)}: ${message}`;
+      throw noList(`the list has a bad entry ${index + 1}: ${problem}`);
+    }
+    // JSON has no undefined: what is absent is absent.
+    for (const organization of [read.data].flat() as ListedOrganization[])
       if (!organizations.has(organization.slug)) organizations.set(organization.slug, organization);
     if (organizations.size > maxOrganizations)
-      throw refused(`has more than ${maxOrganizations} organizations (maxOrganizations)`);
+      throw noList(`the list has more than ${maxOrganizations} organizations (maxOrganizations)`);
   }
   // A list with the same content is the same list, however the source orders it.
   return [...organizations.values()].toSorted((left, right) => (left.slug < right.slug ? -1 : 1));
 }
 
-function readEntry(entry: unknown, number: number): readonly ListedOrganization[] {
-  const bad = (problem: string): FlatlineError => refused(`has a bad entry ${number}: ${problem}`);
-  const readAs = <Data>(schema: z.ZodType<Data>): Data => {
-    const read = readWith(schema, entry);
-    if (read.kind === "data") return read.data;
-    const [{ path, message } = { path: [], message: "is not understood" }] = read.problems;
-    throw bad(path.length === 0 ? message : `${formatPath(path)}: ${message}`);
-  };
-  if (typeof entry === "string") return [{ slug: readAs(slugSchema) }];
-  if (typeof entry !== "object" || entry === null || Array.isArray(entry))
-    throw bad("must be a slug, an object with a slug, or one with targets");
-  // JSON has no undefined: what is absent is absent.
-  if (!Object.hasOwn(entry, "targets")) return [readAs(organizationSchema) as ListedOrganization];
-  const { targets, labels } = readAs(groupSchema);
-  return targets.map((slug) => (labels === undefined ? { slug } : { slug, labels }));
-}
-
-function refused(reason: string): FlatlineError {
-  return new FlatlineError("invalid_data", `the list ${cutText(reason, longestReason)}`);
+/** Returns why there is no list, to follow the source's name. */
+export function noList(reason: string): FlatlineError {
+  return new FlatlineError("unavailable", cutText(reason, 300));
 }
