@@ -17,7 +17,7 @@ export const registerGate: RegisterCommand = (program: Command, context: CliCont
     .argument("[slug]", "an organization [all, the worst first]");
   askingCommand(gate, context, {
     without: "daemon",
-    json: "print {slug, decision, reason, message, opens, check, alertId, since, suspectFrom, releases}; of all {gates, open}",
+    json: "print {slug, decision, reason, message, check, alertId, since, suspectFrom, releases}; of all {gates, open}",
     help: gateHelp,
     ask: (api, _flags, slug: string | undefined): Promise<Gate | GateList> =>
       (slug === undefined ? api.read("/api/v1/gate", gateListSchema) : api.read(pathOf(slug), gateSchema)).catch(
@@ -81,7 +81,6 @@ function renderAll({ gates, open }: GateList, context: CliContext): string {
     DECISION: ({ decision }: Gate) => decision,
     SINCE: ({ since }: Gate) => (since === null ? "–" : withoutFraction(since)),
     WHY: ({ reason, check }: Gate) => reasonWords[reason]?.(check ?? "a check") ?? reason,
-    OPENS: ({ opens }: Gate) => opens,
   };
   const others = open === 0 ? "" : `${formatCount(open)} ${open === 1 ? "other" : "others"} may act\n`;
   return `${renderTable(gates, columns, { context })}${others}`;

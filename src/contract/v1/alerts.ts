@@ -189,8 +189,6 @@ export const gateSchema = z.object({
   decision: z.enum(["allow", "hold"]),
   reason: z.string(),
   message: z.string(),
-  /** What opens it, while it holds. */
-  opens: z.string().nullable(),
   check: z.string().nullable(),
   alertId: z.string().nullable(),
   since: instantSchema.nullable(),

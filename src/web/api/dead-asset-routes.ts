@@ -1,19 +1,13 @@
 import { Readable } from "node:stream";
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 
 import { csvLine } from "../../base/csv-line.ts";
 import { FlatlineError } from "../../base/errors.ts";
-import {
-  deadAssetPageSchema,
-  incidentAssetPageSchema,
-  type DeadAsset,
-  type DeadAssetPage,
-  type IncidentAssetPage,
-} from "../../contract/v1/incidents.ts";
-import { iso } from "../../contract/v1/instant.ts";
+import { deadAssetPageSchema, incidentAssetPageSchema } from "../../contract/v1/incidents.ts";
+import { iso, withInstants } from "../../contract/v1/instant.ts";
 import { authorOf } from "../access/identity.ts";
-import type { AlertAssets, AssetPage, DeadAssets, ListedAsset } from "../read/dead-assets.ts";
+import type { AlertAssets, DeadAssets } from "../read/dead-assets.ts";
 import type { IncidentReading } from "../read/incidents.ts";
 import { addRoute, type Asked } from "../route.ts";
 import { cursorSchema, defaultLimit, limitSchema, writeCursor } from "./paging.ts";
@@ -36,13 +30,16 @@ const incidentQuerySchema = querySchema.extend({
     .transform((slug) => [slug].flat())
     .optional(),
 });
+type AssetQuery = z.output<typeof querySchema>;
 
 /** A file has all of them. */
-function isPaged({ format = "json", limit, cursor }: z.output<typeof querySchema>): boolean {
+function isPaged({ format = "json", limit, cursor }: AssetQuery): boolean {
   return format === "json" || (limit === undefined && cursor === undefined);
 }
 
 const unpaged = { path: ["limit"], message: "limit and cursor are of json" };
+const ownColumns = ["deadAt", "assetType", "asset", "revivedAt"] as const;
+const incidentColumns = ["slug", ...ownColumns, "answer"] as const;
 
 /** `/api/v1/alerts/{id}/assets` and `/api/v1/incidents/{id}/assets`: which assets died (CONTRACT 12 and 18). */
 export function addDeadAssetRoutes(
@@ -56,12 +53,7 @@ export function addDeadAssetRoutes(
     answer: deadAssetPageSchema,
     handle: async (asked) => {
       const { id } = asked.params;
-      const assets = await alertAssets.of(id);
-      if (assets === null)
-        throw new FlatlineError("not_found", "no such alert of a spike over stored events: it has no assets");
-      const page = await answer(asked, assets, { name: id, columns: ownColumns });
-      if (page === null) return asked.reply;
-      return { alertId: id, ...viewPage(page), assets: page.assets.map(viewAsset) } satisfies DeadAssetPage;
+      return answer(asked, await alertAssets.of(id), { name: id, columns: ownColumns, of: () => ({ alertId: id }) });
     },
   });
   addRoute(server, "GET /api/v1/incidents/:id/assets", {
@@ -72,89 +64,72 @@ export function addDeadAssetRoutes(
     handle: async (asked) => {
       const found = await incidents.find(asked.params.id);
       if (found === null) throw new FlatlineError("not_found", "no incident has this number or id");
+      const { incident, members } = found;
       const { toRestore = false, slug: slugs } = asked.query;
-      const stranger = slugs?.find((slug) => !found.members.some((alert) => alert.slug === slug));
+      const stranger = slugs?.find((slug) => !members.some((alert) => alert.slug === slug));
       if (stranger !== undefined)
         throw new FlatlineError("invalid_data", `slug: ${JSON.stringify(stranger)} is no member of this incident`);
-      const alerts = found.members.filter(
+      const alerts = members.filter(
         ({ slug, judgement }) => (!toRestore || judgement?.verdict === "checker") && slugs?.includes(slug) !== false,
       );
-      const { incident } = found;
       const assets = incident.family === "deaths" ? await alertAssets.ofIncident(incident, alerts) : null;
-      if (assets === null)
-        throw new FlatlineError("not_found", "no such incident of deaths over stored events: it has no assets");
-      const name = `incident-${incident.number}${toRestore ? "-to-restore" : ""}`;
-      const page = await answer(asked, assets, { name, columns: incidentColumns, toRestore });
-      if (page === null) return asked.reply;
-      const { seenAliveCount, revivedCount } = page;
-      return {
-        incidentId: incident.id,
-        number: incident.number,
-        ...viewPage(page),
-        seenAliveCount,
-        revivedCount,
-        assets: page.assets.map((one) => ({ slug: one.slug, ...viewAsset(one), answer: one.answer })),
-      } satisfies IncidentAssetPage;
+      return answer(asked, assets, {
+        name: `incident-${incident.number}${toRestore ? "-to-restore" : ""}`,
+        columns: incidentColumns,
+        toRestore,
+        of: ({ seenAliveCount, revivedCount }) => {
+          const { id: incidentId, number } = incident;
+          return { incidentId, number, seenAliveCount, revivedCount };
+        },
+      });
     },
   });
 }
 
-interface File {
+interface Listing {
   readonly name: string;
-  readonly columns: Columns;
+  readonly columns: readonly (typeof incidentColumns)[number][];
   readonly toRestore?: boolean;
+  /** What a page says of itself. */
+  readonly of: (page: Awaited<ReturnType<DeadAssets["page"]>>) => object;
 }
 
-/** Returns the page that is asked for; null: a file is, and is sent. */
+/** Answers with the page that is asked for, or with a file of all. */
 async function answer(
-  { request, reply, query }: Pick<Asked<"", z.output<typeof querySchema>, unknown>, "request" | "reply" | "query">,
-  assets: DeadAssets,
-  { name, columns, toRestore = false }: File,
-): Promise<AssetPage | null> {
-  const { stillDead, assetType, format = "json", cursor, limit = defaultLimit } = query;
-  if (format === "json") return assets.page({ limit, stillDead, assetType, cursor });
-  const all = await assets.all({ stillDead, assetType, ...(toRestore ? { toRestore } : {}) }, authorOf(request));
-  sendCsv(reply, name, csvLines(all, columns, format));
-  return null;
+  { request, reply, query }: Pick<Asked<"", AssetQuery, unknown>, "request" | "reply" | "query">,
+  assets: DeadAssets | null,
+  { name, columns, toRestore = false, of }: Listing,
+): Promise<unknown> {
+  if (assets === null) throw new FlatlineError("not_found", "no such spike over stored events: it has no assets");
+  const { format = "json", cursor, limit = defaultLimit, stillDead, assetType } = query;
+  if (format !== "json") {
+    const all = await assets.all({ stillDead, assetType, toRestore }, authorOf(request));
+    return reply
+      .type("text/csv; charset=utf-8")
+      .header("content-disposition", `attachment; filename="assets-${name.replaceAll(/[^\w-]/g, "")}.csv"`)
+      .send(Readable.from(csvLines(all, columns, format)));
+  }
+  const page = await assets.page({ limit, stillDead, assetType, cursor });
+  const { fromMs, toMs, count, knownCount, next } = page;
+  const rows = page.assets
+    .map(withInstants)
+    .map(({ slug, answer, ...one }) => (columns.includes("slug") ? { slug, ...one, answer } : one));
+  const more = next === null ? {} : { cursor: writeCursor(next) };
+  return { ...of(page), fromAt: iso(fromMs), toAt: iso(toMs), count, knownCount, assets: rows, ...more };
 }
-
-function viewPage({ fromMs, toMs, count, knownCount, next }: AssetPage) {
-  const cursor = next === null ? {} : { cursor: writeCursor(next) };
-  return { fromAt: iso(fromMs), toAt: iso(toMs), count, knownCount, ...cursor };
-}
-
-function viewAsset({ asset, assetType, deadAtMs, attributes, revivedAtMs }: ListedAsset): DeadAsset {
-  return { asset, assetType, deadAt: iso(deadAtMs), attributes, revivedAt: iso(revivedAtMs) };
-}
-
-function sendCsv(reply: FastifyReply, name: string, lines: AsyncIterable<string>): FastifyReply {
-  return reply
-    .type("text/csv; charset=utf-8")
-    .header("content-disposition", `attachment; filename="assets-${name.replaceAll(/[^\w-]/g, "")}.csv"`)
-    .send(Readable.from(lines));
-}
-
-type Columns = Readonly<Record<string, (asset: ListedAsset) => string | null>>;
-const ownColumns: Columns = {
-  deadAt: ({ deadAtMs }) => iso(deadAtMs),
-  assetType: ({ assetType }) => assetType,
-  asset: ({ asset }) => asset,
-  revivedAt: ({ revivedAtMs }) => iso(revivedAtMs),
-};
-const incidentColumns: Columns = { slug: ({ slug }) => slug, ...ownColumns, answer: ({ answer }) => answer };
 
 async function* csvLines(
   { attributes, pieces }: Awaited<ReturnType<DeadAssets["all"]>>,
-  columns: Columns,
+  columns: Listing["columns"],
   format: "csv" | "sheet",
 ): AsyncGenerator<string> {
   const shown = format === "sheet" ? inert : (cell: string) => cell;
-  yield csvLine([...Object.keys(columns), ...attributes.map((name) => `attr.${name}`)]);
+  yield csvLine([...columns, ...attributes.map((name) => `attr.${name}`)]);
   for await (const piece of pieces) {
-    const lines = piece.map((one) => {
-      const { attributes: own } = one;
-      const values = attributes.map((name) => (Object.hasOwn(own, name) ? (own[name] ?? "") : ""));
-      return csvLine([...Object.values(columns).map((cell) => cell(one) ?? ""), ...values].map(shown));
+    const lines = piece.map(withInstants).map((row) => {
+      const own = new Map(Object.entries(row.attributes));
+      const cells = [...columns.map((column) => row[column]), ...attributes.map((name) => own.get(name))];
+      return csvLine(cells.map((cell) => shown(cell ?? "")));
     });
     yield lines.join("");
   }

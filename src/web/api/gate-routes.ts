@@ -49,12 +49,12 @@ function known(view: GateView | null): GateView {
 
 /** Times are ISO 8601. `withPeople`: who released it and why, which is the operator's business. */
 function viewGate(
-  { slug, decision, reason, message, opens, failure, sinceMs, suspectFromMs, releases }: GateView,
+  { slug, decision, reason, message, failure, sinceMs, suspectFromMs, releases }: GateView,
   withPeople: boolean,
 ): Gate {
   const { check = null, id: alertId = null } = failure ?? {};
   return {
-    ...withInstants({ slug, decision, reason, message, opens, check, alertId, sinceMs, suspectFromMs }),
+    ...withInstants({ slug, decision, reason, message, check, alertId, sinceMs, suspectFromMs }),
     releases: releases.map(({ by, comment, ...one }) =>
       withInstants({ ...one, ...(withPeople ? { by, comment } : {}) }),
     ),

@@ -10,6 +10,7 @@ import {
 import { noteGateAsked } from "../../alerting/gate-use.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { hourMs } from "../../base/time.ts";
+import { iso } from "../../contract/v1/instant.ts";
 import type { Actor } from "../../contract/actor.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
 import { isStale, type Running } from "./running.ts";
@@ -48,8 +49,6 @@ export function createGateReading(
       isConfigured: organization !== undefined,
       /** The reason in words. */
       message: wordDecision(slug, decided, policy),
-      /** What opens it, in words, while it holds: "when judged or released"; else null. */
-      opens: decided.decision === "hold" ? wordOpening(decided, policy) : null,
       /** The latest ones, newest first. */
       releases: await store.log.releases(slug, shownReleases),
     };
@@ -146,39 +145,16 @@ function compareHeld(left: Held, right: Held): number {
 }
 
 function wordDecision(slug: string, { decision, reason, failure }: GateDecision, { releaseOn }: GatePolicy): string {
-  const failed = (how: string): string =>
-    failure === null ? "" : `${failure.check} of ${slug} ${how} ${new Date(failure.failure.atMs).toISOString()}`;
-  switch (reason) {
-    case "fail_firing": {
-      const judged = failure?.judgement?.verdict === "checker" ? ", judged checker" : "";
-      return `${failed("has fired as fail since")}${judged}: act on none of its deaths until it is ${waysOf(failure, releaseOn).join(" or ")}`;
-    }
-    case "fail_latched":
-      return `${failed("fired as fail at")}, and it has not been released`;
-    case "released":
-      return failure?.end === null
-        ? `${failed("has fired as fail since")}, and is released`
-        : `${failed("fired as fail at")}, and is released`;
-    case "unknown":
-      return `nothing is known of ${slug} at the moment; gate.whenUnknown says ${decision}`;
-    case "no_failure":
-      return `no failure of ${slug} is open`;
-    default:
-      return reason satisfies never;
-  }
-}
-
-/** What opens a gate whose alert fires. */
-function waysOf(failure: GateDecision["failure"], releaseOn: GatePolicy["releaseOn"]): string[] {
-  const isJudged = failure?.judgement?.verdict === "checker";
-  return [...releaseOn.map((one) => (one === "judged" && isJudged ? "over" : one)), "released"];
-}
-
-function wordOpening({ reason, failure }: GateDecision, { releaseOn }: GatePolicy): string {
-  if (reason === "unknown") return "with the next result";
-  const isJudged = failure?.judgement !== undefined;
-  // One that is over and judged, and holds all the same, waits for a person.
-  if (reason === "fail_latched")
-    return releaseOn.includes("judged") && !isJudged ? "when judged or released" : "when released";
-  return `when ${waysOf(failure, releaseOn).join(" or ")}`;
+  const { check, end, judgement, failure: failed } = failure ?? {};
+  const since = `${end === null ? "has fired as fail since" : "fired as fail at"} ${iso(failed?.atMs ?? null)}`;
+  const isJudged = judgement?.verdict === "checker";
+  const ways = [...releaseOn.map((one) => (one === "judged" && isJudged ? "over" : one)), "released"].join(" or ");
+  const words: Readonly<Record<GateReason, string>> = {
+    no_failure: `no failure of ${slug} is open`,
+    fail_firing: `${check} of ${slug} ${since}${isJudged ? ", judged checker" : ""}: act on none of its deaths until it is ${ways}`,
+    fail_latched: `${check} of ${slug} fired as fail at ${iso(failed?.atMs ?? null)}, and it has not been released`,
+    released: `${check} of ${slug} ${since}, and is released`,
+    unknown: `nothing is known of ${slug} at the moment; gate.whenUnknown says ${decision}`,
+  };
+  return words[reason];
 }
