@@ -71,7 +71,7 @@ export function flatlineSeries(count: number): BenchSeries {
   for (const one of all) {
     metrics.checks.set(input(one, 0));
   }
-  const fleet = { ...noFleet, gateHeld: all.map((one) => [{ slug: slugOf(one) }, 0] as const) };
+  const fleet = { ...noFleet, flatline_gate_held: all.map((one) => [{ slug: slugOf(one) }, 0] as const) };
   let round = 0;
   return {
     change: () => {

@@ -7,27 +7,28 @@ import {
 
 /** Each metric with its type, its labels (with their values where these are closed) and its meaning. */
 export function renderMetrics(): string {
-  const counted = Object.values<Instrument>(countedInstruments);
-  const buckets = counted.flatMap(({ name, buckets: bounds }) => (bounds ? `- \`${name}\`: ${bounds.join(", ")}` : []));
+  const buckets = Object.entries<Instrument>(countedInstruments).flatMap(([name, { buckets: bounds }]) =>
+    bounds ? `- \`${name}\`: ${bounds.join(", ")}` : [],
+  );
   return [
     "### Checks",
-    renderList(Object.values(checkInstruments)),
+    renderList(checkInstruments),
     "### The daemon",
-    renderList(counted),
+    renderList(countedInstruments),
     "### Fleet, alerts and outbox",
-    renderList(Object.values(fleetInstruments)),
+    renderList(fleetInstruments),
     "### Buckets",
     buckets.join("\n"),
   ].join("\n\n");
 }
 
-function renderList(rows: readonly Instrument[]): string {
-  return rows
-    .map(({ name, type, labels, help, note }) => {
+function renderList(rows: Readonly<Record<string, Instrument>>): string {
+  return Object.entries(rows)
+    .map(([name, { type, labels, help }]) => {
       const labelTexts = Object.entries(labels).map(([label, allowed]) =>
         allowed === null ? `\`${label}\`` : `\`${label}\` (${allowed.join(", ")})`,
       );
-      return `- \`${name}\`: ${[type, ...labelTexts].join(", ")}. ${`${help} ${note}`.trim()}`;
+      return `- \`${name}\`: ${[type, ...labelTexts].join(", ")}. ${help}`;
     })
     .join("\n");
 }

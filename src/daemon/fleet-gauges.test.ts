@@ -58,7 +58,7 @@ it("tells of every gate whether a failure holds it and since when, with one ques
     isStoreAway: () => false,
   });
 
-  const { gateHeld, gateHeldSince } = await gauges();
+  const { flatline_gate_held: gateHeld, flatline_gate_held_since_timestamp_seconds: gateHeldSince } = await gauges();
 
   expect(questions).toBe(1);
   expect(gateHeld).toHaveLength(configured + 1);
@@ -113,21 +113,27 @@ it("counts alerts, incidents and queues", async () => {
 
   const counted = (samples: readonly Sample[]) =>
     samples.filter(([, value]) => value !== 0).map(([labels, value]) => [...Object.values(labels), value].join(" "));
-  expect(read.alerts).toHaveLength(9);
-  expect(counted(read.alerts)).toEqual([
+  expect(read.flatline_alerts).toHaveLength(9);
+  expect(counted(read.flatline_alerts)).toEqual([
     "dead-asset-spike pending warn 1",
     "dead-asset-spike firing fail 2",
     "dead-asset-spike firing unknown 1",
     "dead-asset-spike silenced fail 1",
   ]);
-  expect(read.incidentsOpen).toHaveLength(3 * 3 * 3);
-  expect(counted(read.incidentsOpen)).toEqual([
+  expect(read.flatline_incidents_open).toHaveLength(3 * 3 * 3);
+  expect(counted(read.flatline_incidents_open)).toEqual([
     "deaths fail active 1",
     "deaths fail acknowledged 1",
     "deaths fail silenced 1",
     "unreachable unknown active 1",
   ]);
-  expect(counted([...read.alertFiring, ...read.verdict, ...read.spiking])).toEqual([
+  expect(
+    counted([
+      ...read.flatline_alert_firing,
+      ...read.flatline_fleet_verdict,
+      ...read.flatline_fleet_spiking_organizations,
+    ]),
+  ).toEqual([
     "dead-asset-spike acme fail 1",
     "dead-asset-spike b fail 1",
     "dead-asset-spike c fail 1",
@@ -135,7 +141,11 @@ it("counts alerts, incidents and queues", async () => {
     "1",
     "dead-asset-spike 3",
   ]);
-  const queues = [read.outboxPending, read.outboxDeadLetters, read.outboxOldestAge];
+  const queues = [
+    read.flatline_outbox_pending,
+    read.flatline_outbox_dead_letters,
+    read.flatline_outbox_oldest_age_seconds,
+  ];
   expect(queues.map((samples) => samples.map(([, value]) => value))).toEqual([
     [2, 0],
     [1, 0],

@@ -53,26 +53,29 @@ export function createFleetGauges(options: FleetGaugesOptions): () => Promise<Fl
     const queues = [...new Set([...receivers, ...totals.keys()])];
     const sources = options.discovery.sources();
     known = {
-      alerts: countAlerts(alerts, checkNames),
-      alertFiring: listFiring(alerts),
-      incidentsOpen: countIncidents(open, alerts, familiesOf(targets.map(({ check }) => check))),
-      verdict: [[{}, Number(open.some(({ verdict }) => verdict !== null))]],
-      spiking: checkNames.map((check) => [{ check }, countSpiking(alerts, check)]),
-      outboxPending: queues.map((receiver) => [{ receiver }, totals.get(receiver)?.pending ?? 0]),
-      outboxDeadLetters: queues.map((receiver) => [{ receiver }, totals.get(receiver)?.deadLetters ?? 0]),
-      outboxOldestAge: queues.map((receiver) => {
+      flatline_alerts: countAlerts(alerts, checkNames),
+      flatline_alert_firing: listFiring(alerts),
+      flatline_incidents_open: countIncidents(open, alerts, familiesOf(targets.map(({ check }) => check))),
+      flatline_fleet_verdict: [[{}, Number(open.some(({ verdict }) => verdict !== null))]],
+      flatline_fleet_spiking_organizations: checkNames.map((check) => [{ check }, countSpiking(alerts, check)]),
+      flatline_outbox_pending: queues.map((receiver) => [{ receiver }, totals.get(receiver)?.pending ?? 0]),
+      flatline_outbox_dead_letters: queues.map((receiver) => [{ receiver }, totals.get(receiver)?.deadLetters ?? 0]),
+      flatline_outbox_oldest_age_seconds: queues.map((receiver) => {
         const sinceMs = totals.get(receiver)?.oldestCreatedAtMs ?? nowMs;
         return [{ receiver }, Math.max(0, nowMs - sinceMs) / secondMs];
       }),
-      receiverPausedUntil: receivers.map((receiver) => [{ receiver }, (pauses.get(receiver) ?? 0) / secondMs]),
-      gateHeld: slugs.map((slug) => [{ slug }, Number(held.has(slug))]),
-      gateHeldSince: [...held].map(([slug, sinceMs]) => [{ slug }, sinceMs / secondMs]),
-      storeBytes: [[{}, await store.bytes()]],
-      unwatchedSlugs: [[{}, await options.unwatched.count()]],
-      markers: listMarkers(markers.slice(-mostMarkers)),
-      discoveryUp: sources.map(({ name, up }) => [{ source: name }, Number(up)]),
-      discoveryHeld: sources.map(({ name, held: kept }) => [{ source: name }, Number(kept !== null)]),
-      discovered: sources.map(({ name }) => [
+      flatline_receiver_paused_until_timestamp_seconds: receivers.map((receiver) => [
+        { receiver },
+        (pauses.get(receiver) ?? 0) / secondMs,
+      ]),
+      flatline_gate_held: slugs.map((slug) => [{ slug }, Number(held.has(slug))]),
+      flatline_gate_held_since_timestamp_seconds: [...held].map(([slug, sinceMs]) => [{ slug }, sinceMs / secondMs]),
+      flatline_store_bytes: [[{}, await store.bytes()]],
+      flatline_unwatched_slugs: [[{}, await options.unwatched.count()]],
+      flatline_marker_timestamp_seconds: listMarkers(markers.slice(-mostMarkers)),
+      flatline_discovery_up: sources.map(({ name, up }) => [{ source: name }, Number(up)]),
+      flatline_discovery_held: sources.map(({ name, held: kept }) => [{ source: name }, Number(kept !== null)]),
+      flatline_discovered_organizations: sources.map(({ name }) => [
         { source: name },
         config.organizations.filter(({ discoveredBy }) => discoveredBy === name).length,
       ]),

@@ -7,32 +7,29 @@ import { checkErrorReasons } from "../contract/report.ts";
 import { lookAnswers, opinionVerdicts } from "../contract/second-opinion.ts";
 import { severities } from "../contract/severity.ts";
 
-/** One metric: docs/metrics.md is made from this table, and every series of ours is in it. */
+/** One metric, by its name: docs/metrics.md is made from these tables, and every series of ours is in them. */
 export interface Instrument {
-  readonly name: string;
   readonly type: "gauge" | "counter" | "histogram";
   /** By name, with the values of those that come from closed sets. */
   readonly labels: Readonly<Record<string, readonly string[] | null>>;
-  /** One sentence; also the HELP line. */
+  /** The HELP line, and what docs/metrics.md says. */
   readonly help: string;
-  /** What the docs say beyond the sentence. */
-  readonly note: string;
   /** Upper bounds, seconds. */
   readonly buckets?: readonly number[];
 }
 
 type Labels = Instrument["labels"];
 
-function gauge(name: string, labels: Labels, help: string, note = ""): Instrument {
-  return { name, type: "gauge", labels, help, note };
+function gauge(labels: Labels, help: string): Instrument {
+  return { type: "gauge", labels, help };
 }
 
-function counter(name: string, labels: Labels, help: string, note = ""): Instrument {
-  return { name, type: "counter", labels, help, note };
+function counter(labels: Labels, help: string): Instrument {
+  return { type: "counter", labels, help };
 }
 
-function histogram(name: string, labels: Labels, buckets: readonly number[], help: string): Instrument {
-  return { name, type: "histogram", labels, help, note: "", buckets };
+function histogram(labels: Labels, buckets: readonly number[], help: string): Instrument {
+  return { type: "histogram", labels, help, buckets };
 }
 
 export const resultSeverities = ["ok", "warn", "fail"] as const;
@@ -40,7 +37,7 @@ export const runOutcomes = ["ok", "warn", "fail", "error"] as const;
 export type RunOutcome = (typeof runOutcomes)[number];
 export const skipReasons = ["overlap", "late", "import"] as const;
 export type SkipReason = (typeof skipReasons)[number];
-const deliveryOutcomes = ["delivered", "retried", "dead_lettered"] as const;
+export const deliveryOutcomes = ["delivered", "retried", "dead_lettered"] as const;
 export type DeliveryOutcome = (typeof deliveryOutcomes)[number];
 /** How an open incident stands, exclusive. */
 export const incidentStates = ["active", "acknowledged", "silenced"] as const;
@@ -62,183 +59,116 @@ const ofCheck = { check: any, slug: any };
 
 /** The series of each (check, slug), rendered from state, in the order in which they are exposed. */
 export const checkInstruments = {
-  severity: gauge(
-    "flatline_check_severity",
+  flatline_check_severity: gauge(
     { ...ofCheck, severity: severities },
-    "1 for the severity that holds since the last run, 0 for the others.",
-    "Absent until the first run. `unknown` after a failed run, and when the last verdict is older than three intervals of its schedule (at least 2 min).",
+    "1 for the severity that holds since the last run, 0 for the others. Absent until the first run. `unknown` after a failed run, and when the last verdict is older than three intervals of its schedule (at least 2 min).",
   ),
-  up: gauge(
-    "flatline_check_up",
+  flatline_check_up: gauge(
     ofCheck,
-    "Whether the last run gave a result.",
-    "Absent until the first run; 0 too when the last verdict is stale.",
+    "Whether the last run gave a result. Absent until the first run; 0 too when the last verdict is stale.",
   ),
-  observed: gauge(
-    "flatline_check_observed",
+  flatline_check_observed: gauge(
     { ...ofCheck, key: any },
-    "What the last result observed, by its own key.",
-    "Finite numbers, and booleans as 0 or 1: the first 32 keys by name. Absent while there is no fresh result.",
+    "What the last result observed, by its own key. Finite numbers, and booleans as 0 or 1: the first 32 keys by name. Absent while there is no fresh result.",
   ),
-  threshold: gauge(
-    "flatline_check_threshold",
+  flatline_check_threshold: gauge(
     { ...ofCheck, key: any },
-    "The thresholds that the last result was measured by, by their own key.",
-    "As `flatline_check_observed`.",
+    "The thresholds that the last result was measured by, by their own key. As `flatline_check_observed`.",
   ),
-  findings: gauge(
-    "flatline_check_findings",
+  flatline_check_findings: gauge(
     { ...ofCheck, severity: resultSeverities },
-    "Findings of the last result, by severity; at most 100 are kept.",
-    "All three severities while there is a fresh result.",
+    "Findings of the last result, by severity; at most 100 are kept. All three severities while there is a fresh result.",
   ),
-  deaths: gauge(
-    "flatline_check_deaths",
+  flatline_check_deaths: gauge(
     ofCheck,
-    "Deaths in the window of the last result.",
-    "Where the result has it under the name of `source.observedKeys.currentCount`. With `count: assets` the assets that died, each once.",
+    "Deaths in the window of the last result. Where the result has it under the name of `source.observedKeys.currentCount`. With `count: assets` the assets that died, each once.",
   ),
-  expectedDeaths: gauge(
-    "flatline_check_expected_deaths",
+  flatline_check_expected_deaths: gauge(
     ofCheck,
-    "Deaths that the baseline of the last result leads to expect in the window.",
-    "Where the result has it under the name of `source.observedKeys.expectedCount`. With `count: assets` assets, too.",
+    "Deaths that the baseline of the last result leads to expect in the window. Where the result has it under the name of `source.observedKeys.expectedCount`. With `count: assets` assets, too.",
   ),
-  assetTypeExcess: gauge(
-    "flatline_check_asset_type_excess",
+  flatline_check_asset_type_excess: gauge(
     { ...ofCheck, asset_type: any },
-    "Deaths above the expected ones, of the asset types that the findings name.",
-    "At most 5 types; local sources only.",
+    "Deaths above the expected ones, of the asset types that the findings name. At most 5 types; local sources only.",
   ),
-  lastRun: gauge("flatline_check_last_run_timestamp_seconds", ofCheck, "When the last run ended."),
-  lastSuccess: gauge(
-    "flatline_check_last_success_timestamp_seconds",
-    ofCheck,
-    "When the last run that gave a result ended.",
-  ),
-  nextRun: gauge("flatline_check_next_run_timestamp_seconds", ofCheck, "When the next run is due."),
-  runs: counter(
-    "flatline_check_runs_total",
+  flatline_check_last_run_timestamp_seconds: gauge(ofCheck, "When the last run ended."),
+  flatline_check_last_success_timestamp_seconds: gauge(ofCheck, "When the last run that gave a result ended."),
+  flatline_check_next_run_timestamp_seconds: gauge(ofCheck, "When the next run is due."),
+  flatline_check_runs_total: counter(
     { ...ofCheck, outcome: runOutcomes },
-    "Runs that ended, by the severity of their result, or error.",
-    "Probes are not counted.",
+    "Runs that ended, by the severity of their result, or error. Probes are not counted.",
   ),
 };
 
 /** Counted as things happen, by prom-client. */
 export const countedInstruments = {
-  buildInfo: gauge(
-    "flatline_build_info",
-    { version: any, node: any },
-    "1, with the versions of flatline and of Node.js.",
-  ),
-  standby: gauge(
-    "flatline_standby",
-    {},
-    "1 while another process writes to the store, and this one waits to take over; else 0.",
-  ),
-  reloadSuccessful: gauge(
-    "flatline_config_last_reload_successful",
-    {},
-    "Whether the last load of the configuration succeeded.",
-  ),
-  reloadTimestamp: gauge(
-    "flatline_config_last_reload_success_timestamp_seconds",
+  flatline_build_info: gauge({ version: any, node: any }, "1, with the versions of flatline and of Node.js."),
+  flatline_standby: gauge({}, "1 while another process writes to the store, and this one waits to take over; else 0."),
+  flatline_config_last_reload_successful: gauge({}, "Whether the last load of the configuration succeeded."),
+  flatline_config_last_reload_success_timestamp_seconds: gauge(
     {},
     "When a configuration was last loaded successfully.",
   ),
-  errors: counter(
-    "flatline_check_errors_total",
+  flatline_check_errors_total: counter(
     { check: any, reason: checkErrorReasons },
-    "Runs that gave no result, by reason.",
-    "`not_found` is of healthchecks of the platform only (`healthchecks`).",
+    "Runs that gave no result, by reason. `not_found` is of healthchecks of the platform only (`healthchecks`).",
   ),
-  skipped: counter(
-    "flatline_check_skipped_total",
+  flatline_check_skipped_total: counter(
     { check: any, reason: skipReasons },
     "Ticks without a run: the last one was still running (overlap), the process could not run (late), or events of the organization were being imported (import).",
   ),
-  duration: histogram(
-    "flatline_check_duration_seconds",
-    { check: any },
-    runBuckets,
-    "How long runs took, retries included.",
-  ),
-  lag: histogram(
-    "flatline_scheduler_lag_seconds",
-    {},
-    lagBuckets,
-    "Start of a run minus the time at which it was due.",
-  ),
-  notifications: counter(
-    "flatline_notifications_total",
+  flatline_check_duration_seconds: histogram({ check: any }, runBuckets, "How long runs took, retries included."),
+  flatline_scheduler_lag_seconds: histogram({}, lagBuckets, "Start of a run minus the time at which it was due."),
+  flatline_notifications_total: counter(
     { receiver: any, outcome: deliveryOutcomes },
     "Attempts to deliver a notification, by outcome.",
   ),
-  notificationDuration: histogram(
-    "flatline_notification_duration_seconds",
+  flatline_notification_duration_seconds: histogram(
     { receiver: any },
     deliveryBuckets,
     "How long attempts to deliver a notification took.",
   ),
-  attemptsUnderWay: gauge(
-    "flatline_receiver_attempts_under_way",
+  flatline_receiver_attempts_under_way: gauge(
     { receiver: any },
-    "Requests to the receiver that it has not answered yet.",
-    "At most four, of this process. Above 0 for long: the receiver hangs.",
+    "Requests to the receiver that it has not answered yet. At most four, of this process. Above 0 for long: the receiver hangs.",
   ),
-  receiverTimeouts: counter(
-    "flatline_receiver_timeouts_total",
+  flatline_receiver_timeouts_total: counter(
     { receiver: any },
-    "Requests that the receiver did not answer within its timeout.",
-    "A receiver that hangs; one that refuses, or cannot be reached, answers in time.",
+    "Requests that the receiver did not answer within its timeout. A receiver that hangs; one that refuses, or cannot be reached, answers in time.",
   ),
-  sourceRequests: counter(
-    "flatline_source_requests_total",
+  flatline_source_requests_total: counter(
     { operation: any, code: any },
     "Requests to the remote service, by operation and HTTP status or error; queries of a table, by ok or error.",
   ),
-  apiRequests: counter(
-    "flatline_api_requests_total",
+  flatline_api_requests_total: counter(
     { operation: any, code: any },
     "Requests to the embedded service, by operation and HTTP status.",
   ),
-  authFailures: counter(
-    "flatline_auth_failures_total",
+  flatline_auth_failures_total: counter(
     { via: failedVias },
-    "Requests with wrong credentials, by how they were given.",
-    "A request without credentials is not counted. The log has a line per kind and minute (`wrong credentials`).",
+    "Requests with wrong credentials, by how they were given. A request without credentials is not counted. The log has a line per kind and minute (`wrong credentials`).",
   ),
-  eventsIngested: counter(
-    "flatline_events_ingested_total",
+  flatline_events_ingested_total: counter(
     { status: eventStatuses },
-    "Liveness events that were stored, by status.",
-    "Grows with the embedded source only.",
+    "Liveness events that were stored, by status. Grows with the embedded source only.",
   ),
-  eventsRefused: counter(
-    "flatline_events_refused_total",
+  flatline_events_refused_total: counter(
     { reason: refusals },
-    "Rows of posted events that were refused, by reason: times that cannot be right, by what they seem to be.",
-    "One such row refuses its whole post, and such a post is not read to its end. The log has a line a minute.",
+    "Rows of posted events that were refused, by reason: times that cannot be right, by what they seem to be. One such row refuses its whole post, and such a post is not read to its end. The log has a line a minute.",
   ),
-  incidentsTotal: counter(
-    "flatline_incidents_total",
+  flatline_incidents_total: counter(
     { family: incidentFamilies },
-    "Incidents that this process opened.",
-    "And a family for each healthcheck of the platform that is configured.",
+    "Incidents that this process opened. Each configured healthcheck of the platform is a family, too.",
   ),
-  opinionAnswers: counter(
-    "flatline_second_opinion_answers_total",
+  flatline_second_opinion_answers_total: counter(
     { answer: lookAnswers },
     "Assets that this process asked the verifier about, controls too, by what it said.",
   ),
-  opinionVerdicts: counter(
-    "flatline_second_opinion_verdicts_total",
+  flatline_second_opinion_verdicts_total: counter(
     { verdict: opinionVerdicts },
     "Second opinions of this process on incidents.",
   ),
-  alertsJudged: counter(
-    "flatline_alerts_judged_total",
+  flatline_alerts_judged_total: counter(
     { check: gateChecks, verdict: judgementVerdicts },
     "Judgements of alerts by this process, by what was said.",
   ),
@@ -246,87 +176,61 @@ export const countedInstruments = {
 
 /** Read from the store at each scrape. */
 export const fleetInstruments = {
-  alerts: gauge(
-    "flatline_alerts",
+  flatline_alerts: gauge(
     { check: any, state: alertLabelStates, severity: alertSeverities },
     "Live alerts; one that fires under a silence counts as silenced only.",
   ),
-  alertFiring: gauge(
-    "flatline_alert_firing",
+  flatline_alert_firing: gauge(
     { ...ofCheck, severity: alertSeverities },
-    "1 while an alert fires, silenced or not.",
-    "Absent while it does not fire.",
+    "1 while an alert fires, silenced or not. Absent while it does not fire.",
   ),
-  incidentsOpen: gauge(
-    "flatline_incidents_open",
+  flatline_incidents_open: gauge(
     { family: any, severity: alertSeverities, state: incidentStates },
-    "Open incidents, by their worst alert; silenced when all of it is, acknowledged when all else is.",
-    "Families: deaths, unreachable, no-events, and each other check by its name.",
+    "Open incidents, by their worst alert; silenced when all of it is, acknowledged when all else is. Families: deaths, unreachable, no-events, and each other check by its name.",
   ),
-  verdict: gauge("flatline_fleet_verdict", {}, "1 while a fleet verdict holds: many organizations began together."),
-  spiking: gauge("flatline_fleet_spiking_organizations", { check: any }, "Organizations whose verdict alert fires."),
-  organizations: gauge("flatline_fleet_organizations", { check: any }, "Organizations with a fresh result."),
-  outboxPending: gauge(
-    "flatline_outbox_pending",
-    { receiver: any },
-    "Notifications that the receiver has not accepted yet.",
-  ),
-  outboxDeadLetters: gauge(
-    "flatline_outbox_dead_letters",
+  flatline_fleet_verdict: gauge({}, "1 while a fleet verdict holds: many organizations began together."),
+  flatline_fleet_spiking_organizations: gauge({ check: any }, "Organizations whose verdict alert fires."),
+  flatline_fleet_organizations: gauge({ check: any }, "Organizations with a fresh result."),
+  flatline_outbox_pending: gauge({ receiver: any }, "Notifications that the receiver has not accepted yet."),
+  flatline_outbox_dead_letters: gauge(
     { receiver: any },
     "Notifications that will not be tried again until they are retried or discarded by hand.",
   ),
-  outboxOldestAge: gauge(
-    "flatline_outbox_oldest_age_seconds",
+  flatline_outbox_oldest_age_seconds: gauge(
     { receiver: any },
     "Age of the oldest notification that the receiver has not accepted yet; 0 without one.",
   ),
-  receiverPausedUntil: gauge(
-    "flatline_receiver_paused_until_timestamp_seconds",
+  flatline_receiver_paused_until_timestamp_seconds: gauge(
     { receiver: any },
-    "Until when the receiver asked to be left alone (Retry-After); 0 while it is not paused.",
-    "At most an hour ahead. `outbox retry` and `notify test` end it.",
+    "Until when the receiver asked to be left alone (Retry-After); 0 while it is not paused. At most an hour ahead. `outbox retry` and `notify test` end it.",
   ),
-  gateHeld: gauge(
-    "flatline_gate_held",
+  flatline_gate_held: gauge(
     { slug: any },
-    "Whether a failure holds the gate: deaths of the organization are not to be acted on.",
-    "An organization that has left the configuration is there while its gate is held. A gate that is shut because nothing is known (`gate.whenUnknown: hold`) is 0: see `flatline_check_up`.",
+    "Whether a failure holds the gate: deaths of the organization are not to be acted on. An organization that has left the configuration is there while its gate is held. A gate that is shut because nothing is known (`gate.whenUnknown: hold`) is 0: see `flatline_check_up`.",
   ),
-  gateHeldSince: gauge(
-    "flatline_gate_held_since_timestamp_seconds",
+  flatline_gate_held_since_timestamp_seconds: gauge(
     { slug: any },
-    "When the oldest failure that holds the gate was recorded.",
-    "Absent while no failure holds it.",
+    "When the oldest failure that holds the gate was recorded. Absent while no failure holds it.",
   ),
-  storeBytes: gauge("flatline_store_bytes", {}, "Size of the database with its write-ahead log."),
-  unwatchedSlugs: gauge(
-    "flatline_unwatched_slugs",
+  flatline_store_bytes: gauge({}, "Size of the database with its write-ahead log."),
+  flatline_unwatched_slugs: gauge(
     {},
-    "Organizations that send liveness events and are not configured: nothing checks them.",
-    "0 with another source than the embedded one.",
+    "Organizations that send liveness events and are not configured: nothing checks them. 0 with another source than the embedded one.",
   ),
-  markers: gauge(
-    "flatline_marker_timestamp_seconds",
+  flatline_marker_timestamp_seconds: gauge(
     { slug: any, marker: any },
-    "When people marked a rollout or deployment, for annotations; slug is empty where it is about all organizations.",
-    "The latest 50 of the last 30 days.",
+    "When people marked a rollout or deployment, for annotations; slug is empty where it is about all organizations. The latest 50 of the last 30 days.",
   ),
-  discoveryUp: gauge(
-    "flatline_discovery_up",
+  flatline_discovery_up: gauge(
     { source: any },
-    "Whether the last refresh of the discovery source gave a list.",
-    "0 after an error, a timeout or a bad list; the last good list holds then.",
+    "Whether the last refresh of the discovery source gave a list. 0 after an error, a timeout or a bad list; the last good list holds then.",
   ),
-  discoveryHeld: gauge(
-    "flatline_discovery_held",
+  flatline_discovery_held: gauge(
     { source: any },
     "1 while a list of the discovery source is held back, because it would remove too many organizations.",
   ),
-  discovered: gauge(
-    "flatline_discovered_organizations",
+  flatline_discovered_organizations: gauge(
     { source: any },
-    "Organizations that are checked because the discovery source lists them.",
-    "Without those that the configuration or a source before it has.",
+    "Organizations that are checked because the discovery source lists them. Without those that the configuration or a source before it has.",
   ),
 };

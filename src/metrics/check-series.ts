@@ -1,9 +1,11 @@
 import { secondMs } from "../base/time.ts";
 import { checkKey } from "../contract/check-key.ts";
-import type { CheckName, CheckReport, ResultReport } from "../contract/report.ts";
-import { severities } from "../contract/severity.ts";
+import type { CheckName, CheckReport } from "../contract/report.ts";
+import type { HealthcheckMap } from "../contract/healthcheck.ts";
+import { severities, type Severity } from "../contract/severity.ts";
+import { noEvidence, type SpikeEvidence } from "../contract/spike-evidence.ts";
 import { checkInstruments, resultSeverities, runOutcomes, type RunOutcome } from "./catalogue.ts";
-import { escapeLabelValue, formatHead, formatValue } from "./exposition.ts";
+import { escapeLabelValue, formatHead } from "./exposition.ts";
 
 type CheckKey = Pick<CheckReport, "check" | "slug">;
 
@@ -20,19 +22,21 @@ export interface CheckSeriesInput extends CheckKey {
 
 type Family = keyof typeof checkInstruments;
 
-/** Lines of one (check, slug), per metric; a metric without lines is absent. */
-type Lines = Readonly<Partial<Record<Family, string>>>;
+/** One series of a target: its metric, its label beside check and slug, and its value; without one it is absent. */
+type CheckSample = readonly [family: Family, label: string, value: number | null];
+
+/** Lines of one (check, slug), per metric. */
+type Lines = ReadonlyMap<Family, string>;
 
 interface Target extends CheckKey {
   /** `check="…",slug="…"`, what each of its series begins with. */
   readonly labels: string;
-  /** The state that `lines` are not written of yet; null: they are. The report is not kept: it can be large. */
+  /** The state that its lines are not written of yet; null: they are. The report is not kept: it can be large. */
   unwritten: CheckSeriesInput | null;
-  lines: Lines;
-  /** Instant at which its result becomes stale; null when the last run gave none. */
-  staleAtMs: number | null;
-  /** Whether a run failed that is not in its state. */
-  hasFailed: boolean;
+  times: Lines;
+  verdict: Lines;
+  /** When its result becomes stale; Infinity: it has none; -Infinity: a run failed that is not in its state. */
+  staleAtMs: number;
   /** What each family shows of it; null: something has changed. */
   shown: readonly Buffer[] | null;
   /** Whether its verdict is left out of that, because it is stale or a run has failed. */
@@ -42,6 +46,7 @@ interface Target extends CheckKey {
 type Runs = Record<RunOutcome, number>;
 
 const families = Object.keys(checkInstruments) as Family[];
+const nothing: Lines = new Map();
 
 /** The series of every (check, slug), rendered from state; what is not set is not shown. */
 export type CheckSeries = ReturnType<typeof createCheckSeries>;
@@ -54,15 +59,14 @@ export function createCheckSeries() {
   function set(input: CheckSeriesInput): void {
     const { check, slug, lastReport } = input;
     const key = checkKey(input);
-    const known = targets.get(key);
     targets.set(key, {
       check,
       slug,
-      labels: known?.labels ?? targetLabels(input),
+      labels: targets.get(key)?.labels ?? targetLabels(input),
       unwritten: input,
-      lines: {},
-      staleAtMs: lastReport?.kind === "result" ? lastReport.finishedAtMs + input.staleAfterMs : null,
-      hasFailed: false,
+      times: nothing,
+      verdict: nothing,
+      staleAtMs: lastReport?.kind === "result" ? lastReport.finishedAtMs + input.staleAfterMs : Infinity,
       shown: null,
       isHidden: false,
     });
@@ -74,9 +78,7 @@ export function createCheckSeries() {
     /** Shows a run that is not in the state of its target: no verdict, until a state is set again. */
     showError: (key: CheckKey): void => {
       const target = targets.get(checkKey(key));
-      if (target === undefined) return;
-      target.hasFailed = true;
-      target.staleAtMs = null;
+      if (target !== undefined) target.staleAtMs = -Infinity;
     },
     /** Makes the targets exactly those of `inputs`: sets each, removes all others and their runs. */
     setAll: (inputs: Iterable<CheckSeriesInput>): void => {
@@ -103,15 +105,15 @@ export function createCheckSeries() {
       // Bytes, because to join those of ten thousand targets takes a fifth of the time of strings.
       const shown = Array.from(targets, ([key, target]) => showTarget(target, runs.get(key) ?? noRuns, nowMs));
       return families.flatMap((family, index) => {
-        const lines = Buffer.concat(shown.map((one) => one[index] ?? nothing));
-        return lines.length === 0 ? [] : [Buffer.from(formatHead(checkInstruments[family])), lines];
+        const lines = Buffer.concat(shown.flatMap((one) => one[index] ?? []));
+        return lines.length === 0 ? [] : [Buffer.from(formatHead(family, checkInstruments[family])), lines];
       });
     },
     /** Targets of a check whose last run gave a result that is not stale. */
     countFresh: (check: CheckName, nowMs: number): number => {
       let count = 0;
       for (const target of targets.values()) {
-        if (target.check === check && target.staleAtMs !== null && nowMs <= target.staleAtMs) count++;
+        if (target.check === check && target.staleAtMs !== Infinity && nowMs <= target.staleAtMs) count++;
       }
       return count;
     },
@@ -120,120 +122,112 @@ export function createCheckSeries() {
 
 /** Renders the series of one run on their own, for `/probe`: what the run says, nothing that the daemon counts or plans. */
 export function renderReport(report: CheckReport): string {
-  const lines = verdictLines(report, targetLabels(report));
-  return families.map((family) => (lines[family] ? formatHead(checkInstruments[family]) + lines[family] : "")).join("");
+  const lines = linesOf(verdictSamples(report), targetLabels(report));
+  return families
+    .map((family) => (lines.has(family) ? formatHead(family, checkInstruments[family]) + lines.get(family) : ""))
+    .join("");
 }
-
-const nothing = Buffer.alloc(0);
 
 function showTarget(target: Target, runs: Runs, nowMs: number): readonly Buffer[] {
   const { labels, unwritten, staleAtMs } = target;
-  const isHidden = target.hasFailed || (staleAtMs !== null && nowMs > staleAtMs);
+  const isHidden = nowMs > staleAtMs;
   if (target.shown !== null && target.isHidden === isHidden) return target.shown;
-  if (unwritten !== null) target.lines = stateLines(unwritten, labels);
+  if (unwritten !== null) {
+    target.times = linesOf(timeSamples(unwritten), labels);
+    target.verdict = unwritten.lastReport === null ? nothing : linesOf(verdictSamples(unwritten.lastReport), labels);
+  }
   target.unwritten = null;
   target.isHidden = isHidden;
-  const lines: Lines = { ...(isHidden ? hideVerdict(target) : target.lines), runs: runLines(runs, labels) };
-  target.shown = families.map((family) => Buffer.from(lines[family] ?? ""));
+  // Nothing stale is shown as fresh.
+  const verdict = isHidden ? linesOf(noResult, labels) : target.verdict;
+  const counted = linesOf(runSamples(runs), labels);
+  target.shown = families.map((family) =>
+    Buffer.from(verdict.get(family) ?? target.times.get(family) ?? counted.get(family) ?? ""),
+  );
   return target.shown;
 }
 
-/** Nothing stale is shown as fresh. */
-function hideVerdict({ labels, lines: { lastRun = "", lastSuccess = "", nextRun = "" } }: Target): Lines {
-  return { ...noResultLines(labels), lastRun, lastSuccess, nextRun };
+function targetLabels({ check, slug }: CheckKey): string {
+  return `check="${escapeLabelValue(check)}",slug="${escapeLabelValue(slug)}"`;
 }
 
-function stateLines(
-  { lastReport, lastRunAtMs, lastSuccessAtMs, nextDueAtMs }: CheckSeriesInput,
-  labels: string,
-): Lines {
-  return {
-    ...(lastReport === null ? {} : verdictLines(lastReport, labels)),
-    lastRun: timeLine("lastRun", labels, lastRunAtMs),
-    lastSuccess: timeLine("lastSuccess", labels, lastSuccessAtMs),
-    nextRun: timeLine("nextRun", labels, nextDueAtMs),
-  };
+function linesOf(samples: readonly CheckSample[], target: string): Lines {
+  const lines = new Map<Family, string>();
+  for (const [family, label, value] of samples) {
+    if (value !== null && Number.isFinite(value))
+      lines.set(family, `${lines.get(family) ?? ""}${family}{${target}${label}} ${value}\n`);
+  }
+  return lines;
 }
 
 // What a Prometheus can bear of ten thousand organizations (CONTRACT 6).
 const mostKeys = 32;
 const mostAssetTypes = 5;
 
-function targetLabels({ check, slug }: CheckKey): string {
-  return `check="${escapeLabelValue(check)}",slug="${escapeLabelValue(slug)}"`;
-}
+const noResult: readonly CheckSample[] = [...severitySamples("unknown"), ["flatline_check_up", "", 0]];
 
-function line(family: Family, target: string, value: number, third = ""): string {
-  return `${checkInstruments[family].name}{${target}${third}} ${formatValue(value)}\n`;
-}
-
-/** A time is in seconds since the epoch with three decimals. */
-function timeLine(family: Family, target: string, atMs: number | null): string {
-  return atMs === null ? "" : `${checkInstruments[family].name}{${target}} ${(atMs / secondMs).toFixed(3)}\n`;
-}
-
-/** Formats the lines that a verdict gives while it is fresh (CONTRACT 6). */
-function verdictLines(report: CheckReport, target: string): Lines {
-  if (report.kind === "error") return noResultLines(target);
+/** Returns what a verdict gives while it is fresh (CONTRACT 6). */
+function verdictSamples(report: CheckReport): readonly CheckSample[] {
+  if (report.kind === "error") return noResult;
+  const { severity: held, counts, evidence } = report;
   const { observed, threshold, findings } = report.result;
-  const findingsOf = (severity: string): number => findings.filter((finding) => finding.severity === severity).length;
-  return {
-    severity: severityLines(report.severity, target),
-    up: line("up", target, 1),
-    observed: mapLines("observed", observed, target),
-    threshold: mapLines("threshold", threshold, target),
-    findings: resultSeverities
-      .map((severity) => line("findings", target, findingsOf(severity), `,severity="${severity}"`))
-      .join(""),
-    deaths: countLine("deaths", report.counts.currentCount, target),
-    expectedDeaths: countLine("expectedDeaths", report.counts.expectedCount, target),
-    assetTypeExcess: excessLines(report, target),
-  };
+  return [
+    ...severitySamples(held),
+    ["flatline_check_up", "", 1],
+    ...mapSamples("flatline_check_observed", observed),
+    ...mapSamples("flatline_check_threshold", threshold),
+    ...resultSeverities.map((severity): CheckSample => {
+      const count = findings.filter((finding) => finding.severity === severity).length;
+      return ["flatline_check_findings", `,severity="${severity}"`, count];
+    }),
+    ["flatline_check_deaths", "", counts.currentCount],
+    ["flatline_check_expected_deaths", "", counts.expectedCount],
+    ...excessSamples(evidence ?? noEvidence),
+  ];
 }
 
-function noResultLines(target: string): Lines {
-  return { severity: severityLines("unknown", target), up: line("up", target, 0) };
+function severitySamples(held: Severity): CheckSample[] {
+  return severities.map((severity) => [
+    "flatline_check_severity",
+    `,severity="${severity}"`,
+    Number(severity === held),
+  ]);
 }
 
-function severityLines(current: string, target: string): string {
-  return severities
-    .map((severity) => line("severity", target, severity === current ? 1 : 0, `,severity="${severity}"`))
-    .join("");
-}
-
-function mapLines(family: "observed" | "threshold", map: ResultReport["result"]["observed"], target: string): string {
-  const values = new Map<string, number>();
+function mapSamples(
+  family: "flatline_check_observed" | "flatline_check_threshold",
+  map: HealthcheckMap,
+): CheckSample[] {
   // The days of a median are for people: a series for each of them would crowd out all others.
-  const isMedian = family === "observed" && Object.hasOwn(map, "baselineDaysKnown");
+  const isMedian = family === "flatline_check_observed" && Object.hasOwn(map, "baselineDaysKnown");
+  const values = new Map<string, number>();
   for (const [key, value] of Object.entries(map)) {
     if (isMedian && /^day\d+$/.test(key)) continue;
     if (typeof value === "boolean" || Number.isFinite(value)) values.set(key.toWellFormed(), Number(value));
   }
   const names = [...values.keys()].sort().slice(0, mostKeys);
-  return names.map((name) => line(family, target, values.get(name) ?? 0, `,key="${escapeLabelValue(name)}"`)).join("");
+  return names.map((name) => [family, `,key="${escapeLabelValue(name)}"`, values.get(name) ?? 0]);
 }
 
-function countLine(family: Family, count: number | null, target: string): string {
-  return count === null || !Number.isFinite(count) ? "" : line(family, target, count);
+function excessSamples({ assetTypes }: SpikeEvidence): CheckSample[] {
+  const byType = Map.groupBy(assetTypes, ({ assetType }) => assetType.toWellFormed());
+  return [...byType].slice(0, mostAssetTypes).map(([type, [first]]) => {
+    const label = `,asset_type="${escapeLabelValue(type)}"`;
+    return ["flatline_check_asset_type_excess", label, first?.excess ?? null];
+  });
 }
 
-function excessLines({ evidence }: ResultReport, target: string): string {
-  const byType = new Map<string, number>();
-  for (const { assetType, excess } of evidence?.assetTypes ?? []) {
-    const name = assetType.toWellFormed();
-    if (Number.isFinite(excess) && !byType.has(name)) byType.set(name, excess);
-  }
-  return [...byType]
-    .slice(0, mostAssetTypes)
-    .map(([name, excess]) => line("assetTypeExcess", target, excess, `,asset_type="${escapeLabelValue(name)}"`))
-    .join("");
+function timeSamples({ lastRunAtMs, lastSuccessAtMs, nextDueAtMs }: CheckSeriesInput): CheckSample[] {
+  const seconds = (atMs: number | null): number | null => (atMs === null ? null : atMs / secondMs);
+  return [
+    ["flatline_check_last_run_timestamp_seconds", "", seconds(lastRunAtMs)],
+    ["flatline_check_last_success_timestamp_seconds", "", seconds(lastSuccessAtMs)],
+    ["flatline_check_next_run_timestamp_seconds", "", seconds(nextDueAtMs)],
+  ];
 }
 
 const noRuns: Readonly<Runs> = { ok: 0, warn: 0, fail: 0, error: 0 };
-const runLabels = runOutcomes.map((outcome) => ({ outcome, label: `,outcome="${outcome}"` }));
 
-function runLines(runs: Runs, target: string): string {
-  let lines = "";
-  for (const { outcome, label } of runLabels) lines += line("runs", target, runs[outcome], label);
-  return lines;
+function runSamples(runs: Runs): CheckSample[] {
+  return runOutcomes.map((outcome) => ["flatline_check_runs_total", `,outcome="${outcome}"`, runs[outcome]]);
 }

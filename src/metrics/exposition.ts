@@ -22,19 +22,19 @@ export function formatValue(value: number): string {
 }
 
 /** Formats the HELP and TYPE lines of one metric. */
-export function formatHead({ name, type, help }: Instrument): string {
+export function formatHead(name: string, { type, help }: Instrument): string {
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
 }
 
 /** Formats one metric with its samples; nothing when there are none. */
-export function formatFamily(instrument: Instrument, samples: readonly Sample[]): string {
+export function formatFamily(family: string, instrument: Instrument, samples: readonly Sample[]): string {
   let lines = "";
   for (const [labels, value] of samples) {
     let pairs = "";
     // No arrays are made, because a scrape formats the labels of ten thousand gates.
     for (const name of Object.keys(labels))
       pairs += `${pairs === "" ? "{" : ","}${name}="${escapeLabelValue(labels[name] ?? "")}"`;
-    lines += `${instrument.name}${pairs === "" ? "" : `${pairs}}`} ${formatValue(value)}\n`;
+    lines += `${family}${pairs === "" ? "" : `${pairs}}`} ${formatValue(value)}\n`;
   }
-  return lines === "" ? "" : formatHead(instrument) + lines;
+  return lines === "" ? "" : formatHead(family, instrument) + lines;
 }

@@ -7,14 +7,21 @@ import { familiesOf } from "../contract/incident.ts";
 import type { JudgementVerdict } from "../contract/judgement.ts";
 import { operations } from "../contract/operations.ts";
 import type { Refusal } from "../contract/refusals.ts";
-import { checkNames, type CheckErrorReason, type CheckName, type CheckReport } from "../contract/report.ts";
+import {
+  checkErrorReasons,
+  checkNames,
+  type CheckErrorReason,
+  type CheckName,
+  type CheckReport,
+} from "../contract/report.ts";
 import type { LookAnswer, OpinionVerdict } from "../contract/second-opinion.ts";
 import {
   countedInstruments,
+  deliveryOutcomes,
   eventStatuses,
   fleetInstruments,
+  skipReasons,
   type DeliveryOutcome,
-  type Instrument,
   type SkipReason,
 } from "./catalogue.ts";
 import { createCheckSeries } from "./check-series.ts";
@@ -30,9 +37,10 @@ export interface MetricsOptions {
 }
 
 type FleetFamily = keyof typeof fleetInstruments;
+type Counted = keyof typeof countedInstruments;
 
 /** What is read from the store at a scrape. */
-export type FleetSamples = Readonly<Record<Exclude<FleetFamily, "organizations">, readonly Sample[]>>;
+export type FleetSamples = Readonly<Record<Exclude<FleetFamily, "flatline_fleet_organizations">, readonly Sample[]>>;
 
 // prom-client's histogram of the event loop wakes an idle process a hundred times a second, which was most of its cost, and
 // its values include the pause between two looks: with one look a second, everything is late by a second. So it is off.
@@ -46,27 +54,27 @@ export type Metrics = ReturnType<typeof createMetrics>;
 /** Makes the instruments of one app, in a registry of its own: two apps can live in one process. */
 export function createMetrics({ version, nodeVersion, withProcess = true }: MetricsOptions) {
   const registry = new Registry();
-  const optionsOf = ({ name, help, labels }: Instrument) => ({
+  const optionsOf = (name: Counted) => ({
     name,
-    help,
-    labelNames: Object.keys(labels),
+    help: countedInstruments[name].help,
+    labelNames: Object.keys(countedInstruments[name].labels),
     registers: [registry],
   });
-  const gauge = (instrument: Instrument): Gauge => new Gauge(optionsOf(instrument));
-  const counter = (instrument: Instrument): Counter => {
-    const made = new Counter(optionsOf(instrument));
-    for (const labels of seriesOf(instrument)) made.inc(labels, 0);
+  const gauge = (name: Counted): Gauge => new Gauge(optionsOf(name));
+  const counter = (name: Counted): Counter => {
+    const made = new Counter(optionsOf(name));
+    for (const labels of seriesOf(name)) made.inc(labels, 0);
     return made;
   };
-  const histogram = (instrument: Instrument): Histogram => {
-    const made = new Histogram({ ...optionsOf(instrument), buckets: [...(instrument.buckets ?? [])] });
-    for (const labels of seriesOf(instrument)) made.zero(labels);
+  const histogram = (name: Counted): Histogram => {
+    const made = new Histogram({ ...optionsOf(name), buckets: [...(countedInstruments[name].buckets ?? [])] });
+    for (const labels of seriesOf(name)) made.zero(labels);
     return made;
   };
-  const requestCounter = (instrument: Instrument): ((operation: string, code: string) => void) => {
-    const made = counter(instrument);
+  const requestCounter = (name: Counted): ((operation: string, code: string) => void) => {
+    const made = counter(name);
     const seen = new Set<string>();
-    for (const { name } of Object.values(operations)) made.inc({ operation: name, code: "200" }, 0);
+    for (const operation of Object.values(operations)) made.inc({ operation: operation.name, code: "200" }, 0);
     return (operation, code) => {
       const series = `${operation} ${code}`;
       if (seen.size < mostRequestSeries) seen.add(series);
@@ -74,28 +82,28 @@ export function createMetrics({ version, nodeVersion, withProcess = true }: Metr
     };
   };
 
-  gauge(countedInstruments.buildInfo).set({ version, node: nodeVersion }, 1);
-  gauge(countedInstruments.standby).set(0);
-  const reloadSuccessful = gauge(countedInstruments.reloadSuccessful);
-  const reloadTimestamp = gauge(countedInstruments.reloadTimestamp);
-  const errors = counter(countedInstruments.errors);
-  const skipped = counter(countedInstruments.skipped);
-  const duration = histogram(countedInstruments.duration);
-  const lag = histogram(countedInstruments.lag);
-  const notifications = counter(countedInstruments.notifications);
-  const notificationDuration = histogram(countedInstruments.notificationDuration);
-  const receiverTimeouts = counter(countedInstruments.receiverTimeouts);
-  const authFailures = counter(countedInstruments.authFailures);
-  const eventsIngested = counter(countedInstruments.eventsIngested);
-  const eventsRefused = counter(countedInstruments.eventsRefused);
-  const alertsJudged = counter(countedInstruments.alertsJudged);
-  const opinionAnswers = counter(countedInstruments.opinionAnswers);
-  const opinionVerdicts = counter(countedInstruments.opinionVerdicts);
-  const incidentsTotal = counter(countedInstruments.incidentsTotal);
+  gauge("flatline_build_info").set({ version, node: nodeVersion }, 1);
+  gauge("flatline_standby").set(0);
+  const reloadSuccessful = gauge("flatline_config_last_reload_successful");
+  const reloadTimestamp = gauge("flatline_config_last_reload_success_timestamp_seconds");
+  const errors = counter("flatline_check_errors_total");
+  const skipped = counter("flatline_check_skipped_total");
+  const duration = histogram("flatline_check_duration_seconds");
+  const lag = histogram("flatline_scheduler_lag_seconds");
+  const notifications = counter("flatline_notifications_total");
+  const notificationDuration = histogram("flatline_notification_duration_seconds");
+  const receiverTimeouts = counter("flatline_receiver_timeouts_total");
+  const authFailures = counter("flatline_auth_failures_total");
+  const eventsIngested = counter("flatline_events_ingested_total");
+  const eventsRefused = counter("flatline_events_refused_total");
+  const alertsJudged = counter("flatline_alerts_judged_total");
+  const opinionAnswers = counter("flatline_second_opinion_answers_total");
+  const opinionVerdicts = counter("flatline_second_opinion_verdicts_total");
+  const incidentsTotal = counter("flatline_incidents_total");
   /** Also those of receivers that are gone: deliveries in flight end later. */
   const underWay = new Map<string, number>();
   const attemptsUnderWay = new Gauge({
-    ...optionsOf(countedInstruments.attemptsUnderWay),
+    ...optionsOf("flatline_receiver_attempts_under_way"),
     collect: () => {
       attemptsUnderWay.reset();
       for (const receiver of receivers.names()) attemptsUnderWay.set({ receiver }, underWay.get(receiver) ?? 0);
@@ -107,24 +115,24 @@ export function createMetrics({ version, nodeVersion, withProcess = true }: Metr
   const shownChecks = shownNames<CheckName>(
     (check) => {
       for (const reason of errorReasonsOf(check)) errors.inc({ check, reason }, 0);
-      for (const labels of seriesOf(countedInstruments.skipped, { check })) skipped.inc(labels, 0);
+      for (const reason of skipReasons) skipped.inc({ check, reason }, 0);
       for (const family of familiesOf([check])) incidentsTotal.inc({ family }, 0);
       duration.zero({ check });
     },
     (check) => {
-      for (const labels of seriesOf(countedInstruments.errors, { check })) errors.remove(labels);
-      for (const labels of seriesOf(countedInstruments.skipped, { check })) skipped.remove(labels);
+      for (const reason of checkErrorReasons) errors.remove({ check, reason });
+      for (const reason of skipReasons) skipped.remove({ check, reason });
       duration.remove({ check });
     },
   );
   const receivers = shownNames<string>(
     (receiver) => {
-      for (const labels of seriesOf(countedInstruments.notifications, { receiver })) notifications.inc(labels, 0);
+      for (const outcome of deliveryOutcomes) notifications.inc({ receiver, outcome }, 0);
       notificationDuration.zero({ receiver });
       receiverTimeouts.inc({ receiver }, 0);
     },
     (receiver) => {
-      for (const labels of seriesOf(countedInstruments.notifications, { receiver })) notifications.remove(labels);
+      for (const outcome of deliveryOutcomes) notifications.remove({ receiver, outcome });
       notificationDuration.remove({ receiver });
       receiverTimeouts.remove({ receiver });
     },
@@ -163,8 +171,8 @@ export function createMetrics({ version, nodeVersion, withProcess = true }: Metr
       notifications.inc({ receiver, outcome });
       notificationDuration.observe({ receiver }, atLeastZero(durationSeconds));
     },
-    sourceRequest: requestCounter(countedInstruments.sourceRequests),
-    apiRequest: requestCounter(countedInstruments.apiRequests),
+    sourceRequest: requestCounter("flatline_source_requests_total"),
+    apiRequest: requestCounter("flatline_api_requests_total"),
     authFailed: (via: FailedVia): void => authFailures.inc({ via }),
     eventsIngested: (status: string, count: number): void =>
       eventsIngested.inc({ status: eventStatuses.find((name) => name === status) ?? "other" }, atLeastZero(count)),
@@ -184,12 +192,15 @@ export function createMetrics({ version, nodeVersion, withProcess = true }: Metr
         { check },
         checks.countFresh(check, nowMs),
       ]);
-      const samples: Readonly<Record<FleetFamily, readonly Sample[]>> = { ...fleet, organizations };
+      const samples: Readonly<Record<FleetFamily, readonly Sample[]>> = {
+        ...fleet,
+        flatline_fleet_organizations: organizations,
+      };
       const families = Object.keys(fleetInstruments) as FleetFamily[];
       return [
         Buffer.from(await registry.metrics()),
         ...checks.render(nowMs),
-        ...families.map((family) => Buffer.from(formatFamily(fleetInstruments[family], samples[family]))),
+        ...families.map((family) => Buffer.from(formatFamily(family, fleetInstruments[family], samples[family]))),
       ];
     },
   };
@@ -200,13 +211,10 @@ type RanCheck = Pick<CheckReport, "check" | "slug" | "severity"> & {
   readonly error?: { readonly reason: CheckErrorReason };
 };
 
-/** Returns the label sets of an instrument: every value of those that are closed, with what is given of the others; without that none. */
-function seriesOf({ labels }: Instrument, given: Readonly<Record<string, string>> = {}): Record<string, string>[] {
-  return Object.entries(labels).reduce<Record<string, string>[]>(
-    (series, [label, closed]) => {
-      const values = given[label] === undefined ? (closed ?? []) : [given[label]];
-      return series.flatMap((one) => values.map((value) => ({ ...one, [label]: value })));
-    },
+/** Returns the label sets of a metric whose labels are all closed; of another there are none yet. */
+function seriesOf(name: Counted): Record<string, string>[] {
+  return Object.entries(countedInstruments[name].labels).reduce<Record<string, string>[]>(
+    (series, [label, closed]) => series.flatMap((one) => (closed ?? []).map((value) => ({ ...one, [label]: value }))),
     [{}],
   );
 }

@@ -25,8 +25,10 @@ export function createStandby({ version, nodeVersion, transport }: StandbyOption
   const server = fastify({ forceCloseConnections: true });
   server.addHook("onSend", async (_request, reply) => void reply.headers(securityHeaders));
   server.get("/-/healthy", async () => ({ status: "ok" }));
-  const { buildInfo, standby } = countedInstruments;
-  const metrics = formatFamily(buildInfo, [[{ version, node: nodeVersion }, 1]]) + formatFamily(standby, [[{}, 1]]);
+  const metrics = [
+    formatFamily("flatline_build_info", countedInstruments.flatline_build_info, [[{ version, node: nodeVersion }, 1]]),
+    formatFamily("flatline_standby", countedInstruments.flatline_standby, [[{}, 1]]),
+  ].join("");
   server.get("/metrics", async (_request, reply) => reply.type(contentType).send(metrics));
   server.setNotFoundHandler((_request, reply) =>
     sendProblem(reply.header("retry-after", "5"), 503, "flatline stands by: another process writes to the store"),

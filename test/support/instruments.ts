@@ -6,8 +6,8 @@ import {
 } from "../../src/metrics/catalogue.ts";
 
 /** The whole catalogue of metrics. */
-export const instruments: readonly Instrument[] = [
-  ...Object.values(countedInstruments),
-  ...Object.values(checkInstruments),
-  ...Object.values(fleetInstruments),
-];
+export const instruments: readonly (Instrument & { readonly name: string })[] = Object.entries({
+  ...countedInstruments,
+  ...checkInstruments,
+  ...fleetInstruments,
+}).map(([name, one]) => ({ name, ...one }));
