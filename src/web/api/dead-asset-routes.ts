@@ -103,7 +103,7 @@ async function answer(
   if (assets === null) throw new FlatlineError("not_found", "no such spike over stored events: it has no assets");
   const { format = "json", cursor, limit = defaultLimit, stillDead, assetType } = query;
   if (format !== "json") {
-    const all = await assets.all({ stillDead, assetType, toRestore }, authorOf(request));
+    const all = await assets.all({ stillDead, assetType, ...(toRestore ? { toRestore } : {}) }, authorOf(request));
     return reply
       .type("text/csv; charset=utf-8")
       .header("content-disposition", `attachment; filename="assets-${name.replaceAll(/[^\w-]/g, "")}.csv"`)
