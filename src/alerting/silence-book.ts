@@ -1,7 +1,7 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { Actor } from "../contract/actor.ts";
 import type { NewSilence, SilenceChange, StoredSilence } from "../store/alerts/silences.ts";
-import type { ListedSilence, SilenceRule } from "../contract/silence.ts";
+import { longestSilenceMs, type ListedSilence, type SilenceRule } from "../contract/silence.ts";
 import { iso } from "../contract/v1/instant.ts";
 import type { AlertingGround, AlertingSettings } from "./settings.ts";
 import { nextChangeAtMs, ruleOf, windowAt } from "./decide/silences.ts";
@@ -98,6 +98,7 @@ function problemsOf({ startsAtMs, endsAtMs, comment }: NewSilence, nowMs: number
     ...(comment.trim() === "" ? ["comment must say why"] : []),
     ...(endsAtMs <= startsAtMs ? ["endsAt must be after startsAt"] : []),
     ...(endsAtMs <= nowMs ? ["endsAt has passed"] : []),
+    ...(endsAtMs - Math.max(startsAtMs, nowMs) > longestSilenceMs ? ["a silence lasts at most 30 days"] : []),
   ];
 }
 

@@ -1,9 +1,10 @@
 import { FlatlineError } from "../../base/errors.ts";
 import { literalPattern } from "../../base/text-pattern.ts";
-import { dayMs, minuteMs } from "../../base/time.ts";
+import { minuteMs } from "../../base/time.ts";
 import type { Actor } from "../../contract/actor.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import { worstSeverity, type Severity } from "../../contract/severity.ts";
+import { longestSilenceMs } from "../../contract/silence.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
 import { failuresIn, type GateFailure } from "../../store/alerts/gate.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
@@ -83,8 +84,6 @@ export interface ActPlan extends IncidentActResult {
   readonly severity: Severity;
 }
 
-// Longer ones belong into the configuration, where somebody sees them (CONTRACT 15).
-const longestSilenceMs = 30 * dayMs;
 // A request whose answer was lost, or a second click; who asks later wants a later end.
 const againWithinMs = minuteMs;
 
@@ -157,7 +156,7 @@ function requireAct({ family, endedAtMs }: Incident, act: IncidentAct, nowMs: nu
     );
   if (kind === "silence" && act.endsAtMs <= nowMs) throw new FlatlineError("invalid_data", "endsAt: has passed");
   if (kind === "silence" && act.endsAtMs - nowMs > longestSilenceMs)
-    throw new FlatlineError("invalid_data", "a silence of an incident lasts at most 30 days");
+    throw new FlatlineError("invalid_data", "a silence lasts at most 30 days");
   if (endedAtMs !== null && (kind === "acknowledge" || kind === "unacknowledge" || kind === "silence"))
     throw new FlatlineError("conflict", "the incident has ended: nothing of it fires any more");
 }

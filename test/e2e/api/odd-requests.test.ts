@@ -99,7 +99,10 @@ async function ask({ method, path, headers = {}, body }: Asked): Promise<number>
 }
 
 const acts: readonly (readonly [string, unknown])[] = [
-  ["/api/v1/silences", { slug: "acme", endsAt: "2100-01-01T00:00:00Z", comment: "migration" }],
+  [
+    "/api/v1/silences",
+    { slug: "acme", startsAt: "2100-01-01T00:00:00Z", endsAt: "2100-01-02T00:00:00Z", comment: "migration" },
+  ],
   ["/api/v1/markers", { text: "rollout 7", at: "2026-01-02T00:00:00Z", slug: "acme" }],
   ["/api/v1/keys", { organizations: ["acme"], role: "staff", name: "soc" }],
   ["/api/v1/alerts/ALERT/comments", { comment: "seen" }],

@@ -73,7 +73,12 @@ const bodies: Readonly<Record<string, object>> = {
   "POST /api/v1/alerts/{id}/judgement": { verdict: "checker" },
   "POST /api/v1/alerts/{id}/comments": { comment: "of the matrix" },
   "PATCH /api/v1/silences/{id}": { comment: "of the matrix, changed" },
-  "POST /api/v1/silences": { slug: "zeta", endsAt: "2090-01-01T00:00:00Z", comment: "of the matrix" },
+  "POST /api/v1/silences": {
+    slug: "zeta",
+    startsAt: "2089-12-31T00:00:00Z",
+    endsAt: "2090-01-01T00:00:00Z",
+    comment: "of the matrix",
+  },
   "POST /api/v1/markers": { slug: "zeta", text: "of the matrix" },
   "POST /api/v1/keys": { organizations: ["zeta"] },
   "POST /api/v1/events": [{ slug: "zeta", at: 1_700_000_000_000, id: "of the matrix" }],

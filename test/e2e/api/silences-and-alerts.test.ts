@@ -225,6 +225,7 @@ describe("flatline silence", () => {
       "give one of them",
     ],
     ["an end that has passed", ["acme", "--comment", "x", "--until", "2020-01-01T00:00:00Z"], "endsAt"],
+    ["a length of a month", ["acme", "--comment", "x", "--duration", "31d"], "a silence lasts at most 30 days"],
     ["a check that is none", ["acme", "--comment", "x", "--check", "dead"], "check: no such check"],
     ["a comment without words", ["acme", "--comment", " "], "comment: is empty"],
   ])("refuses %s as wrong usage", async (_name, args, said) => {

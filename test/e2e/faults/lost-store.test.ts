@@ -138,7 +138,12 @@ describe("a store that fails again and again, while the disk is full", () => {
       fetch(`${daemon.url}/api/v1/silences`, {
         method: "POST",
         headers: { authorization: "Bearer token-of-the-test", "content-type": "application/json" },
-        body: JSON.stringify({ slug: "acme", endsAt: "2090-01-01T00:00:00Z", comment: "planned" }),
+        body: JSON.stringify({
+          slug: "acme",
+          startsAt: "2089-12-31T00:00:00Z",
+          endsAt: "2090-01-01T00:00:00Z",
+          comment: "planned",
+        }),
       });
 
     await disk.fill();
