@@ -46,19 +46,22 @@ function input(organization: number, round: number): CheckSeriesInput {
   return {
     check,
     slug,
-    lastReport: {
-      kind: "result",
-      check,
-      slug,
-      startedAtMs: atMs - 20,
-      finishedAtMs: atMs,
+    last: {
+      lastReport: {
+        kind: "result",
+        check,
+        slug,
+        startedAtMs: atMs - 20,
+        finishedAtMs: atMs,
+        severity: "ok",
+        result,
+        counts: result.observed,
+        baselineCoverage: 1,
+      },
       severity: "ok",
-      result,
-      counts: result.observed,
-      baselineCoverage: 1,
+      lastRunAtMs: atMs,
+      lastSuccessAtMs: atMs,
     },
-    lastRunAtMs: atMs,
-    lastSuccessAtMs: atMs,
     nextDueAtMs: atMs + runIntervalMs,
     staleAfterMs: 3 * runIntervalMs,
   };

@@ -53,11 +53,6 @@ describe("a line on the terminal", () => {
       "         ads-hosts      alert changed check=dead-asset-spike event=firing reason=for",
     ],
     [
-      "the first round",
-      { msg: "every check has run", ok: 1_210, warn: 0, fail: 2, unknown: 1, tookMs: 1_900 },
-      "         2 fail, 1 unknown, 1,210 ok, in 1.9 s",
-    ],
-    [
       "a receiver that does not answer",
       { msg: "notification not accepted yet", level: "warn", ...delivery, error: "connection refused" },
       "WARNING  ops            notification not accepted yet attempts=1 error=connection refused",

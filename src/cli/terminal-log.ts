@@ -1,7 +1,6 @@
 import { togetherMs } from "../alerting/decide/verdict.ts";
 import { cutText } from "../base/cut-text.ts";
 import type { LogEntry, LoggerLook } from "../base/logger.ts";
-import { formatCount } from "../base/numbers.ts";
 import { escapeControls } from "../base/unseen-text.ts";
 import type { Config } from "../config/config.ts";
 import { deathWords } from "../contract/death-counts.ts";
@@ -46,7 +45,7 @@ interface LogRow {
 /** The words for people of what is logged most, by its message; null shows nothing, as another line says it. */
 export const wordings: Readonly<Record<string, (entry: LogEntry) => LogRow | null>> = {
   "severity changed": (entry) => {
-    // The first time that one is ok is no change, and the total of the first round has it.
+    // The first time that one is ok is no change.
     if (entry["previousSeverity"] === null && entry["severity"] === "ok") return null;
     const reason = textOf(entry, "reason");
     const result =
@@ -57,14 +56,6 @@ export const wordings: Readonly<Record<string, (entry: LogEntry) => LogRow | nul
   },
   // The line of the run that changed the severity has just said most of them.
   "alert changed": (entry) => (coincident.has(textOf(entry, "reason")) ? null : plainRow(entry)),
-  "every check has run": (entry) => {
-    const parts = ["fail", "warn", "unknown", "ok"].flatMap((severity) => {
-      const count = numberOf(entry, severity) ?? 0;
-      return count === 0 ? [] : [`${formatCount(count)} ${severity}`];
-    });
-    const seconds = ((numberOf(entry, "tookMs") ?? 0) / 1_000).toFixed(1);
-    return { word: "", name: "", text: `${parts.join(", ")}, in ${seconds} s` };
-  },
   "fleet verdict holds": (entry) => ({
     word: "FAIL",
     name: "fleet",

@@ -3,8 +3,7 @@ import { secondMs, type Clock } from "../base/time.ts";
 import type { CheckReport } from "../contract/report.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { checkKey } from "../contract/check-key.ts";
-import type { Severity } from "../contract/severity.ts";
-import type { CheckState as ShownState, RunningChecks } from "../web/read/running.ts";
+import type { RunningChecks } from "../web/read/running.ts";
 import type { CheckKey, CheckState } from "../store/runs/check-state.ts";
 import type { Store } from "../store/store.ts";
 import type { Bus } from "./ground.ts";
@@ -37,7 +36,6 @@ export function createFleetView(options: FleetViewOptions) {
     // Some may have been done all the same.
     onFailed: () => bus.emit("changed"),
   });
-  const firstRound = createFirstRound(options);
   /** Shown as unknown, because they were due while the store was away. */
   const overdue = new Set<string>();
   /** Ran since the metrics last showed them, by key. */
@@ -49,7 +47,6 @@ export function createFleetView(options: FleetViewOptions) {
       const key = checkKey(state);
       overdue.delete(key);
       noted.set(key, state);
-      if (!firstRound.isOver() && states.of(state.check, state.slug) !== null) firstRound.note(state);
     }
     if (changed.length > 0) bus.emit("stored", "runs");
   }
@@ -67,9 +64,7 @@ export function createFleetView(options: FleetViewOptions) {
   function showAll(): void {
     overdue.clear();
     noted.clear();
-    const all = states.all();
-    metrics.checks.setAll(all);
-    firstRound.begin(all);
+    metrics.checks.setAll(states.all());
   }
 
   async function look(): Promise<void> {
@@ -128,44 +123,5 @@ function unrecorded({ check, slug }: CheckKey, nowMs: number): CheckReport & { r
     finishedAtMs: nowMs,
     severity: "unknown",
     error: { reason: "store", message: "the store could not be reached" },
-  };
-}
-
-/** Says once, when every check that was due at the start has run, how all of them are. */
-function createFirstRound({ logger, clock }: Pick<FleetViewOptions, "logger" | "clock">) {
-  const beganMs = clock.monotonicMs();
-  let severities: Map<string, Severity | null> | null = new Map();
-  let waiting: Set<string> | null = null;
-
-  function sayWhenOver(): void {
-    if (severities === null || waiting === null || waiting.size > 0) return;
-    const counts = { ok: 0, warn: 0, fail: 0, unknown: 0 };
-    for (const severity of severities.values()) counts[severity ?? "unknown"]++;
-    const tookMs = Math.round(clock.monotonicMs() - beganMs);
-    const hasRun = severities.size > 0;
-    severities = null;
-    // It is logged in the next turn, after the runs of the same commit.
-    if (hasRun) void clock.sleep(0).then(() => logger.info({ ...counts, tookMs }, "every check has run"));
-  }
-
-  return {
-    /** The checks as they are stored at the start; later calls say nothing new. */
-    begin: (states: readonly ShownState[]): void => {
-      if (severities === null || waiting !== null) return;
-      const nowMs = clock.nowMs();
-      // A run that ended while they were read is noted already, and newer.
-      const isDue = (state: ShownState): boolean => state.lastRunAtMs === null || state.nextDueAtMs <= nowMs;
-      const due = states.filter((state) => isDue(state) && severities?.has(checkKey(state)) !== true);
-      for (const state of states) if (!severities.has(checkKey(state))) severities.set(checkKey(state), state.severity);
-      waiting = new Set(due.map(checkKey));
-      sayWhenOver();
-    },
-    /** A check ran. */
-    note: (state: Pick<ShownState, "check" | "slug" | "severity">): void => {
-      severities?.set(checkKey(state), state.severity);
-      waiting?.delete(checkKey(state));
-      sayWhenOver();
-    },
-    isOver: (): boolean => severities === null,
   };
 }

@@ -13,9 +13,12 @@ function input(lastReport: CheckReport | null, changes: Partial<CheckSeriesInput
   return {
     check: lastReport?.check ?? "dead-asset-spike",
     slug: lastReport?.slug ?? "acme",
-    lastReport,
-    lastRunAtMs: lastReport?.finishedAtMs ?? null,
-    lastSuccessAtMs: lastReport?.kind === "result" ? lastReport.finishedAtMs : null,
+    last: lastReport && {
+      lastReport,
+      severity: lastReport.severity,
+      lastRunAtMs: lastReport.finishedAtMs,
+      lastSuccessAtMs: lastReport.kind === "result" ? lastReport.finishedAtMs : null,
+    },
     nextDueAtMs: nowMs + 300_000,
     staleAfterMs: 900_000,
     ...changes,
@@ -151,7 +154,8 @@ describe("the series of a check", () => {
     const series = createCheckSeries();
     series.set(input(resultReport({ finishedAtMs: nowMs - 300_000 })));
 
-    series.set(input(errorReport({ finishedAtMs: nowMs }), { lastSuccessAtMs: nowMs - 300_000 }));
+    const failed = input(errorReport({ finishedAtMs: nowMs }));
+    series.set({ ...failed, last: failed.last && { ...failed.last, lastSuccessAtMs: nowMs - 300_000 } });
 
     const families = read(series);
     expect(severities(families)).toEqual({ ok: 0, warn: 0, fail: 0, unknown: 1 });

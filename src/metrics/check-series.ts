@@ -12,9 +12,12 @@ type CheckKey = Pick<CheckReport, "check" | "slug">;
 /** The state of a (check, slug) from which its series are rendered. */
 export interface CheckSeriesInput extends CheckKey {
   /** The last run, or null before the first. An error report hides observed, threshold and findings. */
-  readonly lastReport: CheckReport | null;
-  readonly lastRunAtMs: number | null;
-  readonly lastSuccessAtMs: number | null;
+  readonly last: {
+    readonly severity: Severity;
+    readonly lastReport: CheckReport;
+    readonly lastRunAtMs: number;
+    readonly lastSuccessAtMs: number | null;
+  } | null;
   readonly nextDueAtMs: number;
   /** A last verdict older than this is shown as after a failed run (three intervals, at least 2 min). */
   readonly staleAfterMs: number;
@@ -57,7 +60,7 @@ export function createCheckSeries() {
   const runs = new Map<string, Runs>();
 
   function set(input: CheckSeriesInput): void {
-    const { check, slug, lastReport } = input;
+    const { check, slug, last } = input;
     const key = checkKey(input);
     targets.set(key, {
       check,
@@ -66,7 +69,7 @@ export function createCheckSeries() {
       unwritten: input,
       times: nothing,
       verdict: nothing,
-      staleAtMs: lastReport?.kind === "result" ? lastReport.finishedAtMs + input.staleAfterMs : Infinity,
+      staleAtMs: (last?.severity ?? "unknown") === "unknown" ? Infinity : (last?.lastRunAtMs ?? 0) + input.staleAfterMs,
       shown: null,
       isHidden: false,
     });
@@ -134,7 +137,7 @@ function showTarget(target: Target, runs: Runs, nowMs: number): readonly Buffer[
   if (target.shown !== null && target.isHidden === isHidden) return target.shown;
   if (unwritten !== null) {
     target.times = linesOf(timeSamples(unwritten), labels);
-    target.verdict = unwritten.lastReport === null ? nothing : linesOf(verdictSamples(unwritten.lastReport), labels);
+    target.verdict = unwritten.last === null ? nothing : linesOf(verdictSamples(unwritten.last.lastReport), labels);
   }
   target.unwritten = null;
   target.isHidden = isHidden;
@@ -217,11 +220,11 @@ function excessSamples({ assetTypes }: SpikeEvidence): CheckSample[] {
   });
 }
 
-function timeSamples({ lastRunAtMs, lastSuccessAtMs, nextDueAtMs }: CheckSeriesInput): CheckSample[] {
+function timeSamples({ last, nextDueAtMs }: CheckSeriesInput): CheckSample[] {
   const seconds = (atMs: number | null): number | null => (atMs === null ? null : atMs / secondMs);
   return [
-    ["flatline_check_last_run_timestamp_seconds", "", seconds(lastRunAtMs)],
-    ["flatline_check_last_success_timestamp_seconds", "", seconds(lastSuccessAtMs)],
+    ["flatline_check_last_run_timestamp_seconds", "", seconds(last?.lastRunAtMs ?? null)],
+    ["flatline_check_last_success_timestamp_seconds", "", seconds(last?.lastSuccessAtMs ?? null)],
     ["flatline_check_next_run_timestamp_seconds", "", seconds(nextDueAtMs)],
   ];
 }

@@ -28,9 +28,7 @@ export function show(metrics: Metrics, report: CheckReport | null, slug = "acme"
   metrics.checks.set({
     check: "dead-asset-spike",
     slug,
-    lastReport: report,
-    lastRunAtMs: nowMs,
-    lastSuccessAtMs: nowMs,
+    last: report && { lastReport: report, severity: report.severity, lastRunAtMs: nowMs, lastSuccessAtMs: nowMs },
     nextDueAtMs: nowMs + 1,
     staleAfterMs: 600_000,
   });

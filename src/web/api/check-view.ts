@@ -31,13 +31,13 @@ export function viewCheck(
   alerts: readonly AlertView[],
   { nowMs, withDetails }: { readonly nowMs: number; readonly withDetails: boolean },
 ): CheckAnswer {
-  const { lastReport } = state;
-  const { check, slug, severitySinceMs, lastRunAtMs, lastSuccessAtMs, nextDueAtMs: nextRunAtMs, isRunning } = state;
+  const { check, slug, last, nextDueAtMs: nextRunAtMs, isRunning } = state;
+  const { lastReport = null, severitySinceMs = null, lastRunAtMs = null, lastSuccessAtMs = null } = last ?? {};
   const isTooOld = isStale(state, nowMs);
   const sorted = alerts.toSorted(compareAlerts);
   return {
     ...withInstants({ check, slug, severitySinceMs, lastRunAtMs, lastSuccessAtMs, nextRunAtMs, isRunning }),
-    severity: isTooOld ? "unknown" : state.severity,
+    severity: isTooOld ? "unknown" : (last?.severity ?? null),
     isStale: isTooOld,
     result: isTooOld ? null : resultOf(lastReport, withDetails),
     error: lastReport?.kind === "error" ? lastReport.error : null,

@@ -55,7 +55,7 @@ export function addStatusRoute(
       const overview = await readOverview(sources);
       const { nowMs, rows, held, alerts } = overview;
       const states = running.checks.all();
-      const lastRunMs = states.reduce((last, { lastRunAtMs }) => Math.max(last, lastRunAtMs ?? 0), 0);
+      const lastRunMs = states.reduce((latest, { last }) => Math.max(latest, last?.lastRunAtMs ?? 0), 0);
       const storeProblem = running.storeProblem();
       return {
         at: iso(nowMs),

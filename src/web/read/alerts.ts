@@ -27,7 +27,7 @@ export async function showAlerts(
   return alerts.map((one) => {
     const { check, slug, kind, id } = one;
     const state = one.end === null && kind === "verdict" ? checks.of(check, slug) : null;
-    const report = state?.lastReport;
+    const report = state?.last?.lastReport;
     const isKnown = state !== null && report?.kind === "result" && !isStale(state, clock.nowMs());
     return { ...one, notifiedAtMs: notified.get(id) ?? null, lastResult: isKnown ? report : null };
   });

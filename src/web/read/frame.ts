@@ -13,7 +13,7 @@ export async function readFrame(running: Pick<Running, "fleet" | "checks" | "sou
   const states = running.checks.all();
   return {
     /** The worst of the last results. */
-    severity: worstSeverity(states.map(({ severity }) => severity ?? "unknown")),
+    severity: worstSeverity(states.map(({ last }) => last?.severity ?? "unknown")),
     openIncidents: open.length,
     /** Incidents that have ended and wait for somebody to judge them. */
     unfinished: unfinished.incidents.size,
@@ -27,8 +27,8 @@ export async function readFrame(running: Pick<Running, "fleet" | "checks" | "sou
 }
 
 /** Returns whether its run should have begun by now. */
-export function isLate({ lastRunAtMs, isRunning, nextDueAtMs }: CheckState, nowMs: number): boolean {
-  return lastRunAtMs !== null && nextDueAtMs + lateAfterMs < nowMs && !isRunning;
+export function isLate({ last, isRunning, nextDueAtMs }: CheckState, nowMs: number): boolean {
+  return last !== null && nextDueAtMs + lateAfterMs < nowMs && !isRunning;
 }
 
 /** The interval that more than half of the checks have; null: none is that common. */

@@ -57,7 +57,7 @@ export function createGateReading(
   /** Whether the spike check's last run gave a result that still holds. */
   function isKnown(slug: string): boolean {
     const state = checks.of("dead-asset-spike", slug);
-    return state?.lastReport?.kind === "result" && !isStale(state, clock.nowMs());
+    return state?.last?.lastReport.kind === "result" && !isStale(state, clock.nowMs());
   }
 
   async function find(slug: string) {

@@ -139,12 +139,13 @@ function byWeight(left: OrganizationCheck, right: OrganizationCheck): number {
 
 function viewState(state: CheckState, withDetails: boolean, nowMs: number) {
   const isTooOld = isStale(state, nowMs);
-  const current = state.lastReport?.kind === "result" && !isTooOld ? state.lastReport : null;
+  const { lastReport = null, severity = null, lastRunAtMs = null, severitySinceMs = null } = state.last ?? {};
+  const current = lastReport?.kind === "result" && !isTooOld ? lastReport : null;
   const shown = current === null ? null : viewResult(state.check, current.result, withDetails);
   return {
     state,
-    severity: isTooOld ? "unknown" : state.severity,
-    sinceMs: isTooOld ? state.lastRunAtMs : state.severitySinceMs,
+    severity: isTooOld ? "unknown" : severity,
+    sinceMs: isTooOld ? lastRunAtMs : severitySinceMs,
     isStale: isTooOld,
     isLate: isLate(state, nowMs),
     result: shown === null ? null : brokenResult(shown, ownOrigins(shown.appUrl)),

@@ -71,8 +71,8 @@ function rowsOf(running: Running, { alerts, held, nowMs }: FleetSnapshot) {
   const badBySlug = Map.groupBy(
     others
       .map((state): { slug: string; check: string; severity: Severity } => {
-        const { slug, check, severity } = state;
-        return { slug, check, severity: severity === null ? "ok" : severityOf(state, nowMs) };
+        const { slug, check, last } = state;
+        return { slug, check, severity: last === null ? "ok" : severityOf(state, nowMs) };
       })
       .filter(({ severity }) => severity !== "ok")
       .toSorted((left, right) => compareSeverity(right.severity, left.severity)),
@@ -83,7 +83,7 @@ function rowsOf(running: Running, { alerts, held, nowMs }: FleetSnapshot) {
     const own = alertsBySlug.get(slug) ?? [];
     const bad = badBySlug.get(slug) ?? [];
     const severity = severityOf(state, nowMs);
-    const counts = severity === "unknown" ? null : state.lastCounts;
+    const counts = severity === "unknown" ? null : (state.last?.lastCounts ?? null);
     const [count, expected] = [counts?.currentCount ?? null, counts?.expectedCount ?? null];
     const firing = own.find((alert) => alert.state === "firing" && alert.incident !== undefined);
     return {
@@ -91,7 +91,7 @@ function rowsOf(running: Running, { alerts, held, nowMs }: FleetSnapshot) {
       /** The worst of its checks; unknown while it waits for its first run, or when its last result is too old. */
       severity: worstSeverity([severity, ...bad.map((other) => other.severity)]),
       /** Its spike check has not run yet. */
-      isWaiting: state.severity === null,
+      isWaiting: state.last === null,
       count,
       expected,
       ratio: counts?.ratio ?? (count !== null && expected !== null && expected > 0 ? count / expected : null),
@@ -111,7 +111,7 @@ function rowsOf(running: Running, { alerts, held, nowMs }: FleetSnapshot) {
 }
 
 function severityOf(state: CheckState, nowMs: number): Severity {
-  return isStale(state, nowMs) ? "unknown" : (state.severity ?? "unknown");
+  return isStale(state, nowMs) ? "unknown" : (state.last?.severity ?? "unknown");
 }
 
 function countAlerts(alerts: readonly AlertView[]) {

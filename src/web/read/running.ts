@@ -2,8 +2,7 @@ import type { OutboxReceiver } from "../../alerting/deliver/attempt.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Actor } from "../../contract/actor.ts";
 import type { Config } from "../../config/config.ts";
-import type { CheckReport, ShownCounts } from "../../contract/report.ts";
-import type { Severity } from "../../contract/severity.ts";
+import type { CheckReport } from "../../contract/report.ts";
 import type { AlertingSettings } from "../../alerting/settings.ts";
 import type { DiscoverySource } from "../../contract/listed-organization.ts";
 import type { Clock } from "../../base/time.ts";
@@ -12,8 +11,12 @@ import type { CheckName } from "../../contract/report.ts";
 import type { SpikeThresholds } from "../../checks/target.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
 import type { FleetSnapshot } from "./fleet.ts";
+import type { CheckState as LastState } from "../../store/runs/check-state.ts";
 import type { Look } from "../../store/alerts/looks.ts";
 import type { Store } from "../../store/store.ts";
+
+type LastFacts =
+  "severity" | "severitySinceMs" | "lastRunAtMs" | "lastSuccessAtMs" | "lastCounts" | "lastReport" | "lastResultReport";
 
 /** The last state of a configured check, and when it is due again. */
 export interface CheckState {
@@ -22,17 +25,8 @@ export interface CheckState {
   readonly nextDueAtMs: number;
   /** By this process, just now. */
   readonly isRunning: boolean;
-  readonly lastRunAtMs: number | null;
-  readonly lastSuccessAtMs: number | null;
-  /** Severity of the last run; null before the first. */
-  readonly severity: Severity | null;
-  /** Since when the severity holds. */
-  readonly severitySinceMs: number | null;
-  /** What its last report counts; null without one that has a result. */
-  readonly lastCounts: ShownCounts | null;
-  readonly lastReport: CheckReport | null;
-  /** Report of the last run that gave a result. */
-  readonly lastResultReport: CheckReport | null;
+  /** What the board has of it; null before the first run. */
+  readonly last: Pick<LastState, LastFacts> | null;
   /** How far apart the ticks of its schedule are, milliseconds; null where they are uneven. */
   readonly intervalMs: number | null;
   /** Beyond this age its last verdict is shown as after a failed run (three intervals, at least 2 min); infinite before the first. */
@@ -40,9 +34,9 @@ export interface CheckState {
 }
 
 /** Returns whether its last verdict is older than it may be. */
-export function isStale({ severity, lastRunAtMs, staleAfterMs }: CheckState, nowMs: number): boolean {
-  if (severity === null || severity === "unknown" || lastRunAtMs === null) return false;
-  return nowMs - lastRunAtMs > staleAfterMs;
+export function isStale(state: CheckState, nowMs: number): boolean {
+  const { last } = state;
+  return last !== null && last.severity !== "unknown" && nowMs - last.lastRunAtMs > state.staleAfterMs;
 }
 
 /** The configured checks, as the board and the schedule know them now. */

@@ -27,7 +27,7 @@ export function renderHealthchecks(facts: OrganizationFacts): Html {
   const ok = checks.filter(({ severity }) => severity === "ok").length;
   const rows = checks.map((check) => {
     const { severity, result, isLate } = check;
-    const { check: name, lastRunAtMs, nextDueAtMs, isRunning } = check.state;
+    const { check: name, last, nextDueAtMs, isRunning } = check.state;
     const late = isLate ? html` <span class="nowrap">late</span>` : nothing;
     const [first = "", ...more] = linesOf(check, facts);
     return html`<tr>
@@ -35,9 +35,7 @@ export function renderHealthchecks(facts: OrganizationFacts): Html {
       <th scope="row">${result?.title ?? name}</th>
       <td class="second wide">${result?.category ?? nothing}</td>
       <td class="says">${first}${more.map((line) => html`<span class="under">${line}</span>`)}</td>
-      <td class="n second" data-name="last">
-        ${lastRunAtMs === null ? "not run yet" : renderTime(lastRunAtMs, nowMs)}
-      </td>
+      <td class="n second" data-name="last">${last === null ? "not run yet" : renderTime(last.lastRunAtMs, nowMs)}</td>
       <td class="n second wide" data-name="next">
         ${isRunning ? "running" : html`${renderTime(nextDueAtMs, nowMs)}${late}`}
       </td>
@@ -50,7 +48,7 @@ export function renderHealthchecks(facts: OrganizationFacts): Html {
 /** Why there is no result; else its findings and what to do first; without findings what it saw. */
 function linesOf(check: OrganizationCheck, { nowMs, windowHours }: OrganizationFacts): readonly string[] {
   const { state, counts, result, isStale } = check;
-  const { lastReport, lastResultReport } = state;
+  const { lastReport = null, lastResultReport = null } = state.last ?? {};
   if (lastReport?.kind === "error") {
     const last = lastResultReport === null ? "" : `; the last result was ${lastResultReport.severity}`;
     return [`${errorText(lastReport.error, nowMs)}${last}`];

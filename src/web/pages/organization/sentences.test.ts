@@ -17,8 +17,7 @@ const check = ({
   state: {
     check: "dead-asset-spike",
     nextDueAtMs: nowMs + 3 * minuteMs,
-    lastReport: null,
-    lastResultReport: null,
+    last: null,
     isRunning: false,
     ...state,
   } as unknown as OrganizationCheck["state"],
@@ -36,13 +35,12 @@ const spiking = check({
   sinceMs: at(1),
   counts: { currentCount: 131, baselineCount: 408, expectedCount: 58.3, ratio: 2.247 },
 });
-const goodAt = (atMs: number): OrganizationCheck["state"]["lastResultReport"] =>
-  resultReport({ severity: "ok", startedAtMs: atMs });
+const goodAt = (atMs: number) => ({ lastResultReport: resultReport({ severity: "ok", startedAtMs: atMs }) });
 const unasked = check({
   severity: "unknown",
   sinceMs: at(3),
   counts: null,
-  state: { lastReport: errorReport({ startedAtMs: at(1) }), lastResultReport: goodAt(at(4)) },
+  state: { last: { lastReport: errorReport({ startedAtMs: at(1) }), ...goodAt(at(4)) } },
 });
 
 interface PartChanges {
@@ -149,7 +147,14 @@ const rows: readonly (readonly [state: string, sentences: readonly string[], cha
   [
     "unknown from the beginning",
     [unknown, "It has never had a result."],
-    { checks: [{ ...unasked, state: { ...unasked.state, lastResultReport: null } }] },
+    {
+      checks: [
+        {
+          ...unasked,
+          state: { ...unasked.state, last: { ...unasked.state.last, lastResultReport: null } } as typeof unasked.state,
+        },
+      ],
+    },
   ],
   [
     "unknown for want of a run",
@@ -160,7 +165,7 @@ const rows: readonly (readonly [state: string, sentences: readonly string[], cha
           severity: "unknown",
           isStale: true,
           sinceMs: at(2),
-          state: { nextDueAtMs: at(2) + 5 * minuteMs, lastResultReport: goodAt(at(2)) },
+          state: { nextDueAtMs: at(2) + 5 * minuteMs, last: goodAt(at(2)) },
         }),
       ],
     },

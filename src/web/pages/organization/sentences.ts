@@ -47,7 +47,8 @@ export function worstOf({ checks }: Pick<OrganizationFacts, "checks">): Severity
 
 /** About a check that gave no result, or none for too long. */
 function unknownSentences({ slug, nowMs, open }: OrganizationFacts, check: OrganizationCheck): Html[] {
-  const { lastReport, lastResultReport, nextDueAtMs } = check.state;
+  const { last, nextDueAtMs } = check.state;
+  const { lastReport = null, lastResultReport = null } = last ?? {};
   const since = renderTime(check.sinceMs ?? nowMs, nowMs);
   return [
     lastReport?.kind === "error"

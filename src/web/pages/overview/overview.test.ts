@@ -69,7 +69,7 @@ describe("the overview", () => {
     const web = await start();
     web.world.checks = [
       checkOf(errorReport({ slug: "dark" })),
-      checkOf(resultReport({ slug: "old", severity: "ok" }), { lastRunAtMs: harnessNowMs - 60 * minuteMs }),
+      checkOf(resultReport({ slug: "old", severity: "ok", finishedAtMs: harnessNowMs - 60 * minuteMs })),
     ];
 
     const html = await page(web);
@@ -118,9 +118,7 @@ describe("the overview", () => {
   it("says for how long a run is late", async () => {
     const web = await start();
     const report = resultReport({ slug: "acme", severity: "ok" });
-    web.world.checks = [
-      checkOf(report, { nextDueAtMs: harnessNowMs - 3 * minuteMs, lastRunAtMs: harnessNowMs - 8 * minuteMs }),
-    ];
+    web.world.checks = [checkOf(report, { nextDueAtMs: harnessNowMs - 3 * minuteMs })];
 
     const html = await page(web);
 
