@@ -83,7 +83,7 @@ function spikeEpisodes(record: EventRecord, { minSpikeCount, multiplier }: Detec
     const { currentCount, baselineCount } = countsAt(record, atMs, counting);
     if (atMs < deafUntilMs || currentCount < minSpikeCount || currentCount < baselineCount * multiplier) continue;
     // A match is a moment; it counts as long as what it tells of is within its window.
-    episodes.push({ alertId: "", firedAtMs: atMs, endsAtMs: atMs + timeframeMs, isOpen: false });
+    episodes.push({ alertId: "", firedAtMs: atMs, endsAtMs: atMs + timeframeMs });
     deafUntilMs = atMs + 2 * timeframeMs;
   }
   return episodes;

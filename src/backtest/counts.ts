@@ -4,14 +4,6 @@ import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { spikeWindow } from "../spike/window.ts";
 import type { EventRecord } from "./event-record.ts";
 
-/** Deaths as an evaluation takes them. */
-export interface WindowCounts {
-  readonly currentCount: number;
-  readonly baselineCount: number;
-  /** The deaths of each day, for a median; empty with a mean. */
-  readonly dayCounts: readonly number[];
-}
-
 /** What is counted, and in which windows. */
 export interface Counting {
   readonly thresholds: Pick<SpikeThresholds, "windowHours" | "baselineDays">;
@@ -19,8 +11,8 @@ export interface Counting {
   readonly count: CountKind;
 }
 
-/** Returns the counts of the windows that end at `nowMs`; assets are counted once in each window and day. */
-export function countsAt(record: EventRecord, nowMs: number, { thresholds, baseline, count }: Counting): WindowCounts {
+/** Returns the counts of the windows that end at `nowMs`, and of each day of a median; an asset counts once in each. */
+export function countsAt(record: EventRecord, nowMs: number, { thresholds, baseline, count }: Counting) {
   const { baselineStartMs, windowStartMs, endMs } = spikeWindow(nowMs, thresholds);
   const countIn = count === "assets" ? assetsIn : deathsIn;
   const dayCounts =

@@ -5,24 +5,16 @@ import type { HistoryEvent } from "../store/events/events.ts";
 export interface EventRecord {
   readonly slug: string;
   /** Instants of deaths, ascending, epoch ms. */
-  readonly deathAtMs: Float64Array;
+  readonly deathAtMs: readonly number[];
   /** Deaths before the one with that index; one entry more than there are instants. */
-  readonly deathsBefore: Float64Array;
+  readonly deathsBefore: readonly number[];
   /** The number of the asset of each death; -1: it names none. */
-  readonly deathAsset: Int32Array;
+  readonly deathAsset: readonly number[];
   /** Instant at which the asset of each death was found alive; NaN: never. */
-  readonly revivedAtMs: Float64Array;
+  readonly revivedAtMs: readonly number[];
   /** Instants of events of any status, ascending. */
-  readonly seenAtMs: Float64Array;
-  /** How many different assets the events name. */
-  readonly assets: number;
+  readonly seenAtMs: readonly number[];
 }
-
-const deadStatus = "DETECTED_AS_DEAD";
-const aliveStatus = "DETECTED_AS_ALIVE";
-const otherKind = 0;
-const deadKind = 1;
-const aliveKind = 2;
 
 /** Collects the events of one organization, in any order. */
 export class EventRecorder {
@@ -30,82 +22,60 @@ export class EventRecorder {
   readonly #assets = new AssetBook<number>();
   /** The names by their number in #assets. */
   readonly #names: AssetName[] = [];
-  #capacity = 1_024;
-  #length = 0;
-  #isSorted = true;
-  #at = new Float64Array(this.#capacity);
-  #count = new Float64Array(this.#capacity);
-  #kind = new Uint8Array(this.#capacity);
-  #asset = new Int32Array(this.#capacity);
+  // Arrays of numbers: an object for each of millions of events would take three times the memory.
+  readonly #at: number[] = [];
+  /** Deaths; 0 for what is none. */
+  readonly #deaths: number[] = [];
+  readonly #isAlive: boolean[] = [];
+  readonly #asset: number[] = [];
 
   constructor(slug: string) {
     this.#slug = slug;
   }
 
   get length(): number {
-    return this.#length;
+    return this.#at.length;
   }
 
   add({ atMs, status, count, typeId, asset }: HistoryEvent): void {
-    if (this.#length === this.#capacity) this.#grow();
-    const index = this.#length++;
-    if (index > 0 && atMs < (this.#at[index - 1] ?? 0)) this.#isSorted = false;
-    this.#at[index] = atMs;
-    this.#count[index] = count;
-    this.#kind[index] = status === deadStatus ? deadKind : status === aliveStatus ? aliveKind : otherKind;
-    this.#asset[index] = asset === null ? -1 : this.#numberOf({ typeId, asset });
+    this.#at.push(atMs);
+    this.#deaths.push(status === "DETECTED_AS_DEAD" ? count : 0);
+    this.#isAlive.push(status === "DETECTED_AS_ALIVE");
+    this.#asset.push(asset === null ? -1 : this.#numberOf({ typeId, asset }));
   }
 
   /** Returns the collected events; those at one instant keep the order in which they were added. */
   finish(): EventRecord {
-    const order = this.#order();
-    const seenAtMs = new Float64Array(this.#length);
+    const at = this.#at;
+    const order = [...at.keys()].sort((left, right) => (at[left] ?? 0) - (at[right] ?? 0));
     const deathAtMs: number[] = [];
-    const deathsBefore: number[] = [0];
+    const deathsBefore = [0];
     const deathAsset: number[] = [];
     const revivedAtMs: number[] = [];
     // Deaths of each asset since it was last found alive, as a chain from the latest one.
     const latestDeath = new AssetBook<number>();
     const earlierDeath: number[] = [];
-    for (let place = 0; place < this.#length; place++) {
-      const index = order?.[place] ?? place;
-      const atMs = this.#at[index] ?? 0;
-      const count = this.#count[index] ?? 0;
+    for (const index of order) {
+      const atMs = at[index] ?? 0;
+      const count = this.#deaths[index] ?? 0;
       const asset = this.#asset[index] ?? -1;
       const name = this.#names[asset];
-      seenAtMs[place] = atMs;
-      if (this.#kind[index] === deadKind && count > 0) {
-        const death = deathAtMs.length;
-        deathAtMs.push(atMs);
+      if (count > 0) {
+        const death = deathAtMs.push(atMs) - 1;
         deathsBefore.push((deathsBefore[death] ?? 0) + count);
         deathAsset.push(asset);
         revivedAtMs.push(Number.NaN);
         earlierDeath.push(name === undefined ? -1 : (latestDeath.get(name) ?? -1));
         if (name !== undefined) latestDeath.set(name, death);
-      } else if (this.#kind[index] === aliveKind && name !== undefined) {
+      } else if (this.#isAlive[index] === true && name !== undefined) {
         for (const [dead, latest] of latestDeath.meant(name)) {
           for (let death = latest; death >= 0; death = earlierDeath[death] ?? -1) revivedAtMs[death] = atMs;
           latestDeath.delete(dead);
         }
       }
     }
-    return {
-      slug: this.#slug,
-      deathAtMs: Float64Array.from(deathAtMs),
-      deathsBefore: Float64Array.from(deathsBefore),
-      deathAsset: Int32Array.from(deathAsset),
-      revivedAtMs: Float64Array.from(revivedAtMs),
-      seenAtMs,
-      assets: this.#names.length,
-    };
-  }
-
-  /** null: as they were added. */
-  #order(): Uint32Array | null {
-    if (this.#isSorted) return null;
-    const order = Uint32Array.from({ length: this.#length }, (_, index) => index);
-    const at = this.#at;
-    return order.sort((left, right) => (at[left] ?? 0) - (at[right] ?? 0) || left - right);
+    const seenAtMs = order.map((index) => at[index] ?? 0);
+    return { slug: this.#slug, deathAtMs, deathsBefore, deathAsset, revivedAtMs, seenAtMs };
   }
 
   #numberOf(name: AssetName): number {
@@ -113,17 +83,5 @@ export class EventRecorder {
     if (known !== undefined) return known;
     this.#assets.set(name, this.#names.length);
     return this.#names.push(name) - 1;
-  }
-
-  #grow(): void {
-    this.#capacity *= 2;
-    const grown = <Values extends Float64Array | Uint8Array | Int32Array>(old: Values, fresh: Values): Values => {
-      fresh.set(old);
-      return fresh;
-    };
-    this.#at = grown(this.#at, new Float64Array(this.#capacity));
-    this.#count = grown(this.#count, new Float64Array(this.#capacity));
-    this.#kind = grown(this.#kind, new Uint8Array(this.#capacity));
-    this.#asset = grown(this.#asset, new Int32Array(this.#capacity));
   }
 }

@@ -1,27 +1,12 @@
 import { incidentToJoin } from "../alerting/decide/membership.ts";
 import { countTogether, isBeyondChance, rateDays, usualNumber, weeksLookedAt } from "../alerting/decide/verdict.ts";
 import { dayMs } from "../base/time.ts";
-import { worstSeverity, type Severity } from "../contract/severity.ts";
+import { worstSeverity } from "../contract/severity.ts";
 import type { ReplayedNotice } from "./replay.ts";
 
 /** A notice and the organization that it is of. */
 export interface FleetNotice extends ReplayedNotice {
   readonly slug: string;
-}
-
-/** What would have been told as one. Epoch ms. */
-export interface ReplayedIncident {
-  readonly number: number;
-  readonly family: "deaths" | "unreachable";
-  readonly startsAtMs: number;
-  /** null: some of it still fires at the end. */
-  readonly endedAtMs: number | null;
-  readonly severity: Severity;
-  readonly slugs: readonly string[];
-  /** Whether its organizations began together by no chance (a fleet verdict). */
-  readonly isOneCause: boolean;
-  /** What was told of it, in order. Notices of one instant are one message. */
-  readonly told: readonly FleetNotice[];
 }
 
 /** What incidents depend on beside the notices. */
@@ -35,37 +20,43 @@ export interface IncidentRules {
   readonly fromMs: number;
 }
 
-interface Open {
-  readonly number: number;
-  readonly family: ReplayedIncident["family"];
-  readonly firstFiredAtMs: number;
-  /** Single deaths have no attributes here. */
-  readonly carrier: null;
-  readonly begun: { readonly slug: string; readonly startsAtMs: number }[];
-  readonly told: FleetNotice[];
-  readonly firing: Set<string>;
-  verdict: { readonly startsAtMs: number } | null;
+/** Collects what is told as one. Single deaths have no attributes here, and so no carrier. */
+function openIncident(number: number, family: "deaths" | "unreachable", firstFiredAtMs: number) {
+  return {
+    number,
+    family,
+    firstFiredAtMs,
+    carrier: null,
+    begun: [] as { readonly slug: string; readonly startsAtMs: number }[],
+    told: [] as FleetNotice[],
+    firing: new Set<string>(),
+    verdict: null as { readonly startsAtMs: number } | null,
+  };
 }
 
+/** What would have been told as one. */
+export type ReplayedIncident = ReturnType<typeof incidentsOf>[number];
+
 /** Returns the incidents of what organizations were told, by the daemon's own rules of membership and fleet verdict. */
-export function incidentsOf(notices: readonly FleetNotice[], rules: IncidentRules): ReplayedIncident[] {
-  const all: Open[] = [];
-  const incidentOf = new Map<string, Open>();
+export function incidentsOf(notices: readonly FleetNotice[], rules: IncidentRules) {
+  const all: ReturnType<typeof openIncident>[] = [];
+  const incidentOf = new Map<string, (typeof all)[number]>();
   const fired: number[] = [];
   for (const notice of notices.toSorted((left, right) => left.atMs - right.atMs)) {
     const { slug, alertId, atMs, startsAtMs } = notice;
     const family = notice.kind === "verdict" ? "deaths" : "unreachable";
     const open = all.filter(({ firing }) => firing.size > 0).toReversed();
+    const known = incidentOf.get(alertId);
     const incident =
-      incidentOf.get(alertId) ??
+      known ??
       incidentToJoin({ family, firingAtMs: atMs, carrier: null }, open, rules.withinMs) ??
-      begin(all, family, atMs);
-    incident.told.push(notice);
-    if (!incidentOf.has(alertId)) {
+      openIncident(all.length + 1, family, atMs);
+    if (incident.told.push(notice) === 1) all.push(incident);
+    if (known === undefined) {
       incidentOf.set(alertId, incident);
       incident.begun.push({ slug, startsAtMs });
       if (family === "deaths") {
-        incident.verdict ??= isOneCause(incident, fired, atMs, rules) ? { startsAtMs: atMs } : null;
+        incident.verdict ??= isOneCause(incident.begun, fired, atMs, rules) ? { startsAtMs: atMs } : null;
         if (incident.verdict === null) fired.push(atMs);
       }
     }
@@ -76,23 +67,19 @@ export function incidentsOf(notices: readonly FleetNotice[], rules: IncidentRule
     number,
     family,
     startsAtMs: Math.min(...begun.map(({ startsAtMs }) => startsAtMs)),
+    /** null: some of it still fires at the end. */
     endedAtMs: firing.size > 0 ? null : (told.at(-1)?.atMs ?? null),
     severity: worstSeverity(told.map(({ severity }) => severity)),
     slugs: [...new Set(begun.map(({ slug }) => slug))],
+    /** Whether its organizations began together by no chance (a fleet verdict). */
     isOneCause: verdict !== null,
+    /** In order; notices of one instant are one message. */
     told,
   }));
 }
 
-function begin(all: Open[], family: Open["family"], firstFiredAtMs: number): Open {
-  const known = { begun: [], told: [], firing: new Set<string>(), verdict: null };
-  const opened: Open = { number: all.length + 1, family, firstFiredAtMs, carrier: null, ...known };
-  all.push(opened);
-  return opened;
-}
-
 function isOneCause(
-  { begun }: Open,
+  begun: readonly { readonly slug: string; readonly startsAtMs: number }[],
   fired: readonly number[],
   nowMs: number,
   { minOrganizations, intervalsMs, fromMs }: IncidentRules,

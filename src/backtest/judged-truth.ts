@@ -1,25 +1,8 @@
 import { deathsBeginAtMs } from "../alerting/decide/gate.ts";
 import { hourMs } from "../base/time.ts";
-import type { JudgementVerdict } from "../contract/judgement.ts";
 import type { Alert } from "../store/alerts/alerts.ts";
 import { leastApartMs } from "./score.ts";
-import type { Incident, Truth } from "./truth.ts";
-
-/** The judgements of people on the alerts of a fleet, as a truth for replays. */
-export interface JudgedTruth {
-  /** The truths by slug; an organization without a judgement is absent. */
-  readonly truths: ReadonlyMap<string, Truth>;
-  /** How many alerts were judged so. */
-  readonly counts: Readonly<Record<JudgementVerdict, number>>;
-  /** Instant at which the deaths of the first judged alert began; before it nothing is known. null: nothing is judged. */
-  readonly sinceMs: number | null;
-}
-
-export interface JudgedTruthAsk {
-  readonly nowMs: number;
-  /** Returns the window for alerts that do not know that of their check. */
-  readonly windowHoursOf: (slug: string) => number;
-}
+import type { Incident } from "./truth.ts";
 
 /**
  * Returns the truth by judgements: of verdict alerts of `dead-asset-spike`, those judged `checker` are incidents, those
@@ -27,13 +10,17 @@ export interface JudgedTruthAsk {
  * at which they were not usual: an alert stands until they have left the window. Stretches that no alert could separate are
  * one, as neighbouring days are in labels.
  */
-export function judgedTruth(judged: readonly Alert[], { nowMs, windowHoursOf }: JudgedTruthAsk): JudgedTruth {
+export function judgedTruth(
+  judged: readonly Alert[],
+  /** The window is for alerts that do not know that of their check. */
+  { nowMs, windowHoursOf }: { readonly nowMs: number; readonly windowHoursOf: (slug: string) => number },
+) {
   const counts = { checker: 0, real: 0, expected: 0 };
   const found = new Map<string, { incidents: Incident[]; massDeaths: Incident[] }>();
   let sinceMs: number | null = null;
   for (const alert of judged) {
     const verdict = alert.judgement?.verdict;
-    if (!isSpike(alert) || verdict === undefined) continue;
+    if (alert.check !== "dead-asset-spike" || alert.kind !== "verdict" || verdict === undefined) continue;
     const windowHours = alert.windowHours ?? windowHoursOf(alert.slug);
     const fromMs = deathsBeginAtMs(alert, windowHours);
     const toMs = alert.end === null ? nowMs : Math.max(fromMs, alert.end.atMs - windowHours * hourMs);
@@ -46,12 +33,8 @@ export function judgedTruth(judged: readonly Alert[], { nowMs, windowHoursOf }: 
   const truths = [...found].map(([slug, { incidents, massDeaths }]) => {
     return [slug, { incidents: joined(incidents), massDeaths: joined(massDeaths) }] as const;
   });
+  /** The truths by slug, without those of which nothing is judged; how many were judged so; when the first of their deaths began. */
   return { truths: new Map(truths), counts, sinceMs };
-}
-
-/** Returns whether an alert is one that a replay makes, too. */
-export function isSpike({ check, kind }: Pick<Alert, "check" | "kind">): boolean {
-  return check === "dead-asset-spike" && kind === "verdict";
 }
 
 function joined(stretches: readonly Incident[]): Incident[] {

@@ -22,14 +22,6 @@ export interface Watched extends Counting {
   readonly schedule: Schedule;
 }
 
-/** One evaluation, as the daemon would have made it at that time. */
-export interface ReplayedVerdict {
-  readonly atMs: number;
-  readonly severity: Severity;
-  readonly currentCount: number;
-  readonly expectedCount: number;
-}
-
 /** A change of which receivers would have been notified. */
 export interface ReplayedNotice {
   /** Time of the run that caused it. */
@@ -65,7 +57,7 @@ export class Replay {
   }
 
   /** One run at `nowMs`. `known` has what other replays found there in the same windows, and gets what is found. */
-  run(nowMs: number, known: Map<string, Evaluation> = new Map()): ReplayedVerdict {
+  run(nowMs: number, known: Map<string, Evaluation> = new Map()) {
     const { seenAtMs } = this.#record;
     const { thresholds, baseline, count, maxSilenceMs } = this.#watched;
     while (this.#seen < seenAtMs.length && (seenAtMs[this.#seen] ?? 0) <= nowMs) this.#seen++;

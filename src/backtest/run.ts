@@ -1,12 +1,10 @@
 import { FlatlineError } from "../base/errors.ts";
 import { dayMs, hourMs, type Clock } from "../base/time.ts";
-import type { Severity } from "../contract/severity.ts";
 import { evenIntervalMs, nextDueAtMs } from "../monitor/schedule.ts";
-import { episodesOf, type Episode } from "./score.ts";
 import type { EventRecord } from "./event-record.ts";
-import { incidentsOf, messagesOf, type IncidentRules, type ReplayedIncident } from "./incidents.ts";
-import { Replay, type ReplayedNotice, type Watched } from "./replay.ts";
-import { scoreEpisodes, type Score } from "./score.ts";
+import { incidentsOf, messagesOf, type IncidentRules } from "./incidents.ts";
+import { Replay, type Watched } from "./replay.ts";
+import { episodesOf, scoreEpisodes } from "./score.ts";
 import type { Truth } from "./truth.ts";
 
 /** What is replayed. */
@@ -20,10 +18,6 @@ export interface Past {
   /** When the truth begins; null: with the events. */
   readonly sinceMs: number | null;
   readonly incidents: Pick<IncidentRules, "withinMs" | "minOrganizations">;
-}
-
-/** Over which instants it is replayed. */
-export interface Stretch {
   /** null: as soon as the longest baseline is full, and no earlier than the truth. */
   readonly fromMs: number | null;
   /** null: the last event. */
@@ -39,31 +33,10 @@ export interface RunDeps {
   readonly onProgress: (text: string) => void;
 }
 
-/** What came of an organization. */
-export interface ReplayedOrganization {
-  readonly watched: Watched;
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly evaluations: Readonly<Record<Severity, number>>;
-  readonly notices: readonly ReplayedNotice[];
-  readonly episodes: readonly Episode[];
-}
-
 /** What came of one way to watch all organizations. */
-export interface Replayed {
-  readonly organizations: readonly ReplayedOrganization[];
-  readonly incidents: readonly ReplayedIncident[];
-  readonly messages: number;
-  readonly messagesAWeek: number;
-  /** null without a truth. */
-  readonly score: Score | null;
-}
-
+export type Replayed = ReturnType<typeof summed>;
 /** What came of each way, and the organizations that have no event, or too few days of them for the baseline. */
-export interface ReplayOutcome {
-  readonly candidates: readonly Replayed[];
-  readonly leftOut: readonly string[];
-}
+export type ReplayOutcome = Awaited<ReturnType<typeof runReplay>>;
 
 // A slice of work between two looks at the signal and the terminal.
 const sliceMs = 50;
@@ -73,18 +46,13 @@ const weekMs = 7 * dayMs;
  * Replays every organization, watched in each of these ways, over the same stretch.
  * @throws usage where assets are to be counted against a mean, unavailable when stopped
  */
-export async function runReplay(
-  past: Past,
-  waysOf: (one: Watched) => readonly Watched[],
-  stretch: Stretch,
-  deps: RunDeps,
-): Promise<ReplayOutcome> {
-  const found: ReplayedOrganization[][] = [];
+export async function runReplay(past: Past, waysOf: (one: Watched) => readonly Watched[], deps: RunDeps) {
+  const found: Awaited<ReturnType<typeof replayOne>>[] = [];
   for (const [index, one] of past.organizations.entries()) {
     const { slug } = one;
     const record = past.records.get(slug);
     if (record !== undefined && record.seenAtMs.length > 0)
-      for (const [way, outcome] of (await replayOne(past, record, waysOf(one), stretch, deps)).entries())
+      for (const [way, outcome] of (await replayOne(past, record, waysOf(one), deps)).entries())
         (found[way] ??= []).push(outcome);
     deps.onProgress(`replayed ${index + 1} of ${past.organizations.length}: ${slug}`);
   }
@@ -95,13 +63,7 @@ export async function runReplay(
   };
 }
 
-async function replayOne(
-  past: Past,
-  record: EventRecord,
-  ways: readonly Watched[],
-  { fromMs: askedMs, toMs: endMs, stepMs }: Stretch,
-  { clock, signal }: RunDeps,
-): Promise<ReplayedOrganization[]> {
+async function replayOne(past: Past, record: EventRecord, ways: readonly Watched[], { clock, signal }: RunDeps) {
   for (const { slug, baseline, count } of ways) {
     if (count === "deaths" || baseline === "median") continue;
     throw new FlatlineError(
@@ -111,13 +73,13 @@ async function replayOne(
   }
   const { seenAtMs } = record;
   const spans = ways.map(({ thresholds }) => thresholds.windowHours * hourMs + thresholds.baselineDays * dayMs);
-  const fromMs = askedMs ?? Math.max((seenAtMs[0] ?? 0) + Math.max(0, ...spans), past.sinceMs ?? -Infinity);
-  const toMs = endMs ?? seenAtMs.at(-1) ?? 0;
+  const fromMs = past.fromMs ?? Math.max((seenAtMs[0] ?? 0) + Math.max(0, ...spans), past.sinceMs ?? -Infinity);
+  const toMs = past.toMs ?? seenAtMs.at(-1) ?? 0;
   const [first] = ways;
   if (fromMs > toMs || first === undefined) return [];
   const replays = ways.map((watched) => ({ watched, replay: new Replay(record, watched) }));
   let sliceEndsMs = clock.monotonicMs() + sliceMs;
-  for (const atMs of instants(first, stepMs, fromMs, toMs)) {
+  for (const atMs of instants(first, past.stepMs, fromMs, toMs)) {
     const known = new Map();
     for (const { replay } of replays) replay.run(atMs, known);
     if (clock.monotonicMs() < sliceEndsMs) continue;
@@ -131,12 +93,7 @@ async function replayOne(
   });
 }
 
-function* instants(
-  { schedule, slug }: Watched,
-  stepMs: number | null,
-  fromMs: number,
-  toMs: number,
-): Generator<number> {
+function* instants({ schedule, slug }: Watched, stepMs: number | null, fromMs: number, toMs: number) {
   let atMs = stepMs === null ? nextDueAtMs(schedule, slug, fromMs - 1) : Math.ceil(fromMs / stepMs) * stepMs;
   while (atMs <= toMs) {
     yield atMs;
@@ -144,7 +101,7 @@ function* instants(
   }
 }
 
-function summed(organizations: readonly ReplayedOrganization[], { truths, incidents: rules }: Past): Replayed {
+function summed(organizations: Awaited<ReturnType<typeof replayOne>>, { truths, incidents: rules }: Past) {
   const fromMs = Math.min(...organizations.map((one) => one.fromMs));
   const incidents = incidentsOf(
     organizations.flatMap(({ watched: { slug }, notices }) => notices.map((notice) => ({ ...notice, slug }))),
@@ -152,15 +109,15 @@ function summed(organizations: readonly ReplayedOrganization[], { truths, incide
   );
   const messages = messagesOf(incidents);
   const weeks = (Math.max(...organizations.map(({ toMs }) => toMs)) - fromMs) / weekMs;
-  const replays = organizations.map(({ watched: { slug }, episodes, ...span }) => {
-    const truth = truths?.get(slug) ?? { incidents: [], massDeaths: [] };
-    return { slug, episodes, truth, fromMs: span.fromMs, toMs: span.toMs };
-  });
+  const replays = organizations.map((one) => ({ ...one, truth: truths?.get(one.watched.slug) ?? noTruth }));
   return {
     organizations,
     incidents,
     messages,
     messagesAWeek: weeks > 0 ? messages / weeks : 0,
-    score: truths === null ? null : scoreEpisodes(replays),
+    /** null without a truth. */
+    score: truths === null ? null : scoreEpisodes(replays.map(({ watched: { slug }, ...one }) => ({ slug, ...one }))),
   };
 }
+
+const noTruth: Truth = { incidents: [], massDeaths: [] };

@@ -6,7 +6,14 @@ import { scoreEpisodes, type Score } from "./score.ts";
 import { readLabels, revivedTruth } from "./truth.ts";
 import { defaultThresholds } from "../spike/thresholds.ts";
 import type { Watched } from "./replay.ts";
-import { candidatesOf, chooseCandidate, describeCandidate, isAdvice, paretoFront, type TuningPoint } from "./tuning.ts";
+import {
+  candidatesOf,
+  describeCandidate,
+  isAdvice,
+  isAdviceAsGood,
+  rankCandidates,
+  type TuningPoint,
+} from "./tuning.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -30,7 +37,7 @@ describe("scoreEpisodes", () => {
     const score = scoreEpisodes([
       {
         slug: "acme",
-        episodes: [{ alertId: "1", firedAtMs, endsAtMs, isOpen: false }],
+        episodes: [{ alertId: "1", firedAtMs, endsAtMs }],
         truth: { incidents: [incident], massDeaths: [] },
         fromMs: 0,
         toMs: 14 * dayMs,
@@ -47,7 +54,7 @@ describe("scoreEpisodes", () => {
   });
 
   it("sums over organizations, leaves out what lies beyond the stretch, and knows mass deaths", () => {
-    const alarm = { alertId: "1", firedAtMs: dayMs, endsAtMs: 2 * dayMs, isOpen: false };
+    const alarm = { alertId: "1", firedAtMs: dayMs, endsAtMs: 2 * dayMs };
     const late = { fromMs: 100 * dayMs, toMs: 101 * dayMs };
 
     const score = scoreEpisodes([
@@ -173,11 +180,9 @@ describe("a choice", () => {
   };
   const points = [point(2, 1, 0.9), point(3, 0.9, 0.3), point(4, 0.9, 0.4), point(6, 0.7, 0.1), point(8, 0.2, 0.05)];
 
-  it("finds most among the quiet enough, nearest to the advice; fail is twice as strict and still finds three quarters", () => {
-    const choice = chooseCandidate(points, 0.5);
-
-    expect(choice?.warn.thresholds.warnMultiplier).toBe(3);
-    expect(choice?.fail?.thresholds.warnMultiplier).toBe(6);
+  it("finds most among the quiet enough, nearest to the advice; those that are too loud come last, the quietest first", () => {
+    expect(rankCandidates(points, 0.3).map(({ thresholds }) => thresholds.warnMultiplier)).toEqual([3, 6, 8, 4, 2]);
+    expect(rankCandidates(points, 0).map(({ thresholds }) => thresholds.warnMultiplier)).toEqual([8, 6, 3, 4, 2]);
   });
 
   const advised = { baselineDays: 28, minSpikeCount: 20 } as const;
@@ -225,21 +230,9 @@ describe("a choice", () => {
       asGood: null,
     },
   ])("of those that find most is $rule", ({ points: some, chosen, asGood }) => {
-    const choice = chooseCandidate(some, 0.5);
+    const [best = advice] = rankCandidates(some, 0.5);
 
-    expect(choice?.warn).toBe(some[chosen]);
-    expect(choice?.adviceAsGood).toBe(asGood);
-  });
-
-  it("is the quietest where all are too loud, without a fail where none is stricter", () => {
-    const choice = chooseCandidate(points, 0);
-
-    expect(choice?.warn.thresholds.warnMultiplier).toBe(8);
-    expect(choice?.fail).toBeNull();
-    expect(chooseCandidate([], 1)).toBeNull();
-  });
-
-  it("has a front of those that no other one beats", () => {
-    expect(paretoFront(points).map(({ thresholds }) => thresholds.warnMultiplier)).toEqual([8, 6, 3, 2]);
+    expect(best).toBe(some[chosen]);
+    expect(isAdviceAsGood(some, best, 0.5)).toBe(asGood);
   });
 });

@@ -14,20 +14,19 @@ const leadMs = 12 * hourMs;
 export const leastApartMs = graceMs + leadMs;
 const weekMs = 7 * dayMs;
 
-/** The scored part of a replay: its episodes, and the stretch that it covers. */
-export interface ScoredReplay {
-  readonly slug: string;
-  readonly episodes: readonly Episode[];
-  readonly truth: Truth;
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
 /**
  * Scores replays of any number of organizations together. An episode matches an incident when it overlaps it or the day after,
  * and began at most 12 h before. Incidents outside of the replayed stretch are left out.
  */
-export function scoreEpisodes(replays: readonly ScoredReplay[]) {
+export function scoreEpisodes(
+  replays: readonly {
+    readonly slug: string;
+    readonly episodes: readonly Episode[];
+    readonly truth: Truth;
+    readonly fromMs: number;
+    readonly toMs: number;
+  }[],
+) {
   const incidents = replays.flatMap(({ slug, episodes, truth, fromMs, toMs }) =>
     truth.incidents
       .filter((incident) => incident.fromMs >= fromMs && incident.fromMs <= toMs)
@@ -74,7 +73,6 @@ export interface Episode {
   readonly firedAtMs: number;
   /** Instant at which it ended, or of the last run while it lasts. */
   readonly endsAtMs: number;
-  readonly isOpen: boolean;
 }
 
 /** Returns the episodes of a replay. */
@@ -83,9 +81,8 @@ export function episodesOf({ notices, lastAtMs }: Pick<Replay, "notices" | "last
   for (const { alertId, kind, event, atMs } of notices) {
     const open = episodes.at(-1);
     if (kind !== "verdict") continue;
-    if (open?.alertId !== alertId)
-      episodes.push({ alertId, firedAtMs: atMs, endsAtMs: lastAtMs ?? atMs, isOpen: true });
-    else if (event === "resolved") episodes.splice(-1, 1, { ...open, endsAtMs: atMs, isOpen: false });
+    if (open?.alertId !== alertId) episodes.push({ alertId, firedAtMs: atMs, endsAtMs: lastAtMs ?? atMs });
+    else if (event === "resolved") episodes.splice(-1, 1, { ...open, endsAtMs: atMs });
   }
   return episodes;
 }

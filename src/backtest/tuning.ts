@@ -63,57 +63,29 @@ export function describeCandidate({ baseline, count, thresholds }: Omit<TuningPo
   return `${baseline}${counted} of ${baselineDays} days, ×${warnMultiplier}, at least ${minSpikeCount}${window}`;
 }
 
-/** What a search proposes. */
-export interface Choice<Point extends TuningPoint = TuningPoint> {
-  readonly warn: Point;
-  /** Whether the advice finds as much within the same limit; null: it is not one of the candidates. */
-  readonly adviceAsGood: boolean | null;
-  /** Where `fail` should begin; null: no candidate is stricter and still finds most. */
-  readonly fail: Point | null;
-}
-
-// A stricter rule has to find most of the incidents of the other one.
-const leastShareAtFail = 0.75;
-const sameAtFail = ({ baseline, count, thresholds }: TuningPoint): string =>
-  [baseline, count, thresholds.windowHours, thresholds.baselineDays, thresholds.minSpikeCount].join(" ");
-// The levels are as far apart as the defaults: a fail just above the warning tells nothing more.
-const leastTimesWarn = 2;
-
-/** Returns the points that no other one beats in both recall and groundless alarms, from the quietest to the most watchful. */
-export function paretoFront<Point extends TuningPoint>(points: readonly Point[]): Point[] {
-  const front: Point[] = [];
-  for (const point of points.toSorted(byLoudness)) {
-    const best = front.at(-1);
-    if (best === undefined || recallOf(point) > recallOf(best)) front.push(point);
-  }
-  return front;
-}
-
 /**
- * Returns the one with the highest recall among those with at most so many groundless alarms a week and organization; of equal
- * ones the nearest to the advice, not the quietest: what a past without some kind of trouble praises as quiet is deaf to it when
- * it comes. When all are too loud, the quietest. `fail` is the quietest candidate with the same windows and count, at least twice
- * the multiplier, that still finds three quarters of that.
+ * Sorts candidates by how they are chosen: of those with at most so many groundless alarms a week and organization the one that
+ * finds most; of equal ones the nearest to the advice, not the quietest: what a past without some kind of trouble praises as quiet
+ * is deaf to it when it comes. Behind them those that are too loud, the quietest first.
  */
-export function chooseCandidate<Point extends TuningPoint>(
-  points: readonly Point[],
-  mostAWeek: number,
-): Choice<Point> | null {
-  const allowed = points.filter(({ score }) => score.groundlessAWeek <= mostAWeek);
-  const [warn] = allowed.length === 0 ? points.toSorted(byLoudness) : allowed.toSorted(byRecall);
-  if (warn === undefined) return null;
-  const advised = points.find(isAdvice);
-  const mostAsLoud = Math.max(mostAWeek, warn.score.groundlessAWeek);
-  const adviceAsGood =
-    advised === undefined ? null : recallOf(advised) >= recallOf(warn) && advised.score.groundlessAWeek <= mostAsLoud;
-  const stricter = points.filter(
-    (point) =>
-      sameAtFail(point) === sameAtFail(warn) &&
-      point.thresholds.warnMultiplier >= leastTimesWarn * warn.thresholds.warnMultiplier &&
-      recallOf(point) >= leastShareAtFail * recallOf(warn),
+export function rankCandidates(points: readonly TuningPoint[], mostAWeek: number): readonly TuningPoint[] {
+  const isLoud = ({ score }: TuningPoint): boolean => score.groundlessAWeek > mostAWeek;
+  return points.toSorted(
+    (left, right) =>
+      Number(isLoud(left)) - Number(isLoud(right)) ||
+      (isLoud(left) ? byLoudness(left, right) : 0) ||
+      recallOf(right) - recallOf(left) ||
+      byAdvice(left, right) ||
+      byLoudness(left, right),
   );
-  const [fail = null] = stricter.toSorted(byLoudness);
-  return { warn, fail, adviceAsGood };
+}
+
+/** Whether the advice finds as much as what was chosen, and is as quiet, or quiet enough; null: it is not one of the candidates. */
+export function isAdviceAsGood(points: readonly TuningPoint[], chosen: TuningPoint, mostAWeek: number): boolean | null {
+  const advised = points.find(isAdvice);
+  if (advised === undefined) return null;
+  const mostAsLoud = Math.max(mostAWeek, chosen.score.groundlessAWeek);
+  return recallOf(advised) >= recallOf(chosen) && advised.score.groundlessAWeek <= mostAsLoud;
 }
 
 /** Returns whether it is the advice, whatever the window is and whatever is counted. */
@@ -122,10 +94,6 @@ export function isAdvice({ baseline, thresholds }: TuningPoint): boolean {
 }
 
 const advisedSettings = ["baselineDays", "warnMultiplier", "minSpikeCount"] as const;
-
-function byRecall(left: TuningPoint, right: TuningPoint): number {
-  return recallOf(right) - recallOf(left) || byAdvice(left, right) || byLoudness(left, right);
-}
 
 /** Compares by the number of settings that differ from the advice, then by their distance from it, each as a ratio. */
 function byAdvice(left: TuningPoint, right: TuningPoint): number {

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { readEventFiles, readStoredRecord } from "../../src/cli/replay/event-records.ts";
-import { Replay, type ReplayedVerdict } from "../../src/backtest/replay.ts";
+import { Replay } from "../../src/backtest/replay.ts";
 import type { EventRecord } from "../../src/backtest/event-record.ts";
 import { evaluationDeps } from "../../src/daemon/local-source.ts";
 import { runCheck } from "../../src/monitor/run-check.ts";
@@ -58,7 +58,7 @@ function ruleOf(one: (typeof watched)[number]): SpikeRule {
 let world: AlertingWorld;
 let startMs: number;
 const changes = new Map<string, { atMs: number; event: string; severity: string; reason: string }[]>();
-const live = new Map<string, Pick<ReplayedVerdict, "atMs" | "severity" | "currentCount" | "expectedCount">[]>();
+const live = new Map<string, ReturnType<Replay["run"]>[]>();
 
 function eventsOf(record: EventRecord, one: (typeof watched)[number]): LivenessEvent[] {
   const dayStartMs = Date.parse(`${one.day}T00:00:00Z`);

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 
 import type { ReplayedIncident } from "../../backtest/incidents.ts";
-import { runReplay, type Replayed, type ReplayOutcome } from "../../backtest/run.ts";
+import { runReplay, type Replayed, type ReplayOutcome, type RunDeps } from "../../backtest/run.ts";
 import type { Score } from "../../backtest/score.ts";
 import { advice, describeCandidate } from "../../backtest/tuning.ts";
 import { csvLine } from "../../base/csv-line.ts";
@@ -16,10 +16,6 @@ import { renderTable } from "../table.ts";
 import { asJson } from "../values.ts";
 import { addReplayFlags, readPast, type ReadPast, type ReplayFlags } from "./past.ts";
 
-interface BacktestFlags extends ReplayFlags {
-  readonly csv?: boolean;
-}
-
 /** `flatline backtest [SLUG…]` */
 export const registerBacktest: RegisterCommand = (program: Command, context: CliContext): void => {
   addReplayFlags(
@@ -29,18 +25,21 @@ export const registerBacktest: RegisterCommand = (program: Command, context: Cli
     .option("--csv", "print what would have been told: at,incident,organization,event,severity,reason")
     .option("--json", "print {truth, events, leftOut, incidents, messages, score, advice, organizations}")
     .addHelpText("after", help)
-    .action((slugs: string[], flags: BacktestFlags) =>
-      replaying(context, async (onProgress) => {
-        const deps = { ...context, onProgress };
+    .action((slugs: string[], flags: ReplayFlags & { readonly csv?: boolean }) =>
+      replaying(context, async (deps) => {
         const past = await readPast(slugs, flags, null, deps);
-        const outcome = await runReplay(past, (one) => [one], past.stretch, deps);
+        const outcome = await runReplay(past, (one) => [one], deps);
         const [replayed] = outcome.candidates;
         if (replayed === undefined) throw nothingToReplay();
-        const advised = await runReplay(past, (one) => [{ ...one, ...advice }], past.stretch, deps);
-        return {
-          summary: summarize(past, outcome),
-          output: outputOf(past, outcome, replayed, advised.candidates[0] ?? null, flags, context),
-        };
+        const { candidates } = await runReplay(past, (one) => [{ ...one, ...advice }], deps);
+        const advised = candidates[0] ?? null;
+        const output =
+          flags.csv === true
+            ? csvOf(replayed)
+            : flags.json === true
+              ? asJson(dataOf(past, outcome, replayed, advised))
+              : textOf(replayed, advised, context);
+        return { past, outcome, output };
       }),
     );
 };
@@ -59,18 +58,20 @@ Examples:
   flatline backtest --events dump.csv --map host=asset --set slug=acme --truth labels labels.json
 `;
 
-/** Runs a replay with its progress on a terminal, then prints a summary on stderr and the output. */
+/** Runs a replay with its progress on a terminal, then says on stderr what was replayed, and prints the output. */
 export async function replaying(
   context: CliContext,
-  work: (onProgress: (text: string) => void) => Promise<{ readonly summary: string; readonly output: string }>,
+  work: (
+    deps: CliContext & RunDeps,
+  ) => Promise<{ readonly past: ReadPast; readonly outcome: ReplayOutcome; readonly output: string }>,
 ): Promise<void> {
   const progress = createProgressLine(context);
   const startedAtMs = context.clock.monotonicMs();
   try {
-    const { summary, output } = await work(progress.show);
+    const { past, outcome, output } = await work({ ...context, onProgress: progress.show });
     progress.clear();
     const tookMs = context.clock.monotonicMs() - startedAtMs;
-    context.stderr.write(`${summary}replayed in ${(tookMs / secondMs).toFixed(1)} s\n`);
+    context.stderr.write(`${summaryOf(past, outcome)}replayed in ${(tookMs / secondMs).toFixed(1)} s\n`);
     context.stdout.write(output);
   } finally {
     progress.clear();
@@ -85,9 +86,7 @@ export function nothingToReplay(): FlatlineError {
   );
 }
 
-/** Returns what was replayed, for stderr. */
-export function summarize(past: ReadPast, { candidates, leftOut }: ReplayOutcome): string {
-  const { events, deaths, judged, records } = past;
+function summaryOf({ events, deaths, judged, records }: ReadPast, { candidates, leftOut }: ReplayOutcome): string {
   const days = [...records.values()].flatMap(({ seenAtMs }) => [seenAtMs[0] ?? 0, seenAtMs.at(-1) ?? 0]);
   const [from, to] = [Math.min(...days), Math.max(...days)].map((atMs) => iso(atMs).slice(0, 10));
   const evaluations = candidates
@@ -100,49 +99,26 @@ export function summarize(past: ReadPast, { candidates, leftOut }: ReplayOutcome
     const sinceJudged = judged === null ? "" : " or none since the first judged alert";
     text += `left out, too few events for a baseline${sinceJudged} (--from TIME replays them without): ${leftOut.join(", ")}\n`;
   }
-  if (judged !== null) {
-    const { checker, real, expected, unjudged } = judged;
-    const others = unjudged === 0 ? "" : `; ${unjudged} not judged: an alert there counts as false`;
-    text += `judged alerts: ${checker} checker, ${real} real, ${expected} expected${others}\n`;
-  }
-  return text;
+  if (judged === null) return text;
+  const { checker, real, expected } = judged;
+  return `${text}judged alerts: ${checker} checker, ${real} real, ${expected} expected; an alert that is not judged counts as false\n`;
 }
 
-function outputOf(
-  past: ReadPast,
-  { leftOut }: ReplayOutcome,
-  replayed: Replayed,
-  advised: Replayed | null,
-  flags: BacktestFlags,
-  context: CliContext,
-): string {
-  if (flags.csv === true) return csvOf(replayed);
-  if (flags.json === true) {
-    const { truth, judged, events, deaths } = past;
-    return asJson({
-      truth,
-      ...(judged === null ? {} : { judged }),
-      events,
-      deaths,
-      leftOut,
-      ...describe(replayed),
-      advice: advised === null ? null : describe(advised),
-      organizations: replayed.organizations.map(({ watched, fromMs, toMs, evaluations }) => {
-        const { slug, baseline, count, thresholds } = watched;
-        return { slug, baseline, count, thresholds, from: iso(fromMs), to: iso(toMs), evaluations };
-      }),
-    });
-  }
-  return [
-    renderIncidents(replayed, context),
-    sentencesOf("", replayed),
-    advised === null
-      ? ""
-      : sentencesOf(
-          `With what \`init\` writes, the advice (${describeCandidate({ ...advice, count: "deaths" })}): `,
-          advised,
-        ),
-  ].join("");
+function dataOf(past: ReadPast, { leftOut }: ReplayOutcome, replayed: Replayed, advised: Replayed | null): object {
+  const { truth, judged, events, deaths } = past;
+  return {
+    truth,
+    ...(judged === null ? {} : { judged }),
+    events,
+    deaths,
+    leftOut,
+    ...describe(replayed),
+    advice: advised === null ? null : describe(advised),
+    organizations: replayed.organizations.map(({ watched, fromMs, toMs, evaluations }) => {
+      const { slug, baseline, count, thresholds } = watched;
+      return { slug, baseline, count, thresholds, from: iso(fromMs), to: iso(toMs), evaluations };
+    }),
+  };
 }
 
 function describe({ incidents, messages, messagesAWeek, score }: Replayed): object {
@@ -164,7 +140,7 @@ function describe({ incidents, messages, messagesAWeek, score }: Replayed): obje
 }
 
 /** A score as data. */
-export function describeScore({ medianDelayMs, missed, ...rest }: Score): object {
+export function describeScore({ medianDelayMs, missed, ...rest }: Score) {
   return {
     ...rest,
     delaySeconds: medianDelayMs === null ? null : medianDelayMs / secondMs,
@@ -184,8 +160,8 @@ function csvOf({ incidents }: Replayed): string {
 const mostIncidents = 15;
 const mostNames = 3;
 
-function renderIncidents({ incidents }: Replayed, context: CliContext): string {
-  if (incidents.length === 0) return "";
+function textOf(replayed: Replayed, advised: Replayed | null, context: CliContext): string {
+  const { incidents } = replayed;
   const columns = {
     INCIDENT: ({ number }: ReplayedIncident) => String(number),
     WORST: ({ severity }: ReplayedIncident) => severity,
@@ -195,12 +171,15 @@ function renderIncidents({ incidents }: Replayed, context: CliContext): string {
     ORGANIZATIONS: ({ slugs, isOneCause, family }: ReplayedIncident) =>
       `${namesOf(slugs)}${isOneCause ? ", from one cause" : ""}${family === "deaths" ? "" : ", nothing known"}`,
   };
-  const more =
-    incidents.length > mostIncidents
-      ? `and ${formatCount(incidents.length - mostIncidents)} before them; --json has all\n`
-      : "";
-  const table = renderTable(incidents.slice(-mostIncidents), columns, { right: ["INCIDENT", "FOR"], context });
-  return `${table}${more}\n`;
+  const before = incidents.length - mostIncidents;
+  const advisedWords = `With what \`init\` writes, the advice (${describeCandidate({ ...advice, count: "deaths" })}): `;
+  return [
+    renderTable(incidents.slice(-mostIncidents), columns, { right: ["INCIDENT", "FOR"], empty: "", context }),
+    before > 0 ? `and ${formatCount(before)} before them; --json has all\n` : "",
+    incidents.length > 0 ? "\n" : "",
+    sentencesOf("", replayed),
+    advised === null ? "" : sentencesOf(advisedWords, advised),
+  ].join("");
 }
 
 function namesOf(slugs: ReplayedIncident["slugs"]): string {

@@ -6,7 +6,7 @@ import type { EventLayout } from "../../store/events/layout.ts";
 import { inputOfFile, readAll, type EventFile, type EventInput } from "../../store/events/read.ts";
 import type { LivenessEvent } from "../../store/events/rules.ts";
 
-export interface ReadRecordsOptions {
+interface ReadRecordsOptions {
   readonly signal: AbortSignal;
   /** Called from time to time with the number of events read. */
   readonly onProgress: (rows: number) => void;

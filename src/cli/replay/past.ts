@@ -3,7 +3,7 @@ import { parse } from "yaml";
 
 import type { EventRecord } from "../../backtest/event-record.ts";
 import type { Watched } from "../../backtest/replay.ts";
-import type { Past, RunDeps, Stretch } from "../../backtest/run.ts";
+import type { RunDeps } from "../../backtest/run.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { scheduleOf } from "../../checks/target.ts";
 import type { Config, OrganizationConfig } from "../../config/config.ts";
@@ -19,7 +19,7 @@ import { addEventFlags, eventFilesOf, layoutOf, type EventFlags } from "../event
 import { joinDiscovered, withStore } from "../read-store.ts";
 import { collect, parseDurationMs, parseInstant } from "../values.ts";
 import { readEventFiles, readStoredRecord } from "./event-records.ts";
-import { readTruth, truthOf, type JudgedCounts, type TruthKind } from "./truth.ts";
+import { readTruth, truthOf, type TruthKind } from "./truth.ts";
 
 /** Flags that `backtest` and `tune` share: what is replayed, and against what it is held. */
 export interface ReplayFlags extends EventFlags {
@@ -61,27 +61,16 @@ export function addReplayFlags(command: Command, usualTruth: string): Command {
 }
 
 /** What was read for a replay. */
-export interface ReadPast extends Past {
-  readonly events: number;
-  readonly deaths: number;
-  readonly truth: TruthKind | null;
-  /** null: the truth is not from judgements. */
-  readonly judged: JudgedCounts | null;
-  readonly stretch: Stretch;
-  /** Paths that `--setting` names. */
-  readonly fixed: readonly string[];
-  /** Whether only some organizations were asked for. */
-  readonly isOfSome: boolean;
-}
+export type ReadPast = Awaited<ReturnType<typeof readPast>>;
 
 /** Reads configuration, events and truth. @throws usage, invalid_config, invalid_data, no_input, store_* */
 export async function readPast(
   given: readonly string[],
   flags: ReplayFlags,
-  usualTruth: TruthKind | null,
+  usualTruth: TruthKind,
   context: CliContext & Pick<RunDeps, "onProgress">,
-): Promise<ReadPast> {
-  const { truth, rest } = truthOf(flags.truth, usualTruth);
+) {
+  const { rest, ...truth } = truthOf(flags.truth, usualTruth);
   const slugs = [...given, ...rest];
   const isAsked = (slug: string): boolean => slugs.length === 0 || slugs.includes(slug);
   const settings = flags.setting.map(readSetting);
@@ -113,19 +102,20 @@ export async function readPast(
     );
   const organizations = found.map((one) => watchedOf(settled(one, settings)));
   const { incident, fleet } = config?.alerting ?? rootShape.alerting.unwrap().parse({});
-  const known = truth === null ? null : await readTruth(truth, asked, config, context);
   return {
     organizations,
     records,
-    truths: known?.truths ?? null,
-    sinceMs: known?.sinceMs ?? null,
-    judged: known?.judged ?? null,
-    truth: truth?.kind ?? null,
+    ...(await readTruth(truth, asked, config, context)),
+    truth: truth.kind,
     events: asked.reduce((sum, { seenAtMs }) => sum + seenAtMs.length, 0),
     deaths: asked.reduce((sum, { deathsBefore }) => sum + (deathsBefore.at(-1) ?? 0), 0),
     incidents: { withinMs: incident.withinMs, minOrganizations: fleet?.minOrganizations ?? null },
-    stretch: { fromMs: flags.from ?? null, toMs: flags.to ?? null, stepMs: flags.step ?? null },
+    fromMs: flags.from ?? null,
+    toMs: flags.to ?? null,
+    stepMs: flags.step ?? null,
+    /** Paths that `--setting` names. */
     fixed: settings.map(({ path }) => path.join(".")),
+    /** Whether only some organizations were asked for. */
     isOfSome: slugs.length > 0,
   };
 }
@@ -156,13 +146,8 @@ function resolved(organization: OrganizationResolution["organization"]): Organiz
   return resolveOrganization({ organization, discoveredBy: null, defaults: {}, hidden: [], receiverNames: [] });
 }
 
-interface Setting {
-  readonly path: readonly string[];
-  readonly value: unknown;
-}
-
 /** Reads `thresholds.failMultiplier=6`, the value as YAML. @throws usage */
-function readSetting(text: string): Setting {
+function readSetting(text: string) {
   const [, path = "", value = ""] = /^([A-Za-z.]+)=(.*)$/s.exec(text) ?? [];
   if (path === "")
     throw new FlatlineError("usage", `--setting is PATH=VALUE, such as thresholds.failMultiplier=6, not '${text}'`);
@@ -174,7 +159,10 @@ function readSetting(text: string): Setting {
 }
 
 /** Returns an organization with other settings. @throws usage where one of them is none */
-function settled(organization: OrganizationConfig, settings: readonly Setting[]): OrganizationConfig {
+function settled(
+  organization: OrganizationConfig,
+  settings: readonly ReturnType<typeof readSetting>[],
+): OrganizationConfig {
   if (settings.length === 0) return organization;
   // As the file would say it: what is not set is left out, and keys and receivers are of no concern here.
   const written: Record<string, unknown> = {
