@@ -1,3 +1,5 @@
+import type { SpikeThresholds } from "../spike/thresholds.ts";
+
 /** The fields of an organization in a discovery source's list (CONTRACT 14), and no others. */
 export interface ListedOrganization {
   readonly slug: string;
@@ -6,30 +8,7 @@ export interface ListedOrganization {
   /** A cron pattern. */
   readonly schedule?: string;
   /** The thresholds of the spike check that the list sets. */
-  readonly thresholds?: ListedThresholds;
-}
-
-export type ListedThresholds = Partial<
-  Readonly<Record<"windowHours" | "baselineDays" | "warnMultiplier" | "failMultiplier" | "minSpikeCount", number>>
->;
-
-/** What an applied list changes. */
-export interface ListChange {
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-  /** How many the source lists now. */
-  readonly organizations: number;
-}
-
-/** Compares the slugs of two lists. */
-export function compareLists(before: readonly ListedOrganization[], after: readonly ListedOrganization[]): ListChange {
-  const known = new Set(before.map(({ slug }) => slug));
-  const present = new Set(after.map(({ slug }) => slug));
-  return {
-    added: [...present].filter((slug) => !known.has(slug)),
-    removed: [...known].filter((slug) => !present.has(slug)),
-    organizations: present.size,
-  };
+  readonly thresholds?: Partial<SpikeThresholds>;
 }
 
 /** How a source of organizations stands (CONTRACT 14). */

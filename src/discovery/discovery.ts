@@ -4,7 +4,7 @@ import type { Logger } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";
 import type { Config, DiscoverConfig } from "../config/config.ts";
 import { actor } from "../contract/actor.ts";
-import { compareLists, type DiscoverySource, type ListedOrganization } from "../contract/listed-organization.ts";
+import type { DiscoverySource, ListedOrganization } from "../contract/listed-organization.ts";
 import type { Store } from "../store/store.ts";
 import { readSource, withDiscovered, type SourceDeps, type SourceList } from "./source.ts";
 
@@ -199,4 +199,12 @@ function heldOf({ list, last }: Pick<State, "list" | "last">): DiscoverySource["
   const isShrunk = removed.length >= fewestRemoved && 2 * removed.length > list.length;
   if (organizations > 0 && !isShrunk) return null;
   return { reason: organizations === 0 ? "empty" : "shrunk", added: added.length, removed: removed.length };
+}
+
+/** Compares the slugs of two lists; `organizations` is how many there are now. */
+function compareLists(before: readonly ListedOrganization[], after: readonly ListedOrganization[]) {
+  const known = new Set(before.map(({ slug }) => slug));
+  const present = new Set(after.map(({ slug }) => slug));
+  const [added, removed] = [present.difference(known), known.difference(present)];
+  return { added: [...added], removed: [...removed], organizations: present.size };
 }
