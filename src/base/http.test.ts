@@ -6,10 +6,16 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { oddText } from "../../test/support/odd-input.ts";
-import { createBodyGate, type BodyGate } from "./body-gate.ts";
 import { createHttpDispatcher, type HttpDispatcher } from "./http-dispatcher.ts";
-import { HttpFailure, parseRetryAfter, sendRequest, type HttpRequest, type HttpResponse } from "./http.ts";
-import { createSystemClock } from "./time.ts";
+import {
+  createBodyGate,
+  HttpFailure,
+  parseRetryAfter,
+  sendRequest,
+  type HttpRequest,
+  type HttpResponse,
+} from "./http.ts";
+import { createSystemClock, eventLoopTurn } from "./time.ts";
 
 const clock = createSystemClock();
 let dispatcher: HttpDispatcher;
@@ -133,25 +139,29 @@ describe("sendRequest", () => {
       if (incoming.url === "/hangs") outgoing.write("x".repeat(100_000));
       else outgoing.end("ä".repeat(500_000));
     });
+    const said: string[] = [];
+    const gate = createBodyGate(
+      10_000,
+      () => said.push("busy"),
+      () => said.push("empty"),
+    );
     let inside = 0;
-    let most = 0;
-    const gate = createBodyGate({
-      freeBytes: 10_000,
-      places: 1,
-      onEnter: () => (most = Math.max(most, ++inside)),
-      onEmpty: () => (inside = 0),
-    });
-    const leaving: BodyGate = {
+    const watched = {
       freeBytes: gate.freeBytes,
-      enter: (begin) => {
-        const leave = gate.enter(begin);
+      enter: (begin: () => void): (() => void) => {
+        let hasBegun = false;
+        const leave = gate.enter(() => {
+          hasBegun = true;
+          said.push(`${++inside} inside`);
+          begin();
+        });
         return () => {
-          inside--;
+          if (hasBegun) inside--;
           leave();
         };
       },
     };
-    const more = { gate: leaving, maxBodyBytes: 4_000_000 };
+    const more = { gate: watched, maxBodyBytes: 4_000_000 };
 
     const hung = failureOf(sendRequest(dispatcher, request(`${url}/hangs`, { ...more, signal: clock.timeout(300) })));
     const whole = Array.from({ length: 4 }, () => sendRequest(dispatcher, request(url, more)));
@@ -160,7 +170,9 @@ describe("sendRequest", () => {
     expect((await hung).kind).toBe("timeout");
     expect((await stopped).kind).toBe("timeout");
     for (const { body } of await Promise.all(whole)) expect(body).toBe("ä".repeat(500_000));
-    expect(most).toBeLessThanOrEqual(1);
+    await eventLoopTurn();
+    expect(said.at(-1)).toBe("empty");
+    expect([said[0], new Set(said)]).toEqual(["busy", new Set(["busy", "1 inside", "empty"])]);
   });
 
   it("tells the caller's stop from a deadline", async () => {

@@ -1,9 +1,8 @@
-import { getSystemErrorName } from "node:util";
-import { brotliDecompress, gunzip, inflate, type ZlibOptions } from "node:zlib";
+import { getSystemErrorName, promisify } from "node:util";
+import { brotliDecompress, gunzip, inflate } from "node:zlib";
 
 import type { Dispatcher } from "undici";
 
-import type { BodyGate } from "./body-gate.ts";
 import { excerpt } from "./cut-text.ts";
 import { FlatlineError } from "./errors.ts";
 import { eventLoopTurn, isTimedOut } from "./time.ts";
@@ -96,39 +95,23 @@ export function sendRequest(dispatcher: HttpDispatcher, request: HttpRequest): P
       else settle(() => reject(failure));
       controller?.abort(failure);
     }
-    function answer(isTruncated: boolean): void {
+    function answer(isCut: boolean): void {
       if (isSettled) return;
+      if (head === null) return fail(new HttpFailure("network", "a response without a status line", true));
       const answered = head;
-      if (answered === null) return fail(new HttpFailure("network", "a response without a status line", true));
-      const encoding = answered.headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
-      if (encoding !== "identity" && encoding !== "" && chunks.length > 0)
-        return answerUnpacked(answered, encoding, isTruncated);
-      const body = textOf(chunks);
-      chunks.length = 0;
-      settle(() => resolve({ ...answered, body, isTruncated }));
-    }
-    /** Some servers pack although identity was asked for. What is unpacked has the limit of what is read. */
-    function answerUnpacked(
-      answered: Pick<HttpResponse, "status" | "headers">,
-      encoding: string,
-      isCut: boolean,
-    ): void {
-      const packed = Buffer.concat(chunks);
-      chunks.length = 0;
-      const resolveCut = (): void => settle(() => resolve({ ...answered, body: "", isTruncated: true }));
-      if (isCut) return resolveCut();
-      const refuse = (message: string, cause?: unknown): void => {
-        if (request.isBodyOptional === true) return resolveCut();
-        settle(() => reject(new HttpFailure("network", message, true, cause)));
-      };
-      const unpack = unpackers[encoding];
-      if (unpack === undefined)
-        return refuse(`its answer is compressed as ${excerpt(encoding)}, which was not asked for and cannot be read`);
-      unpack(packed, { maxOutputLength: maxBodyBytes }, (error, bytes) => {
-        if (error === null) settle(() => resolve({ ...answered, body: utf8.decode(bytes), isTruncated: false }));
-        else if (systemCodeOf(error) === "ERR_BUFFER_TOO_LARGE") resolveCut();
-        else refuse(`its answer is not ${encoding}, as its content-encoding says`, error);
-      });
+      const bytes = chunks.splice(0);
+      const finish = (body: string, isTruncated: boolean): void =>
+        settle(() => resolve({ ...answered, body, isTruncated }));
+      const encoding = answered.headers["content-encoding"]?.trim().toLowerCase() ?? "";
+      if (bytes.length === 0 || encoding === "" || encoding === "identity") return finish(textOf(bytes), isCut);
+      if (isCut) return finish("", true);
+      unpack(Buffer.concat(bytes), encoding, maxBodyBytes).then(
+        (body) => finish(body ?? "", body === null),
+        (error: unknown) => {
+          if (request.isBodyOptional === true) finish("", true);
+          else settle(() => reject(error));
+        },
+      );
     }
 
     function waitForTurn(active: Dispatcher.DispatchController): void {
@@ -187,14 +170,58 @@ export function sendRequest(dispatcher: HttpDispatcher, request: HttpRequest): P
   });
 }
 
-type Unpack = (bytes: Buffer, options: ZlibOptions, callback: (error: Error | null, bytes: Buffer) => void) => void;
+type Unpack = (bytes: Buffer, options: { readonly maxOutputLength: number }) => Promise<Buffer>;
 const unpackers: Readonly<Record<string, Unpack | undefined>> = {
-  gzip: gunzip,
-  "x-gzip": gunzip,
-  deflate: inflate,
-  br: (bytes, { maxOutputLength }, callback) =>
-    brotliDecompress(bytes, maxOutputLength === undefined ? {} : { maxOutputLength }, callback),
+  gzip: promisify(gunzip),
+  "x-gzip": promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
 };
+
+/** Some servers pack although identity was asked for. Returns null for what is longer than the limit of what is read. */
+async function unpack(packed: Buffer, encoding: string, maxOutputLength: number): Promise<string | null> {
+  const refuse = (message: string, cause?: unknown): never => {
+    throw new HttpFailure("network", message, true, cause);
+  };
+  const known = unpackers[encoding];
+  if (known === undefined)
+    return refuse(`its answer is compressed as ${excerpt(encoding)}, which was not asked for and cannot be read`);
+  try {
+    return utf8.decode(await known(packed, { maxOutputLength }));
+  } catch (error) {
+    if (error instanceof Error && systemCodeOf(error) === "ERR_BUFFER_TOO_LARGE") return null;
+    return refuse(`its answer is not ${encoding}, as its content-encoding says`, error);
+  }
+}
+
+/** Lets large bodies be read one after the other, so that memory does not grow with the number of requests. */
+export interface BodyGate {
+  /** Bodies of more bytes wait for their turn. */
+  readonly freeBytes: number;
+  /** Calls `begin` when it is its turn, at once where nobody waits. Returns what ends the turn, or the wait for it. */
+  enter(begin: () => void): () => void;
+}
+
+/** Creates a gate that nobody waits at; `onBusy` is called when a large body begins after none, `onEmpty` after the last one. */
+export function createBodyGate(freeBytes: number, onBusy: () => void, onEmpty: () => void): BodyGate {
+  /** The first one is being read. */
+  const queue: (() => void)[] = [];
+  return {
+    freeBytes,
+    enter: (begin) => {
+      if (queue.push(begin) === 1) {
+        onBusy();
+        begin();
+      }
+      return () => {
+        const place = queue.indexOf(begin);
+        queue.splice(place, 1);
+        if (queue.length === 0) onEmpty();
+        else if (place === 0) queue[0]?.();
+      };
+    },
+  };
+}
 
 const httpDate =
   /^(?:\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT|\w{6,9}, \d{2}-\w{3}-\d{2} \d{2}:\d{2}:\d{2} GMT|\w{3} \w{3} [ \d]\d \d{2}:\d{2}:\d{2} \d{4})$/;

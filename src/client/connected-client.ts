@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 
-import type { BodyGate } from "../base/body-gate.ts";
 import { FlatlineError } from "../base/errors.ts";
+import type { BodyGate } from "../base/http.ts";
 import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import { Secret } from "../base/secret.ts";
 import { createSystemClock } from "../base/time.ts";

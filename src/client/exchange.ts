@@ -1,7 +1,6 @@
 import { abortError, FlatlineError, type ErrorCode } from "../base/errors.ts";
-import type { BodyGate } from "../base/body-gate.ts";
 import type { HttpDispatcher } from "../base/http-dispatcher.ts";
-import { HttpFailure, sendRequest, type HttpResponse } from "../base/http.ts";
+import { HttpFailure, sendRequest, type BodyGate, type HttpResponse } from "../base/http.ts";
 import type { Secret } from "../base/secret.ts";
 import type { Clock } from "../base/time.ts";
 import type { Operation, OperationName } from "../contract/operations.ts";

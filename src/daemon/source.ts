@@ -1,5 +1,5 @@
 import { FlatlineError } from "../base/errors.ts";
-import { createBodyGate } from "../base/body-gate.ts";
+import { createBodyGate } from "../base/http.ts";
 import { holdHeap, releaseHeap } from "../base/heap-growth.ts";
 import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import type { Logger } from "../base/logger.ts";
@@ -17,7 +17,6 @@ import type { TableCountsBook } from "./table-counts.ts";
 
 // An answer has some kilobytes. Larger ones are read one by one: sixteen of 4 MiB at once are most of a daemon's memory.
 const largeAnswerBytes = 128 * 1_024;
-const largeAnswersAtOnce = 1;
 
 export interface RemoteSourceDeps {
   readonly clock: Clock;
@@ -121,11 +120,6 @@ export function createRemoteSource(
     retries: source.retries,
     userAgent: `flatline/${deps.version}`,
     observedKeys: Object.values(source.observedKeys),
-    gate: createBodyGate({
-      freeBytes: largeAnswerBytes,
-      places: largeAnswersAtOnce,
-      onEnter: holdHeap,
-      onEmpty: releaseHeap,
-    }),
+    gate: createBodyGate(largeAnswerBytes, holdHeap, releaseHeap),
   });
 }
