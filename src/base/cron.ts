@@ -1,6 +1,6 @@
 import { Cron } from "croner";
 
-import { FlatlineError } from "./errors.ts";
+import { FlatlineError, messageOf } from "./errors.ts";
 import { memoized } from "./memo.ts";
 import { dayMs } from "./time.ts";
 import { timezoneOf, type Timezone } from "./timezone.ts";
@@ -98,25 +98,26 @@ function nextFixed(pattern: Pattern, zone: Timezone, afterMs: number): number | 
  * `0 * * * *` has 23 matches on 2026-03-29 and 25 on 2026-10-25.
  */
 function nextWild(pattern: Pattern, zone: Timezone, afterMs: number): number | null {
-  let fromMs = afterMs;
+  let fromMs = afterMs + 1;
   for (;;) {
     const offsetMs = zone.offsetMs(fromMs);
-    const nextLocalMs = pattern.next(fromMs + offsetMs);
+    const nextLocalMs = pattern.next(fromMs - 1 + offsetMs);
     if (nextLocalMs === null) return null;
     const nextMs = nextLocalMs - offsetMs;
-    const untilMs = fromMs + dayMs;
-    const changedAtMs = zone.changeAtMs(fromMs, Math.min(nextMs, untilMs));
-    if (changedAtMs === null) {
-      if (nextMs <= untilMs) return nextMs;
-      // No local time in between matches, so no instant does until a day before the next match; a day covers any offset.
-      fromMs = Math.max(untilMs, nextMs - 2 * dayMs);
-      continue;
-    }
-    const changedOffsetMs = zone.offsetMs(changedAtMs);
-    const afterChangeMs = pattern.next(changedAtMs - 1 + changedOffsetMs);
-    if (afterChangeMs !== null && afterChangeMs - changedOffsetMs <= untilMs) return afterChangeMs - changedOffsetMs;
-    fromMs = untilMs;
+    const changedAtMs = firstChange(zone, fromMs, nextMs);
+    if (changedAtMs === null) return nextMs;
+    // No local time before the change matches.
+    fromMs = changedAtMs;
   }
+}
+
+/** Returns the first change of offset in (fromMs, toMs]; null when there is none. */
+function firstChange(zone: Timezone, fromMs: number, toMs: number): number | null {
+  for (let atMs = fromMs; atMs < toMs; atMs += dayMs) {
+    const changedAtMs = zone.changeAtMs(atMs, Math.min(atMs + dayMs, toMs));
+    if (changedAtMs !== null) return changedAtMs;
+  }
+  return null;
 }
 
 function createPattern(text: string): Pattern {
@@ -129,7 +130,8 @@ function createPattern(text: string): Pattern {
   try {
     cron = new Cron(expanded, { utcOffset: 0, paused: true, mode: "5-or-6-parts", domAndDow });
   } catch (error) {
-    throw new FlatlineError("invalid_config", `"${text}" is not a cron pattern`, { cause: error });
+    const reason = messageOf(error).replace(/^CronPattern: /, "");
+    throw new FlatlineError("invalid_config", `"${text}" is not a cron pattern: ${reason}`, { cause: error });
   }
   return {
     next: (localMs) => cron.nextRun(new Date(localMs))?.getTime() ?? null,

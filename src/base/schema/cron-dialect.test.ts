@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { checkCronPattern, isTimezone } from "./cron-dialect.ts";
+import { checkCronPattern } from "./cron-dialect.ts";
+import { timezone } from "./values.ts";
 
 describe("checkCronPattern", () => {
   it.each([
@@ -35,22 +36,26 @@ describe("checkCronPattern", () => {
     ["a random minute", "0~30 * * * *", 'minute "0~30": may hold numbers'],
     ["a minute of 60", "60 * * * *", 'minute "60": "60" is not in 0-59'],
     ["a name in the wrong field", "0 0 MON * *", 'day of month "MON": "MON" is not in 1-31'],
-    ["a range backwards", "0 17-9 * * *", 'hour "17-9": a range goes from the smaller to the larger'],
-    ["a step of 0", "*/0 * * * *", 'minute "*/0": a step is from 1 to 60'],
-    ["a step after a number", "5/10 * * * *", 'minute "5/10": a step needs * or a range before it'],
-    ["an empty item", "1,,2 * * * *", 'minute "1,,2": an item of the list is empty'],
+    ["a range backwards", "0 17-9 * * *", '"0 17-9 * * *" is not a cron pattern: From value is larger than to value'],
+    ["a step of 0", "*/0 * * * *", '"*/0 * * * *" is not a cron pattern: Syntax error, illegal stepping: 0'],
+    [
+      "a step after a number",
+      "5/10 * * * *",
+      '"5/10 * * * *" is not a cron pattern: Syntax error, stepping with numeric prefix',
+    ],
+    ["an empty item", "1,,2 * * * *", "no item of a list is empty"],
     ["February 31", "0 0 31 2 *", 'the schedule "0 0 31 2 *" never comes'],
   ])("refuses %s", (_rule, pattern, message) => {
     expect(checkCronPattern(pattern)).toContain(message);
   });
 });
 
-describe("isTimezone", () => {
-  it.each(["UTC", "Europe/Berlin", "America/New_York", "Etc/UTC", "US/Eastern"])("knows %s", (timezone) => {
-    expect(isTimezone(timezone)).toBe(true);
+describe("timezone", () => {
+  it.each(["UTC", "Europe/Berlin", "America/New_York", "Etc/UTC", "US/Eastern"])("knows %s", (name) => {
+    expect(timezone().safeParse(name).success).toBe(true);
   });
 
-  it.each(["Europe/Berln", "", "+01:00", "Mars/Olympus", " UTC"])("does not know %j", (timezone) => {
-    expect(isTimezone(timezone)).toBe(false);
+  it.each(["Europe/Berln", "", "+01:00", "Mars/Olympus", " UTC"])("does not know %j", (name) => {
+    expect(timezone().safeParse(name).success).toBe(false);
   });
 });

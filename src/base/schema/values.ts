@@ -4,10 +4,11 @@ import { z } from "zod";
 
 import { hasAtMost } from "../cut-text.ts";
 import { readInstant } from "../instant.ts";
-import { checkCronPattern, isTimezone, timezoneNames } from "./cron-dialect.ts";
+import { checkCronPattern } from "./cron-dialect.ts";
 import { durationPattern, formatDuration, parseDuration } from "../durations.ts";
 import { suggest } from "../suggestions.ts";
 import { minuteMs, secondMs } from "../time.ts";
+import { timezoneOf } from "../timezone.ts";
 
 /** The longest time that a source or a receiver may be waited for. */
 export const longestTimeoutMs = 10 * minuteMs;
@@ -92,10 +93,21 @@ export function cronPattern() {
   return checkedText(checkCronPattern);
 }
 
+/** Returns a name of the time zone database that this Node knows. */
 export function timezone() {
-  return checkedText((text) =>
-    isTimezone(text) ? null : `${JSON.stringify(text)} is not a known timezone${suggest(text, timezoneNames())}`,
-  );
+  return checkedText((text) => {
+    try {
+      // Intl takes "+01:00" too, which is an offset and no zone.
+      if (/^[A-Za-z]/.test(text)) {
+        timezoneOf(text);
+        return null;
+      }
+    } catch {
+      // The names are listed for a wrong one only.
+    }
+    const known = ["UTC", ...Intl.supportedValuesOf("timeZone")];
+    return `${JSON.stringify(text)} is not a known timezone${suggest(text, known)}`;
+  });
 }
 
 const controlCharacter = /\p{Cc}/u;
