@@ -34,13 +34,13 @@ export interface HttpRequest {
   readonly url: string | URL;
   /** Sent as UTF-8. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array;
+  readonly body?: string | Uint8Array | undefined;
   /** Deadline (Clock.timeout) and cancellation; applies until the last byte of the body. */
   readonly signal: AbortSignal;
   /** Maximum number of bytes read from the body: the connection is closed at the first byte after it. */
   readonly maxBodyBytes: number;
   /** Limits how many large bodies are read at the same time [no limit]. */
-  readonly gate?: BodyGate;
+  readonly gate?: BodyGate | undefined;
   /** True if the status is sufficient: a body that breaks off or does not end in time is then accepted as it is. */
   readonly isBodyOptional?: boolean;
 }

@@ -1,11 +1,8 @@
-import { readFileSync } from "node:fs";
 import { z } from "zod";
 
 import { FlatlineError } from "../base/errors.ts";
 import type { BodyGate } from "../base/http.ts";
 import type { HttpDispatcher } from "../base/http-dispatcher.ts";
-import { Secret } from "../base/secret.ts";
-import { createSystemClock } from "../base/time.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import { healthcheckResultSchema } from "../contract/healthcheck-schemas.ts";
 import { readWith, type SchemaProblem } from "../contract/issues.ts";
@@ -18,8 +15,7 @@ import type { OwnFilterName, ReportsPage, ReportsQuery } from "../contract/repor
 import type { ReviewOutcome, ReviewRequest } from "../contract/review.ts";
 import { reviewOutcomeSchema } from "../contract/review-body.ts";
 import type { Client, ClientOptions } from "./client.ts";
-import { Exchange, invalid, outcomeUnknown, type ExchangeRequest } from "./exchange.ts";
-import { PauseRegistry } from "./pauses.ts";
+import { createExchange, invalid, outcomeUnknown, type ExchangeRequest } from "./exchange.ts";
 import { applyOwnFilters } from "./report-filters.ts";
 import { quoteUpstream } from "./upstream-text.ts";
 import { reportSchema } from "../contract/report-schemas.ts";
@@ -36,22 +32,8 @@ export interface ConnectedClientOptions extends Omit<ClientOptions, "env"> {
 
 /** Creates a client that uses its owner's connections. @throws as `createClient` */
 export function createConnectedClient(options: ConnectedClientOptions): ConnectedClient {
-  const apiKey = usableKey(options.apiKey);
-  const baseUrl = parseBaseUrl(options.baseUrl);
-  const clock = options.clock ?? createSystemClock();
-  const exchange = new Exchange({
-    baseUrl,
-    apiKey,
-    timeoutMs: options.timeoutMs ?? 30_000,
-    retries: options.retries ?? 2,
-    userAgent: options.userAgent ?? `flatline/${ownVersion()}`,
-    dispatcher: options.dispatcher,
-    clock,
-    random: options.random ?? Math.random,
-    pauses: options.pauses ?? new PauseRegistry({ clock }),
-    gate: options.gate,
-    onRequest: options.onRequest ?? ((): void => undefined),
-  });
+  const exchange = createExchange(options);
+  const { apiKey } = exchange;
   const reportedFilters = new Set<OwnFilterName>();
 
   async function deadAssetSpike(request: SpikeRequest, callOptions: CallOptions = {}): Promise<HealthcheckResult> {
@@ -120,29 +102,6 @@ export function createConnectedClient(options: ConnectedClientOptions): Connecte
     reviewProposal,
     allReports: (query = {}, callOptions = {}) => walkReports({ listReports }, query, callOptions),
   };
-}
-
-function parseBaseUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  const isUsable = url !== null && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "";
-  if (!isUsable)
-    throw new FlatlineError("invalid_config", "the base URL is not an http(s) URL without query and fragment");
-  return url;
-}
-
-/**
- * Rejects a key that no header can hold: every request would fail, with the key in the library's message. Plain JavaScript
- * may also pass an environment variable that is not set.
- */
-function usableKey(given: string | Secret | undefined): Secret {
-  const apiKey = given === undefined || typeof given === "string" ? new Secret(given ?? "") : given;
-  if (/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(apiKey.reveal())) return apiKey;
-  throw new FlatlineError("invalid_config", "the API key is empty or has characters that are not allowed in a header");
-}
-
-function ownVersion(): string {
-  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { readonly version: string }).version;
 }
 
 /**

@@ -1,29 +1,15 @@
+import { readFileSync } from "node:fs";
+
 import { abortError, FlatlineError, type ErrorCode } from "../base/errors.ts";
-import type { HttpDispatcher } from "../base/http-dispatcher.ts";
-import { HttpFailure, sendRequest, type BodyGate, type HttpResponse } from "../base/http.ts";
-import type { Secret } from "../base/secret.ts";
-import type { Clock } from "../base/time.ts";
+import { HttpFailure, sendRequest, type HttpResponse } from "../base/http.ts";
+import { Secret } from "../base/secret.ts";
+import { createSystemClock } from "../base/time.ts";
 import type { Operation, OperationName } from "../contract/operations.ts";
 import type { CallOptions } from "../contract/platform-api.ts";
-import type { RequestEvent } from "./client.ts";
-import { accountOf, type PauseRegistry } from "./pauses.ts";
+import type { ConnectedClientOptions } from "./connected-client.ts";
+import { accountOf, PauseRegistry } from "./pauses.ts";
 import { refusal } from "./refusals.ts";
 import { parseJson } from "./upstream-text.ts";
-
-export interface ExchangeOptions {
-  readonly baseUrl: URL;
-  readonly apiKey: Secret;
-  readonly timeoutMs: number;
-  readonly retries: number;
-  readonly userAgent: string;
-  readonly dispatcher: HttpDispatcher;
-  readonly clock: Clock;
-  /** 0 ≤ x < 1 */
-  readonly random: () => number;
-  readonly pauses: PauseRegistry;
-  readonly onRequest: (event: RequestEvent) => void;
-  readonly gate: BodyGate | undefined;
-}
 
 export interface ExchangeRequest {
   readonly operation: Operation & { readonly name: OperationName };
@@ -39,139 +25,67 @@ const firstBackoffMs = 500;
 const longestBackoffMs = 8_000;
 
 /**
- * Sends requests with one key to one origin, retries them where that is safe, waits where a Retry-After says so, and maps
- * failures to `api_*` errors (CONTRACT 9, the client).
+ * Creates what sends requests with one key to one origin, retries them where that is safe, waits where a Retry-After says so, and maps
+ * failures to `api_*` errors (CONTRACT 9, the client). @throws invalid_config for a base URL or key that cannot be used
  */
-export class Exchange {
-  readonly #options: ExchangeOptions;
-  readonly #account: string;
-  readonly #headers: Readonly<Record<string, string>>;
-  readonly #bodyHeaders: Readonly<Record<string, string>>;
-  /** URLs of paths without variable parts, which are requested repeatedly. */
-  readonly #urls = new Map<string, URL>();
-
-  constructor(options: ExchangeOptions) {
-    const { baseUrl, apiKey, userAgent } = options;
-    this.#options = options;
-    this.#account = accountOf(baseUrl.origin, apiKey);
-    this.#headers = { accept: "application/json", "user-agent": userAgent, "x-api-key": apiKey.reveal() };
-    this.#bodyHeaders = { ...this.#headers, "content-type": "application/json" };
-  }
-
-  /** Sends a request that may be repeated and returns the JSON of the 200. @throws FlatlineError api_* */
-  async repeatable(request: ExchangeRequest, { signal }: CallOptions): Promise<unknown> {
-    const { retries, clock, pauses, timeoutMs } = this.#options;
-    for (let attempt = 0; ; attempt++) {
-      await this.#awaitPause(signal);
-      try {
-        const response = await this.#send(request, signal);
-        if (response.status !== 200) throw this.#refusal(response, request);
-        const json = this.#jsonOf(response);
-        if (json !== undefined) return json;
-        const what = response.isTruncated ? `longer than ${maxBodyBytes} bytes` : "not JSON, or nested too deeply";
-        throw invalid(`the answer is ${what}`);
-      } catch (error) {
-        const failure = error instanceof HttpFailure ? this.#described(error) : error;
-        if (!(failure instanceof FlatlineError) || !passing.has(failure.code)) throw failure;
-        if (failure.retryAfterMs !== undefined) {
-          pauses.pause(this.#account, failure.retryAfterMs);
-          const remainingMs = pauses.remainingMs(this.#account);
-          if (remainingMs > timeoutMs) throw pausedError(remainingMs, failure);
-        }
-        if (attempt >= retries || signal?.aborted === true) throw failure;
-      }
-      await clock.sleep(this.#backoffMs(attempt), signal);
-    }
-  }
-
-  /**
-   * Sends a request at most once and returns the JSON of the 200.
-   * @throws FlatlineError api_*; api_outcome_unknown if the answer was lost
-   */
-  async once(request: ExchangeRequest, { signal }: CallOptions): Promise<unknown> {
-    await this.#awaitPause(signal);
-    let response: HttpResponse;
-    try {
-      response = await this.#send(request, signal);
-    } catch (error) {
-      if (!(error instanceof HttpFailure)) throw error;
-      if (error.mayHaveBeenSent) throw outcomeUnknown(error.message, error);
-      throw new FlatlineError(error.code, `${error.message}; nothing was sent, so it may be tried again`, {
-        cause: error,
-      });
-    }
-    // A gateway that stopped waiting (502, 504) lost the answer of the service behind it.
-    if (response.status === 502 || response.status === 504)
-      throw outcomeUnknown(`a gateway answered ${response.status}`, undefined);
-    if (response.status < 200 || response.status > 299) throw this.#refusal(response, request);
-    return this.#jsonOf(response);
-  }
+export function createExchange(options: ConnectedClientOptions) {
+  const { dispatcher, gate, timeoutMs = 30_000, retries = 2, random = Math.random } = options;
+  const { clock = createSystemClock(), onRequest = () => undefined } = options;
+  const { pauses = new PauseRegistry({ clock }), userAgent = `flatline/${ownVersion()}` } = options;
+  const apiKey = usableKey(options.apiKey);
+  const baseUrl = usableUrl(options.baseUrl);
+  const account = accountOf(baseUrl.origin, apiKey);
+  const headers = { accept: "application/json", "user-agent": userAgent, "x-api-key": apiKey.reveal() };
 
   /** Waits until the pause of a Retry-After ends; rejects at once if that takes longer than one attempt may. */
-  async #awaitPause(signal: AbortSignal | undefined): Promise<void> {
-    const { clock, pauses, timeoutMs } = this.#options;
+  async function awaitPause(signal: AbortSignal | undefined): Promise<void> {
     for (;;) {
-      if (signal?.aborted === true) throw stopError(signal);
-      const remainingMs = pauses.remainingMs(this.#account);
+      if (signal?.aborted === true) {
+        const late = "the timeout of this call expired before an answer came";
+        throw abortError(signal, late, "stopped by the caller before an answer came");
+      }
+      const remainingMs = pauses.remainingMs(account);
       if (remainingMs === 0) return;
       if (remainingMs > timeoutMs) throw pausedError(remainingMs);
       await clock.sleep(remainingMs, signal);
     }
   }
 
-  async #send(request: ExchangeRequest, signal: AbortSignal | undefined): Promise<HttpResponse> {
-    const { timeoutMs, dispatcher, clock, gate, onRequest } = this.#options;
-    const headers = request.body === undefined ? this.#headers : this.#bodyHeaders;
-    const operation = request.operation.name;
-    const url = this.#urlOf(request);
+  async function send({ operation, path, body }: ExchangeRequest, signal: AbortSignal | undefined) {
+    const url = new URL(`${baseUrl.href.replace(/\/+$/, "")}${path}`);
+    if (url.origin !== baseUrl.origin)
+      throw new FlatlineError("internal", "the request is for another origin than the configured one");
     const deadline = clock.deadline(timeoutMs, signal);
     try {
       const response = await sendRequest(dispatcher, {
-        method: request.operation.method,
+        method: operation.method,
         url,
-        headers,
-        ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+        headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
+        body: body === undefined ? undefined : JSON.stringify(body),
         signal: deadline.signal,
         maxBodyBytes,
-        ...(gate === undefined ? {} : { gate }),
+        gate,
       });
-      onRequest({ operation, code: String(response.status) });
+      onRequest({ operation: operation.name, code: String(response.status) });
       return response;
     } catch (error) {
-      if (error instanceof HttpFailure) onRequest({ operation, code: error.kind });
+      if (error instanceof HttpFailure) onRequest({ operation: operation.name, code: error.kind });
       throw error;
     } finally {
       deadline.release();
     }
   }
 
-  #urlOf({ path, operation }: ExchangeRequest): URL {
-    const known = this.#urls.get(path);
-    if (known !== undefined) return known;
-    const { baseUrl } = this.#options;
-    const url = new URL(`${baseUrl.href.replace(/\/+$/, "")}${path}`);
-    if (url.origin !== baseUrl.origin)
-      throw new FlatlineError("internal", "the request is for another origin than the configured one");
-    if (path === operation.path) this.#urls.set(path, url);
-    return url;
-  }
-
-  #refusal(response: HttpResponse, { operation }: ExchangeRequest): FlatlineError {
-    const { apiKey, clock } = this.#options;
+  function refused(response: HttpResponse, { operation }: ExchangeRequest): FlatlineError {
     return refusal(response, { operation: operation.name, apiKey, nowMs: clock.nowMs() });
   }
 
   /** undefined: it is none, or not whole. */
-  #jsonOf({ isTruncated, body }: HttpResponse): unknown {
-    return isTruncated ? undefined : parseJson(body, this.#options.apiKey);
+  function jsonOf({ isTruncated, body }: HttpResponse): unknown {
+    return isTruncated ? undefined : parseJson(body, apiKey);
   }
 
-  #backoffMs(attempt: number): number {
-    return this.#options.random() * Math.min(longestBackoffMs, firstBackoffMs * 2 ** attempt);
-  }
-
-  #described(failure: HttpFailure): FlatlineError {
-    const { baseUrl, timeoutMs } = this.#options;
+  function described(failure: HttpFailure): FlatlineError {
     const messages: Readonly<Record<HttpFailure["kind"], string>> = {
       network: `no answer from ${baseUrl.host}: ${failure.message}`,
       timeout: `no complete answer from ${baseUrl.host} within ${timeoutMs} ms`,
@@ -179,6 +93,75 @@ export class Exchange {
     };
     return new FlatlineError(failure.code, messages[failure.kind], { cause: failure });
   }
+
+  return {
+    apiKey,
+    /** Sends a request that may be repeated and returns the JSON of the 200. @throws FlatlineError api_* */
+    repeatable: async (request: ExchangeRequest, { signal }: CallOptions): Promise<unknown> => {
+      for (let attempt = 0; ; attempt++) {
+        await awaitPause(signal);
+        try {
+          const response = await send(request, signal);
+          if (response.status !== 200) throw refused(response, request);
+          const json = jsonOf(response);
+          if (json !== undefined) return json;
+          const what = response.isTruncated ? `longer than ${maxBodyBytes} bytes` : "not JSON, or nested too deeply";
+          throw invalid(`the answer is ${what}`);
+        } catch (error) {
+          const failure = error instanceof HttpFailure ? described(error) : error;
+          if (!(failure instanceof FlatlineError) || !passing.has(failure.code)) throw failure;
+          if (failure.retryAfterMs !== undefined) {
+            pauses.pause(account, failure.retryAfterMs);
+            const remainingMs = pauses.remainingMs(account);
+            if (remainingMs > timeoutMs) throw pausedError(remainingMs, failure);
+          }
+          if (attempt >= retries || signal?.aborted === true) throw failure;
+        }
+        await clock.sleep(random() * Math.min(longestBackoffMs, firstBackoffMs * 2 ** attempt), signal);
+      }
+    },
+    /**
+     * Sends a request at most once and returns the JSON of the 200.
+     * @throws FlatlineError api_*; api_outcome_unknown if the answer was lost
+     */
+    once: async (request: ExchangeRequest, { signal }: CallOptions): Promise<unknown> => {
+      await awaitPause(signal);
+      const response = await send(request, signal).catch((error: unknown) => {
+        if (!(error instanceof HttpFailure)) throw error;
+        if (error.mayHaveBeenSent) throw outcomeUnknown(error.message, error);
+        const message = `${error.message}; nothing was sent, so it may be tried again`;
+        throw new FlatlineError(error.code, message, { cause: error });
+      });
+      // A gateway that stopped waiting (502, 504) lost the answer of the service behind it.
+      if (response.status === 502 || response.status === 504)
+        throw outcomeUnknown(`a gateway answered ${response.status}`, undefined);
+      if (response.status < 200 || response.status > 299) throw refused(response, request);
+      return jsonOf(response);
+    },
+  };
+}
+
+function usableUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isUsable = url !== null && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "";
+  if (!isUsable)
+    throw new FlatlineError("invalid_config", "the base URL is not an http(s) URL without query and fragment");
+  return url;
+}
+
+/**
+ * Rejects a key that no header can hold: every request would fail, with the key in the library's message. Plain JavaScript
+ * may also pass an environment variable that is not set.
+ */
+function usableKey(given: string | Secret | undefined): Secret {
+  const apiKey = given === undefined || typeof given === "string" ? new Secret(given ?? "") : given;
+  if (/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(apiKey.reveal())) return apiKey;
+  throw new FlatlineError("invalid_config", "the API key is empty or has characters that are not allowed in a header");
+}
+
+function ownVersion(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { readonly version: string }).version;
 }
 
 // Another attempt may succeed.
@@ -201,9 +184,4 @@ function pausedError(remainingMs: number, cause?: FlatlineError): FlatlineError 
   const seconds = Math.ceil(remainingMs / 1_000);
   const message = `the service asked for a pause (Retry-After): no request with this API key for another ${seconds} s`;
   return new FlatlineError("api_rate_limited", message, { cause, retryAfterMs: remainingMs });
-}
-
-function stopError(signal: AbortSignal): FlatlineError {
-  const late = "the timeout of this call expired before an answer came";
-  return abortError(signal, late, "stopped by the caller before an answer came");
 }
