@@ -14,7 +14,7 @@ export interface Logger {
   child(fields: object): Logger;
 }
 
-export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
+type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
 /** A log line: the fixed message and its fields. */
 export interface LogEntry {
@@ -25,68 +25,55 @@ export interface LogEntry {
   readonly [fact: string]: unknown;
 }
 
-export interface LoggerOptions {
+/** How the log looks; a reload may change it. */
+export interface LoggerLook {
   readonly level: LogLevel;
   readonly format: "json" | "pretty";
-  /** Writes one line. The log goes to stderr, results go to stdout. */
-  readonly write: (line: string) => void;
   /** What no line shows, wherever it comes from [nothing]. */
   readonly hidden?: readonly Secret[];
   /** Formats an entry for a terminal, each line with its line feed; "" hides the entry. */
   readonly pretty: (entry: LogEntry) => string;
 }
 
-/** The options that a reload may change. */
-export type LoggerLook = Pick<LoggerOptions, "level" | "format" | "hidden" | "pretty">;
-
-/** A logger whose level and format a reload may change. */
-export interface RootLogger extends Logger {
-  /** Changes the output of this logger and of its children. */
-  adjust(options: LoggerLook): void;
-}
-
 const ranks: Readonly<Record<LogLevel, number>> = { debug: 1, info: 2, warn: 3, error: 4, silent: 5 };
 
-/** Creates a logger over pino. An error in `err` is logged without a stack, unless it is a bug. */
-export function createLogger(options: LoggerOptions): RootLogger {
-  const { level, format, hidden = [], pretty } = options;
-  const shared = { level, format, hidden, pretty };
-  const destination = {
-    write: (line: string): void => {
-      const text = shared.format === "json" ? line : shared.pretty(JSON.parse(line) as LogEntry);
-      if (text !== "") options.write(redact(text, shared.hidden));
-    },
-  };
-  const logger = pino(
+/**
+ * Creates a logger over pino, and what changes its look and that of its children; `write` takes one line: the log goes to stderr,
+ * results go to stdout. An error in `err` is logged without a stack, unless it is a bug.
+ */
+export function createLogger(given: LoggerLook, write: (line: string) => void) {
+  let look = given;
+  const root = pino(
     {
-      // The level is checked above: a child of a pino logger keeps the level that its parent had at its creation.
+      // The level is checked below: a child of a pino logger keeps the level that its parent had at its creation.
       level: "debug",
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },
     },
-    destination,
+    {
+      write: (line: string): void => {
+        const text = look.format === "json" ? line : look.pretty(JSON.parse(line) as LogEntry);
+        if (text !== "") write(redact(text, look.hidden ?? []));
+      },
+    },
   );
-  return {
-    ...levelled(logger, shared),
-    adjust: ({ level, format, hidden = [], pretty }) => void Object.assign(shared, { level, format, hidden, pretty }),
-  };
-}
-
-function levelled(logger: PinoLogger, shared: { readonly level: LogLevel }): Logger {
-  const writer =
-    (level: LogEntry["level"]): Logger["info"] =>
-    (fields, message) => {
-      if (ranks[level] >= ranks[shared.level]) logger[level](fields, message);
+  const levelled = (logger: PinoLogger): Logger => {
+    const writer =
+      (level: LogEntry["level"]): Logger["info"] =>
+      (fields, message) => {
+        if (ranks[level] >= ranks[look.level]) logger[level](fields, message);
+      };
+    return {
+      debug: writer("debug"),
+      info: writer("info"),
+      warn: writer("warn"),
+      error: writer("error"),
+      child: (fields) => levelled(logger.child(fields)),
     };
-  return {
-    debug: writer("debug"),
-    info: writer("info"),
-    warn: writer("warn"),
-    error: writer("error"),
-    child: (fields) => levelled(logger.child(fields), shared),
   };
+  return { ...levelled(root), adjust: (changed: LoggerLook): void => void (look = changed) };
 }
 
 /** Creates a logger that discards everything, for commands that only print a result. */

@@ -40,22 +40,15 @@ function editDistance(left: string, right: string, limit: number): number {
   if (Math.abs(left.length - right.length) >= limit) return limit;
   let beforeLast: number[] = [];
   let last = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (let row = 1; row <= left.length; row++) {
-    const current = [row];
-    for (let column = 1; column <= right.length; column++) {
-      const isSame = left[row - 1] === right[column - 1];
-      let best = Math.min(
-        (last[column] ?? limit) + 1,
-        (current[column - 1] ?? limit) + 1,
-        (last[column - 1] ?? limit) + (isSame ? 0 : 1),
-      );
-      if (left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]) {
-        best = Math.min(best, (beforeLast[column - 2] ?? limit) + 1);
-      }
-      current.push(best);
+  for (const [row, letter] of Array.from(left).entries()) {
+    const current = [row + 1];
+    for (const [column, other] of Array.from(right).entries()) {
+      const changed = (last[column] ?? limit) + (letter === other ? 0 : 1);
+      const isSwap = letter === right[column - 1] && other === left[row - 1];
+      const swapped = (isSwap ? beforeLast[column - 1] : undefined) ?? limit;
+      current.push(Math.min(changed, swapped + 1, (last[column + 1] ?? limit) + 1, (current[column] ?? limit) + 1));
     }
-    beforeLast = last;
-    last = current;
+    [beforeLast, last] = [last, current];
   }
-  return Math.min(last[right.length] ?? limit, limit);
+  return Math.min(last.at(-1) ?? limit, limit);
 }

@@ -204,7 +204,7 @@ async function openHere({ flags, context, without }: Here, isThrownAway = false)
   ]);
   // A receiver of type log is tried by what it logs.
   const level = without === "no store" ? "info" : "warn";
-  const logger = createLogger({ ...logLook(config, context), level, write: (line) => context.stderr.write(line) });
+  const logger = createLogger({ ...logLook(config, context), level }, (line) => context.stderr.write(line));
   const deps = { ...context, logger };
   if (!isThrownAway) return openDoor(config, deps, { mustExist: without !== "new store" });
   const scratch = await makeScratch(config);

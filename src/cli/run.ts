@@ -64,7 +64,7 @@ async function run(flags: RunFlags, context: CliContext): Promise<void> {
     logLook({ ...read, log: { ...read.log, format: flags.logFormat ?? read.log.format } }, context);
   const look = lookOf(config);
   if (look.format === "pretty") stderr.write(firstLine(config, context));
-  const logger = createLogger({ ...look, write: (line) => stderr.write(line) });
+  const logger = createLogger(look, (line) => stderr.write(line));
   context.onCrash((error) => logger.error({ err: error }, "unexpected error, flatline ends at once"));
   const readConfig = async (): Promise<Config> => {
     // Before it is read, so that what is written meanwhile is seen by the next look.

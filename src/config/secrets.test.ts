@@ -104,7 +104,7 @@ organizations:
     );
     const lines: string[] = [];
     const look = { level: "info", format: "json", hidden: config.hiddenTexts, pretty: () => "" } as const;
-    createLogger({ ...look, write: (line) => void lines.push(line) }).info({ slug: "hush-slug" }, "check failed");
+    createLogger(look, (line) => void lines.push(line)).info({ slug: "hush-slug" }, "check failed");
     expect(lines.join("")).toContain('"slug":"***"');
   });
 

@@ -56,7 +56,7 @@ describe("goldens", () => {
   it("of the log", async () => {
     const lines: string[] = [];
     const write = (line: string): void => void lines.push(line);
-    const logger = createLogger({ level: "info", format: "json", pretty: () => "", write });
+    const logger = createLogger({ level: "info", format: "json", pretty: () => "" }, write);
     const receiver = createLogReceiver({ type: "log", name: "console" }, { logger });
 
     for (const [kind, notification] of Object.entries(samples)) {

@@ -67,7 +67,7 @@ async function startFlatline(): Promise<string> {
     env: env(),
     clock: createSystemClock(),
     random: Math.random,
-    logger: createLogger({ level: "debug", format: "json", pretty: () => "", write: (line) => void (log += line) }),
+    logger: createLogger({ level: "debug", format: "json", pretty: () => "" }, (line) => void (log += line)),
   });
   await app.start();
   apps.push(app);
