@@ -1,26 +1,8 @@
 /** The ways by which an act reaches flatline (CONTRACT 13). */
-export const actVias = [
-  "token",
-  "session",
-  "proxy",
-  "cli",
-  "link",
-  "pagerduty",
-  "api_v2",
-  "config",
-  "discovery",
-] as const;
-export type ActVia = (typeof actVias)[number];
+export type ActVia = FailedVia | "cli" | "config" | "discovery";
 
 /** The ways by which wrong credentials come. */
-export const failedVias = [
-  "token",
-  "session",
-  "proxy",
-  "link",
-  "pagerduty",
-  "api_v2",
-] as const satisfies readonly ActVia[];
+export const failedVias = ["token", "session", "proxy", "link", "pagerduty", "api_v2"] as const;
 export type FailedVia = (typeof failedVias)[number];
 
 /** The author of an act. */
@@ -48,34 +30,12 @@ export function describeAuthor(name: string | null, note: string | null = null):
   return `${note} (${name})`;
 }
 
+type AlertAction =
+  "acknowledge" | "unacknowledge" | "judgement" | "judgement.withdraw" | "comment" | "release" | "look";
+type SilenceAction = "silence.create" | "silence.change" | "silence.end";
+type MarkerAction = "marker.create" | "marker.delete";
+type DaemonAction = "run" | "reload" | "outbox.retry" | "outbox.discard" | "receiver.test" | "discovery.change";
+type DataAction = "review" | "import.events" | "import.fixture" | "forget" | "assets.csv";
+type AccessAction = "keys.create" | "keys.revoke" | "sign_in" | "sign_out";
 /** The acts of the audit. */
-export const actions = [
-  "acknowledge",
-  "unacknowledge",
-  "silence.create",
-  "silence.change",
-  "silence.end",
-  "judgement",
-  "judgement.withdraw",
-  "comment",
-  "release",
-  "look",
-  "marker.create",
-  "marker.delete",
-  "run",
-  "reload",
-  "outbox.retry",
-  "outbox.discard",
-  "receiver.test",
-  "keys.create",
-  "keys.revoke",
-  "review",
-  "import.events",
-  "import.fixture",
-  "forget",
-  "assets.csv",
-  "discovery.change",
-  "sign_in",
-  "sign_out",
-] as const;
-export type Action = (typeof actions)[number];
+export type Action = AlertAction | SilenceAction | MarkerAction | DaemonAction | DataAction | AccessAction;

@@ -22,18 +22,22 @@ export interface DeliveryRequest {
 }
 
 // CONTRACT 7: up to 64 KiB of an answer are read; an error shows as much of it as a line of a list holds.
-export const maxAnswerBytes = 65_536;
+const maxAnswerBytes = 65_536;
 /** Largest body of a request (CONTRACT 7): as much as nginx takes by default. */
 export const maxBodyBytes = 1_024 * 1_024;
 const maxShownCharacters = 300;
 // Segments of a webhook's path are its password; shorter ones are words like `api` or `v2`.
 const shortestTokenCharacters = 8;
 
-/** POSTs once and answers what became of it (CONTRACT 7, Delivery). Never rejects for the far side or the network. */
+/**
+ * POSTs once and answers what became of it (CONTRACT 7, Delivery); `read` says what an answer means whose status accepts it [that it is].
+ * Never rejects for the far side or the network.
+ */
 export async function deliverRequest(
   dispatcher: HttpDispatcher,
   request: DeliveryRequest,
   context: DeliveryContext,
+  read?: (response: HttpResponse) => DeliveryOutcome,
 ): Promise<DeliveryOutcome> {
   const bytes = Buffer.byteLength(request.body);
   if (bytes > maxBodyBytes) {
@@ -52,14 +56,15 @@ export async function deliverRequest(
       // The status alone accepts a delivery: after an answer that is cut off, another attempt would deliver it twice.
       isBodyOptional: true,
     });
-    return responseOutcome(response, context.nowMs, secrets);
+    const outcome = responseOutcome(response, context.nowMs, secrets);
+    return outcome.kind === "accepted" && read !== undefined ? read(response) : outcome;
   } catch (error) {
     return failureOutcome(error, secrets);
   }
 }
 
 /** Returns what a status means for a delivery (CONTRACT 7); after 413 a shorter one is tried. */
-export function responseOutcome(
+function responseOutcome(
   response: Pick<HttpResponse, "status" | "headers" | "body">,
   nowMs: number,
   secrets: readonly Secret[],

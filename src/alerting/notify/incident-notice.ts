@@ -1,4 +1,4 @@
-import { fleetEvidence, fleetMember } from "../../contract/fleet/evidence.ts";
+import { fleetEvidence } from "../../contract/fleet/evidence.ts";
 import { worstSeverity } from "../../contract/severity.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
@@ -117,7 +117,6 @@ function fleetNotice(
   const all = [...excess.values()].reduce((sum, count) => sum + count, 0);
   const began = spiking.map(({ alert }) => alert.onset?.atMs ?? alert.startsAtMs);
   const { together, usual, probability, organizations } = verdict;
-  const evidence = fleetEvidence(spiking.map(({ alert, report }) => fleetMember(alert, report)));
   return {
     id,
     together,
@@ -130,6 +129,6 @@ function fleetNotice(
       .map(([assetType, count]) => ({ assetType, count, share: count / all }))
       .toSorted((left, right) => right.count - left.count || (left.assetType < right.assetType ? -1 : 1))
       .slice(0, mostAssetTypes),
-    ...(spiking.length === 0 ? {} : { evidence }),
+    ...(spiking.length === 0 ? {} : { evidence: fleetEvidence(spiking) }),
   };
 }

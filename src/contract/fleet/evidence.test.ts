@@ -1,16 +1,21 @@
 import { describe, expect, it } from "vitest";
 
-import { fleetEvidence, type FleetMember } from "./evidence.ts";
+import { resultReport } from "../../../test/support/check-reports.ts";
+import { noEvidence, type SpikeOnset } from "../spike-evidence.ts";
+import { fleetEvidence, type SpikingMember } from "./evidence.ts";
 
 const deploy = { text: "checker 4.2", atMs: 1_000 };
 const rollback = { text: "rollback", atMs: 2_000 };
 
-function member(onsetAtMs: number | null, rest: Partial<FleetMember> = {}): FleetMember {
-  return { onset: onsetAtMs === null ? null : { atMs: onsetAtMs, marker: null }, deaths: null, ...rest };
+function member(onsetAtMs: number | null, marker: SpikeOnset["marker"] = null): SpikingMember {
+  return { alert: onsetAtMs === null ? {} : { onset: { atMs: onsetAtMs, marker } }, report: null };
 }
 
-const marked = (onsetAtMs: number, marker: typeof deploy): FleetMember =>
-  member(null, { onset: { atMs: onsetAtMs, marker } });
+function died(currentCount: number, count: number): SpikingMember {
+  const counts = { currentCount, baselineCount: null, expectedCount: null, ratio: null };
+  const evidence = { ...noEvidence, onset: { atMs: 7, marker: null }, revived: { judged: currentCount, count } };
+  return { alert: {}, report: resultReport({ counts, evidence }) };
+}
 
 describe("when a fleet's spike began", () => {
   it.each<[string, (number | null)[], number | null]>([
@@ -26,30 +31,26 @@ describe("when a fleet's spike began", () => {
 describe("the markers near it", () => {
   it("are those that several members' onsets follow, oldest first", () => {
     const members = [
-      marked(3_000, rollback),
-      marked(3_000, rollback),
-      marked(1_500, deploy),
-      marked(1_600, deploy),
-      marked(1_700, deploy),
+      member(3_000, rollback),
+      member(3_000, rollback),
+      member(1_500, deploy),
+      member(1_600, deploy),
+      member(1_700, deploy),
     ];
 
     expect(fleetEvidence(members).markers).toEqual([deploy, rollback]);
   });
 
   it("are not those of a single organization", () => {
-    expect(fleetEvidence([marked(1_500, deploy), member(1_500)]).markers).toEqual([]);
+    expect(fleetEvidence([member(1_500, deploy), member(1_500)]).markers).toEqual([]);
   });
 });
 
 describe("the share undone", () => {
   it("is of the deaths of those of which it is known, with how many organizations' are mostly undone", () => {
-    const members = [
-      member(1, { deaths: { count: 300, revivedCount: 30 } }),
-      member(1, { deaths: { count: 100, revivedCount: 50 } }),
-      member(1),
-    ];
+    const members = [died(300, 30), died(100, 50), member(1)];
 
-    expect(fleetEvidence(members).undone).toEqual({ share: 0.2, organizations: 1 });
+    expect(fleetEvidence(members)).toMatchObject({ beganAtMs: 7, undone: { share: 0.2, organizations: 1 } });
   });
 
   it("is not known where no death has a name", () => {

@@ -1,12 +1,11 @@
 import { medianOf } from "../../base/numbers.ts";
-import type { CheckReport } from "../report.ts";
+import type { CheckReport, ResultReport } from "../report.ts";
 import type { SpikeOnset } from "../spike-evidence.ts";
 
-/** What the last result of an organization whose spike alert fires says of its deaths. */
-export interface FleetMember {
-  readonly onset: SpikeOnset | null;
-  /** Deaths in its window, and how many of these were found alive; null where no events say. */
-  readonly deaths: { readonly count: number; readonly revivedCount: number } | null;
+/** An organization whose spike alert fires, with its last result. */
+export interface SpikingMember {
+  readonly alert: { readonly onset?: SpikeOnset };
+  readonly report: CheckReport | null;
 }
 
 /** The facts that many organizations that spike at once have in common. Times are epoch ms. */
@@ -29,27 +28,15 @@ const leastMarkedShare = 0.2;
 const mostMarkers = 3;
 const mostlyUndone = 0.5;
 
-/** Returns the member of an alert that fires; `report` is the last one with a result. */
-export function fleetMember({ onset }: { readonly onset?: SpikeOnset }, report: CheckReport | null): FleetMember {
-  if (report?.kind !== "result") return { onset: onset ?? null, deaths: null };
-  const { counts, evidence } = report;
-  const revived = evidence?.revived ?? null;
-  const count = counts.currentCount;
-  const isKnown = revived !== null && count !== null && count > 0;
-  return {
-    onset: onset ?? evidence?.onset ?? null,
-    deaths: isKnown ? { count, revivedCount: Math.min(revived.count, count) } : null,
-  };
-}
-
 /** Returns what the members have in common. */
-export function fleetEvidence(members: readonly FleetMember[]): FleetEvidence {
-  const begun = members.flatMap(({ onset }) => onset ?? []);
+export function fleetEvidence(members: readonly SpikingMember[]): FleetEvidence {
+  const results = members.map(({ report }) => (report?.kind === "result" ? report : null));
+  const begun = members.flatMap(({ alert }, index) => alert.onset ?? results[index]?.evidence?.onset ?? []);
   const beganAtMs = medianOf(begun.map(({ atMs }) => atMs));
   return {
     beganAtMs: beganAtMs === null ? null : Math.round(beganAtMs),
     markers: commonMarkers(begun),
-    undone: undoneOf(members),
+    undone: undoneOf(results.filter((result) => result !== null)),
   };
 }
 
@@ -64,11 +51,13 @@ function commonMarkers(begun: readonly SpikeOnset[]): FleetEvidence["markers"] {
     .toSorted((left, right) => left.atMs - right.atMs);
 }
 
-function undoneOf(members: readonly FleetMember[]): FleetEvidence["undone"] {
-  const known = members.flatMap(({ deaths }) => deaths ?? []);
-  const count = known.reduce((sum, one) => sum + one.count, 0);
-  if (count === 0) return null;
-  const revivedCount = known.reduce((sum, one) => sum + one.revivedCount, 0);
-  const mostly = known.filter((one) => one.revivedCount >= one.count * mostlyUndone);
-  return { share: revivedCount / count, organizations: mostly.length };
+function undoneOf(results: readonly ResultReport[]): FleetEvidence["undone"] {
+  const known = results.flatMap(({ counts: { currentCount: count }, evidence }) => {
+    const revived = evidence?.revived ?? null;
+    return revived === null || count === null || count === 0 ? [] : [{ count, undone: Math.min(revived.count, count) }];
+  });
+  if (known.length === 0) return null;
+  const sum = (key: "count" | "undone"): number => known.reduce((all, one) => all + one[key], 0);
+  const mostly = known.filter(({ count, undone }) => undone >= count * mostlyUndone);
+  return { share: sum("undone") / sum("count"), organizations: mostly.length };
 }

@@ -2,14 +2,14 @@ import { z } from "zod";
 
 import type { DeliveryOutcome } from "../../alerting/deliver/receiver.ts";
 import { FlatlineError } from "../../base/errors.ts";
-import { parseRetryAfter, sendRequest } from "../../base/http.ts";
+import { parseRetryAfter } from "../../base/http.ts";
 import { parseJson } from "../../base/json.ts";
 import { checkKey, optionalSecret } from "../../base/schema/secret-rules.ts";
 import { checkHttpUrl, httpUrl, type KeyProblem } from "../../base/schema/values.ts";
-import type { Secret } from "../../base/secret.ts";
+import { Secret } from "../../base/secret.ts";
 import { isActNotice, isTest } from "../../words/alert.ts";
 import { actLinks, createChatReceiver, linkSecrets } from "../chat-receiver.ts";
-import { failureOutcome, maxAnswerBytes, responseOutcome, shown, type DeliveryContext } from "../delivery.ts";
+import { deliverRequest, shown, type DeliveryContext } from "../delivery.ts";
 import type { Delivering, OptionsOf, ReceiverDeps, ReceiverKind, WrittenReceiver } from "../kind.ts";
 import { slackBody, slackReply } from "./body.ts";
 
@@ -99,7 +99,7 @@ const advice: Readonly<Record<string, string>> = {
 /** What a method answered; `said`: as Slack's API answers. */
 interface SlackAnswer {
   readonly outcome: DeliveryOutcome;
-  readonly said?: z.infer<typeof answerSchema>;
+  readonly said: z.infer<typeof answerSchema> | undefined;
 }
 
 /**
@@ -147,38 +147,30 @@ export function createSlackBot(options: SlackBotOptions, deps: ReceiverDeps): De
 function slackCaller(
   { apiUrl, token }: SlackBotOptions,
   { dispatcher, secrets: linked }: Pick<ReceiverDeps, "dispatcher"> & { readonly secrets: readonly Secret[] },
-  { signal, nowMs }: DeliveryContext,
+  context: DeliveryContext,
 ) {
+  const base = (apiUrl ?? defaultApiUrl).replace(/\/+$/, "");
   const secrets = [token, ...linked];
+  const headers = {
+    authorization: `Bearer ${token.reveal()}`,
+    "content-type": "application/json; charset=utf-8",
+  };
   return async (method: string, body: object): Promise<SlackAnswer> => {
-    try {
-      const response = await sendRequest(dispatcher, {
-        method: "POST",
-        url: `${(apiUrl ?? defaultApiUrl).replace(/\/+$/, "")}/${method}`,
-        headers: {
-          authorization: `Bearer ${token.reveal()}`,
-          "content-type": "application/json; charset=utf-8",
-          "user-agent": "flatline",
-        },
-        body: JSON.stringify(body),
-        signal,
-        maxBodyBytes: maxAnswerBytes,
-      });
-      const outcome = responseOutcome(response, nowMs, secrets);
-      if (outcome.kind !== "accepted") return { outcome };
+    let said: SlackAnswer["said"];
+    const request = { url: new Secret(`${base}/${method}`), headers, body: JSON.stringify(body), secrets };
+    const outcome = await deliverRequest(dispatcher, request, context, (response) => {
       const answer = answerSchema.safeParse(parseJson(response.body));
       if (!answer.success) {
         const error = `${method}: no answer of Slack's API: ${shown(response.body, secrets)}`;
-        return { outcome: { kind: "retry", error, retryAfterMs: null } };
+        return { kind: "retry", error, retryAfterMs: null };
       }
-      const { data: said } = answer;
-      if (said.ok) return { said, outcome: { kind: "accepted", detail: `${method}: ok` } };
+      said = answer.data;
+      if (said.ok) return { kind: "accepted", detail: `${method}: ok` };
       const { error = "unknown_error" } = said;
-      const retryAfterMs = parseRetryAfter(response.headers["retry-after"], nowMs);
-      return { said, outcome: refusal(`${method}: ${shown(error, secrets)}`, error, retryAfterMs) };
-    } catch (error) {
-      return { outcome: failureOutcome(error, secrets) };
-    }
+      const retryAfterMs = parseRetryAfter(response.headers["retry-after"], context.nowMs);
+      return refusal(`${method}: ${shown(error, secrets)}`, error, retryAfterMs);
+    });
+    return { said, outcome };
   };
 }
 
