@@ -6,3 +6,12 @@ export function parseJson(text: string): unknown {
     return null;
   }
 }
+
+/** Returns a value of JSON with each of its texts changed, those that are names of keys too. */
+export function mapTexts<Value>(value: Value, change: (text: string) => string): Value;
+export function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === "string") return change(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((one) => mapTexts<unknown>(one, change));
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [change(name), mapTexts<unknown>(one, change)]));
+}

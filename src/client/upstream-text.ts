@@ -1,4 +1,5 @@
 import { firstCharacters, hasAtMost } from "../base/cut-text.ts";
+import { mapTexts } from "../base/json.ts";
 import { holdsSecret, redact, type Secret } from "../base/secret.ts";
 import { plainText } from "../base/unseen-text.ts";
 
@@ -35,7 +36,8 @@ export function parseJson(text: string, apiKey: Secret): unknown {
     const json: unknown = JSON.parse(text);
     // Without an escape, each string occurs literally in the text: if the key is not in the text, it is in no string.
     const isClean = !text.includes("\\") && !holdsSecret(text, secrets);
-    return isClean && isWithin(json, deepest) ? json : redactDeep(json, secrets, deepest);
+    if (!isWithin(json, deepest)) return undefined;
+    return isClean ? json : mapTexts(json, (one) => redact(one, secrets));
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
     throw error;
@@ -48,14 +50,4 @@ function isWithin(value: unknown, levels: number): boolean {
   if (levels === 0) return false;
   for (const name in value) if (!isWithin((value as Record<string, unknown>)[name], levels - 1)) return false;
   return true;
-}
-
-function redactDeep(value: unknown, secrets: readonly Secret[], levels: number): unknown {
-  if (typeof value === "string") return redact(value, secrets);
-  if (typeof value !== "object" || value === null) return value;
-  if (levels === 0) throw new RangeError("nested too deeply");
-  if (Array.isArray(value)) return value.map((item) => redactDeep(item, secrets, levels - 1));
-  return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [redact(name, secrets), redactDeep(item, secrets, levels - 1)]),
-  );
 }

@@ -1,4 +1,5 @@
 import { breakAddress, breakAddresses } from "../base/broken-address.ts";
+import { mapTexts } from "../base/json.ts";
 
 /** The six categories of API v2. */
 export const healthcheckCategories = [
@@ -51,18 +52,9 @@ export function brokenResult<Result extends ShownTexts>(result: Result, own: rea
   const { title, observed, threshold, findings, suggestedAction } = result;
   return {
     ...result,
-    title: breakAddresses(title, own),
-    observed: brokenMap(observed, own),
-    threshold: brokenMap(threshold, own),
+    ...mapTexts({ title, observed, threshold, suggestedAction }, (text) => breakAddresses(text, own)),
     findings: findings.map((finding) => ({ ...finding, ...brokenFinding(finding, own) })),
-    suggestedAction: suggestedAction === null ? null : breakAddresses(suggestedAction, own),
   };
-}
-
-function brokenMap(map: HealthcheckMap, own: readonly string[]): HealthcheckMap {
-  return Object.fromEntries(
-    Object.entries(map).map(([name, value]) => [name, typeof value === "string" ? breakAddresses(value, own) : value]),
-  );
 }
 
 /**

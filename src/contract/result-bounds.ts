@@ -1,4 +1,5 @@
 import { cutText } from "../base/cut-text.ts";
+import { mapTexts } from "../base/json.ts";
 import type { HealthcheckMap, HealthcheckResult } from "./healthcheck.ts";
 import type { CheckReport } from "./report.ts";
 
@@ -45,7 +46,7 @@ export function boundResult(
     findings: kept,
     ...(findingsOmitted === 0 ? {} : { findingsOmitted }),
   };
-  return cutTexts(bounded, characters) as HealthcheckResult;
+  return mapTexts(bounded, (text) => cutText(text, characters));
 }
 
 function boundMap(map: HealthcheckMap, keys: number, firstKeys: readonly string[]): HealthcheckMap {
@@ -53,16 +54,6 @@ function boundMap(map: HealthcheckMap, keys: number, firstKeys: readonly string[
   if (names.length <= keys) return map;
   const first = new Set([...firstKeys.filter((name) => Object.hasOwn(map, name)), ...names.toSorted()]);
   return Object.fromEntries([...first].slice(0, keys).map((name) => [name, map[name] ?? null]));
-}
-
-/** Cuts every text in a value, names of keys too. */
-function cutTexts(value: unknown, characters: number): unknown {
-  if (typeof value === "string") return cutText(value, characters);
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((one) => cutTexts(one, characters));
-  return Object.fromEntries(
-    Object.entries(value).map(([name, one]) => [cutText(name, characters), cutTexts(one, characters)]),
-  );
 }
 
 /**

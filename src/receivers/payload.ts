@@ -7,6 +7,7 @@ import type {
   SampledAsset,
 } from "../alerting/notify/notification.ts";
 import { breakAddress, breakAddresses } from "../base/broken-address.ts";
+import { mapTexts } from "../base/json.ts";
 import { secondMs } from "../base/time.ts";
 import { brokenResult } from "../contract/healthcheck.ts";
 import { iso } from "../contract/v1/instant.ts";
@@ -110,36 +111,23 @@ function samplePayload({ asset, assetType, deadAtMs, attributes }: SampledAsset)
 
 /** Returns the payload as a template sees it: addresses are broken, and `asset_raw` has the one of a dead asset as it is. */
 export function templatePayload(payload: NotificationPayload, own: readonly string[]) {
-  const broken = (text: string): string => breakAddresses(text, own);
+  const broken = <Said>(said: Said): Said => mapTexts(said, (text) => breakAddresses(text, own));
   const { fleet, alerts, summary } = payload;
   return {
     ...payload,
     summary: broken(summary),
-    fleet:
-      fleet === null
-        ? null
-        : {
-            ...fleet,
-            markers: fleet.markers.map(({ text, at }) => ({ text: broken(text), at })),
-            sample: fleet.sample.map(templateSample),
-          },
-    alerts: alerts.map(({ result, error, judgement, act, sample, ...alert }) => ({
+    fleet: fleet === null ? null : { ...broken(fleet), sample: fleet.sample.map(templateSample) },
+    alerts: alerts.map(({ judgement, act, result, error, sample, ...alert }) => ({
       ...alert,
-      judgement: judgement === null ? null : brokenComment(judgement, own),
-      act: act === null ? null : brokenComment(act, own),
+      judgement: broken(judgement),
+      act: broken(act),
       result: result === null ? null : brokenResult(result, own),
-      error: error === null ? null : { ...error, message: broken(error.message) },
+      error: broken(error),
       sample: sample.map(templateSample),
     })),
   };
 }
 
-function brokenComment<Said extends { readonly comment: string | null }>(said: Said, own: readonly string[]): Said {
-  return { ...said, comment: said.comment === null ? null : breakAddresses(said.comment, own) };
-}
-
-type PayloadSample = NotificationPayload["alerts"][number]["sample"][number];
-
-function templateSample({ asset, ...facts }: PayloadSample) {
+function templateSample({ asset, ...facts }: ReturnType<typeof samplePayload>) {
   return { ...facts, asset: breakAddress(asset), asset_raw: asset };
 }
