@@ -1,7 +1,7 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { Actor } from "../contract/actor.ts";
 import type { NewSilence, SilenceChange, StoredSilence } from "../store/alerts/silences.ts";
-import { longestSilenceMs, type ListedSilence, type SilenceRule } from "../contract/silence.ts";
+import { longestSilenceMs, type SilenceRule } from "../contract/silence.ts";
 import { iso } from "../contract/v1/instant.ts";
 import type { AlertingGround, AlertingSettings } from "./settings.ts";
 import { nextChangeAtMs, ruleOf, windowAt } from "./decide/silences.ts";
@@ -106,18 +106,22 @@ function refuse(issues: readonly string[]): void {
   if (issues.length > 0) throw new FlatlineError("invalid_data", issues.join("; "), { issues });
 }
 
-/** Returns how a silence stands; `stored` is null for those of the configuration. */
-export function listedSilence(rule: SilenceRule, stored: StoredSilence | null, nowMs: number): ListedSilence {
+/** One silence of either origin, as lists show it. */
+export type ListedSilence = Readonly<ReturnType<typeof listedSilence>>;
+
+/** Returns how a silence stands; `stored`, and with it most facts, is null for those of the configuration. */
+export function listedSilence(rule: SilenceRule, stored: StoredSilence | null, nowMs: number) {
   const nextMs = nextChangeAtMs(rule, nowMs);
-  const waiting = nextMs === null ? "expired" : "pending";
+  const waiting = nextMs === null ? ("expired" as const) : ("pending" as const);
   return {
     id: stored?.id ?? null,
-    origin: stored === null ? "configuration" : "runtime",
-    state: windowAt(rule, nowMs) === null ? waiting : "active",
+    origin: stored === null ? ("configuration" as const) : ("runtime" as const),
+    state: windowAt(rule, nowMs) === null ? waiting : ("active" as const),
     rule,
     createdBy: stored?.createdBy ?? null,
     note: stored?.note ?? null,
     createdAtMs: stored?.createdAtMs ?? null,
+    /** When its state changes next; null: never again. */
     nextChangeAtMs: nextMs,
   };
 }

@@ -1,18 +1,13 @@
-/** SQL text, split at its named parameters (`:name`). */
-export interface ParameterizedText {
-  /** The texts around the names: one more than `names`. */
-  readonly texts: readonly string[];
-  /** The parameter between two texts, in order; a name may occur several times. */
-  readonly names: readonly string[];
-}
-
 // Everything that may contain a colon without starting a parameter: strings, quoted names, comments, dollar quotes and
 // casts, as in PostgreSQL (manual, 4.1.2 and 4.1.5). The last group is a parameter; a colon after a value is an array slice.
 const token =
   /[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|(\$(?:[A-Za-z_]\w*)?\$)[\s\S]*?\1|::|(?<![\w\])]):([A-Za-z_]\w*)/g;
 
-/** Finds the named parameters of a query; ignores strings, quoted names, comments and casts (`::`). */
-export function splitParameters(text: string): ParameterizedText {
+/**
+ * Finds the named parameters (`:name`) of a query, of which one may occur several times, and the texts around them: one more. Ignores
+ * strings, quoted names, comments and casts (`::`).
+ */
+export function splitParameters(text: string) {
   const texts: string[] = [];
   const names: string[] = [];
   let fromIndex = 0;
@@ -27,18 +22,14 @@ export function splitParameters(text: string): ParameterizedText {
   return { texts, names };
 }
 
-/** One parameter of a ClickHouse query: `{name:Type}`. */
-export interface TypedParameter {
-  readonly name: string;
-  /** The type as written: `Array(String)`, `DateTime64(3)`. */
-  readonly type: string;
-}
-
 const typedToken =
   /'(?:[^'\\]|\\[\s\S]|'')*'|"(?:[^"\\]|\\[\s\S])*"|`(?:[^`\\]|\\[\s\S])*`|--[^\n]*|\/\*[\s\S]*?\*\/|\{\s*([A-Za-z_]\w*)\s*:\s*([^{}]+?)\s*\}/g;
 
-/** Returns every occurrence of a typed parameter in a ClickHouse query; ignores strings, names and comments. */
-export function typedParameters(text: string): TypedParameter[] {
+/**
+ * Returns every occurrence of a typed parameter (`{name:Type}`) in a ClickHouse query, with its type as it is written; ignores strings,
+ * names and comments.
+ */
+export function typedParameters(text: string) {
   return [...text.matchAll(typedToken)].flatMap(([, name, type]) =>
     name === undefined || type === undefined ? [] : [{ name, type }],
   );

@@ -7,7 +7,7 @@ import { sampleHealthcheck, sampleSpikeRequest } from "../../test/support/far-si
 import { errorOf, openClientBench, type ClientBench } from "../../test/support/client-bench.ts";
 import { createHttpDispatcher } from "../base/http-dispatcher.ts";
 import { Secret } from "../base/secret.ts";
-import { createPlatformSource, type RemotePlatformSource } from "./platform-source.ts";
+import { createPlatformSource } from "./platform-source.ts";
 
 let bench: ClientBench;
 
@@ -19,7 +19,7 @@ afterEach(async () => {
   await bench.close();
 });
 
-function openSource(apiKey: string | null, keys: Readonly<Record<string, string>> = {}): RemotePlatformSource {
+function openSource(apiKey: string | null, keys: Readonly<Record<string, string>> = {}) {
   return createPlatformSource({
     baseUrl: bench.upstream.baseUrl,
     apiKey: apiKey === null ? null : new Secret(apiKey),

@@ -1,7 +1,6 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { Secret } from "../base/secret.ts";
 import { createSystemClock } from "../base/time.ts";
-import type { PlatformSource } from "../contract/platform-api.ts";
 import { createConnectedClient, type ConnectedClient, type ConnectedClientOptions } from "./connected-client.ts";
 import { accountOf, PauseRegistry } from "./pauses.ts";
 
@@ -12,27 +11,22 @@ export interface PlatformSourceOptions extends Omit<ConnectedClientOptions, "api
   readonly apiKeyOf: (slug: string) => Secret | null;
 }
 
-export interface RemotePlatformSource extends PlatformSource {
-  forOrganization(slug: string): ConnectedClient;
-  endPause(slug: string): void;
-}
-
 /**
  * Creates the clients of one service on first use, one per key; they share the dispatcher and the pauses. `forOrganization`
  * throws invalid_config if there is no key for the slug.
  */
-export function createPlatformSource(options: PlatformSourceOptions): RemotePlatformSource {
+export function createPlatformSource(options: PlatformSourceOptions) {
   const clock = options.clock ?? createSystemClock();
   const pauses = options.pauses ?? new PauseRegistry({ clock });
   const shared = { ...options, clock, pauses };
   const clients = new Map<string, ConnectedClient>();
   const keyOf = (slug: string): Secret | null => options.apiKeyOf(slug) ?? options.apiKey;
   return {
-    endPause: (slug) => {
+    endPause: (slug: string): void => {
       const apiKey = keyOf(slug);
       if (apiKey !== null) pauses.end(accountOf(new URL(options.baseUrl).origin, apiKey));
     },
-    forOrganization: (slug) => {
+    forOrganization: (slug: string): ConnectedClient => {
       const apiKey = keyOf(slug);
       if (apiKey === null)
         throw new FlatlineError("invalid_config", `there is no API key for the organization ${slug}`);

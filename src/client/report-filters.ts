@@ -24,17 +24,11 @@ function fieldOf(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
 }
 
-export interface FilteredReports {
-  readonly reports: readonly Report[];
-  /** Filters that the service received but did not apply. */
-  readonly ignored: readonly OwnFilterName[];
-}
-
 /**
  * Applies flatline's own filters of `query` to the reports. Another service may not know these filters, so the client
- * applies them again, to the reports that have the field (CONTRACT 9, the client).
+ * applies them again, to the reports that have the field (CONTRACT 9, the client). `ignored` are those that it received but did not apply.
  */
-export function applyOwnFilters(reports: readonly Report[], query: ReportsQuery): FilteredReports {
+export function applyOwnFilters(reports: readonly Report[], query: ReportsQuery) {
   const asked = ownFilterNames.filter((name) => query[name] !== undefined);
   const ignored = new Set<OwnFilterName>();
   const kept = reports.filter((report) => {

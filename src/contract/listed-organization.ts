@@ -1,4 +1,7 @@
+import type { z } from "zod";
+
 import type { SpikeThresholds } from "../spike/thresholds.ts";
+import type { discoverySchema } from "./v1/status.ts";
 
 /** The fields of an organization in a discovery source's list (CONTRACT 14), and no others. */
 export interface ListedOrganization {
@@ -11,16 +14,8 @@ export interface ListedOrganization {
   readonly thresholds?: Partial<SpikeThresholds>;
 }
 
-/** How a source of organizations stands (CONTRACT 14). */
-export interface DiscoverySource {
-  readonly name: string;
-  /** Whether its last refresh gave a list. */
-  readonly up: boolean;
-  /** In the list that holds. */
-  readonly organizations: number;
+/** How a source of organizations stands (CONTRACT 14): `up` where its last refresh gave a list, `organizations` in the one that holds. */
+export interface DiscoverySource extends Readonly<Omit<z.infer<typeof discoverySchema>, "refreshedAt">> {
   /** null: it was not asked yet. */
   readonly refreshedAtMs: number | null;
-  readonly problem: string | null;
-  /** What the list that is held back would change; null: none is. */
-  readonly held: { readonly reason: "empty" | "shrunk"; readonly added: number; readonly removed: number } | null;
 }

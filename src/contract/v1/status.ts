@@ -15,7 +15,7 @@ const receiverSchema = z.object({
 });
 
 /** A source of organizations, and what the list that is held back would change. */
-const discoverySchema = z.object({
+export const discoverySchema = z.object({
   name: z.string(),
   up: z.boolean(),
   organizations: z.number(),

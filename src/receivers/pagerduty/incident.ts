@@ -7,18 +7,6 @@ import { FlatlineError } from "../../base/errors.ts";
 import { parseJson } from "../../base/json.ts";
 import type { Secret } from "../../base/secret.ts";
 
-/** What PagerDuty says of an incident that flatline opened. */
-export interface IncidentEvent {
-  /** The same in each repetition of the webhook. */
-  readonly id: string;
-  /** The dedup_key of the incident: the id of the alert that opened it. */
-  readonly incidentKey: string;
-  readonly kind: "acknowledged" | "unacknowledged" | "resolved";
-  readonly occurredAtMs: number;
-  /** The name of the person in PagerDuty; null without one, such as a timeout. */
-  readonly person: string | null;
-}
-
 // developer.pagerduty.com, "Webhooks V3": https://developer.pagerduty.com/docs/webhooks-overview
 const kinds = {
   "incident.acknowledged": "acknowledged",
@@ -51,8 +39,8 @@ export function isSigned(body: Uint8Array, header: string | undefined, secret: S
   return isFound;
 }
 
-/** Reads a webhook of version 3; null for what changes no alert, such as a ping. @throws invalid_data */
-export function readIncidentEvent(body: Uint8Array): IncidentEvent | null {
+/** Reads a webhook of version 3, whose `id` is that of each repetition; null for what changes no alert, as a ping. @throws invalid_data */
+export function readIncidentEvent(body: Uint8Array) {
   const read = webhookSchema.safeParse(parseJson(Buffer.from(body).toString("utf8")));
   if (!read.success)
     throw new FlatlineError("invalid_data", "not a webhook of PagerDuty, version 3", { cause: read.error });
@@ -65,6 +53,7 @@ export function readIncidentEvent(body: Uint8Array): IncidentEvent | null {
     incidentKey,
     kind: kinds[event.event_type as keyof typeof kinds],
     occurredAtMs: Date.parse(event.occurred_at),
+    /** Null without one, such as a timeout. */
     person: person === "" ? null : person,
   };
 }

@@ -6,7 +6,7 @@ import { formatDuration } from "../../base/durations.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { literalOf } from "../../base/text-pattern.ts";
 import type { CheckName } from "../../contract/report.ts";
-import type { ListedSilence } from "../../contract/silence.ts";
+import type { ListedSilence } from "../../alerting/silence-book.ts";
 import { longestSlug } from "../../contract/slug.ts";
 import { iso, withInstants } from "../../contract/v1/instant.ts";
 import { silenceSchema, type Silence } from "../../contract/v1/operator.ts";

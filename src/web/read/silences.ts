@@ -1,10 +1,10 @@
 import { matches } from "../../alerting/decide/matching.ts";
 import { ruleOf, windowAt, type SilenceWindow } from "../../alerting/decide/silences.ts";
-import { listedSilence } from "../../alerting/silence-book.ts";
+import { listedSilence, type ListedSilence } from "../../alerting/silence-book.ts";
 import type { AlertView } from "../../alerting/view.ts";
 import { literalOf } from "../../base/text-pattern.ts";
 import { nextCronAtMs } from "../../base/cron.ts";
-import type { ListedSilence, SilenceRule } from "../../contract/silence.ts";
+import type { SilenceRule } from "../../contract/silence.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { Running } from "./running.ts";
 import type { StoredSilence } from "../../store/alerts/silences.ts";
