@@ -18,7 +18,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   checks: ["base", "contract", "spike", "store (types)"],
   alerting: ["base", "spike", "contract", "checks", "store", "metrics", "words"],
   words: ["base", "spike", "contract", "checks", "alerting (types)", "store (types)"],
-  receivers: ["base", "contract", "checks", "words", "alerting (types)"],
+  receivers: ["base", "contract", "checks", "words", "alerting"],
   monitor: ["base", "contract", "checks", "alerting", "store", "metrics"],
   backtest: ["base", "contract", "spike", "checks", "alerting", "monitor", "store (types)"],
   discovery: ["base", "contract", "config", "store"],

@@ -32,7 +32,7 @@ describe("a message", () => {
     const { result } = noticeOf("resolved");
     const counted = result === null ? null : { ...result, observed: { ...result.observed, counting: "assets" } };
 
-    expect(said("resolved", { result: counted }).text).toContain("Its peak was fail with 5,119 dead assets,");
+    expect(said("resolved", { result: counted }).text).toContain("Its peak was fail with 120 dead assets,");
   });
 
   it("has the findings, each with what it is about unless that is in its message, and how many were left out", () => {

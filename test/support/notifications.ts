@@ -2,15 +2,12 @@ import type { AlertNotice, FleetNotice, IncidentNotice, Notification } from "../
 import type { Finding, HealthcheckResult } from "../../src/contract/healthcheck.ts";
 import { sampleNotifications } from "../../src/receivers/sample-notifications.ts";
 
+import { hourMs, minuteMs } from "../../src/base/time.ts";
+
 const samples = sampleNotifications();
 const { generatedAtMs: nowMs } = samples.firing;
-const incident = part(samples.firing.incident);
-const fleet = part(samples.fleet.fleet);
-const firing = part(samples.fleet.alerts[0]);
-const resolved = part(samples.resolved.alerts[0]);
-const unknown = part(samples.unknown.alerts[0]);
-const judged = part(samples.judged.alerts[0]);
-const spike = part(firing.result);
+const startsAtMs = nowMs - 11 * hourMs - 40 * minuteMs;
+const beganAtMs = Date.UTC(2026, 0, 14, 21, 40);
 
 function part<Part>(given: Part | null | undefined): Part {
   if (given === null || given === undefined) throw new Error("a sample has not all of its parts");
@@ -23,6 +20,110 @@ const finding = (kind: string, ref: string | null, message: string): Finding => 
   severity: "fail",
   message,
 });
+
+const { isTest: _isTest, ...made } = part(samples.firing.alerts[0]);
+const { evidence, sample: _assets, ...fleetOver } = { ...part(samples.fleet.fleet), spiking: 0, assetTypes: [] };
+const marker = { text: "captcha rollout", atMs: beganAtMs - 40 * minuteMs };
+const spike = {
+  ...part(made.result),
+  scope: { slug: "acme" },
+  findings: [
+    finding("dead-asset-spike", "acme", "120 deaths in 24 h, 4.0 expected (30.0×)"),
+    finding(
+      "dead-asset-spike.asset-type",
+      "DOMAIN",
+      "100 deaths of type DOMAIN in 24 h, 2.0 expected (98 more than usual)",
+    ),
+    finding("dead-asset-spike.attribute", "reason=captcha_page", "85 % reason=captcha_page, usually <1 %"),
+  ],
+  appUrl: "https://app.example.com/o/acme",
+};
+const assets = [
+  ...part(made.sample),
+  { asset: "support@acme-help.example", assetType: "EMAIL", deadAtMs: nowMs, attributes: {} },
+  { asset: "acme-wallet.example", assetType: null, deadAtMs: nowMs, attributes: { checker: "eu-1" } },
+];
+const { sample: _sample, ...firing }: AlertNotice = {
+  ...made,
+  id: "0196f0a2-0000-7000-8000-000000000001",
+  slug: "acme",
+  startsAtMs,
+  onset: { atMs: beganAtMs, marker },
+  labels: { team: "trust" },
+  url: spike.appUrl,
+  result: spike,
+  incident: { id: "0196f0a2-0000-7000-8000-0000000000f1", number: 41 },
+};
+const resolved: AlertNotice = {
+  ...firing,
+  event: "resolved",
+  status: "resolved",
+  previousSeverity: "fail",
+  reason: "back_to_ok",
+  endsAtMs: nowMs,
+  result: { ...spike, ok: true, severity: "ok", findings: [], suggestedAction: null },
+};
+const { kind, event, severity, reason, error } = part(samples.unknown.alerts[0]);
+const unknown: AlertNotice = {
+  ...firing,
+  kind,
+  event,
+  severity,
+  reason,
+  error,
+  id: `${firing.id}3`,
+  result: null,
+  counts: null,
+  peak: { severity: "unknown", currentCount: null, atMs: startsAtMs },
+};
+const act = { by: "kim", comment: "the captcha page of https://evil.example/login", atMs: nowMs };
+const judged: AlertNotice = {
+  ...firing,
+  event: "judged",
+  previousSeverity: "fail",
+  reason: "judged_checker",
+  result: null,
+  counts: null,
+  assetsUrl: `https://flatline.example.com/api/v1/alerts/${firing.id}/assets`,
+  restoreUrl: "https://flatline.example.com/api/v1/incidents/41/assets?toRestore=true",
+  act,
+  judgement: { ...act, verdict: "checker", note: null },
+};
+const fleet: FleetNotice = {
+  ...part(samples.fleet.fleet),
+  evidence: { ...part(evidence), beganAtMs, markers: [marker] },
+  sample: assets,
+};
+const { likelyCause, carriers, secondOpinion } = part(samples.fleet.incident);
+const counted = part(samples.firing.incident);
+const incident: IncidentNotice = {
+  ...counted,
+  number: 41,
+  url: "https://flatline.example.com/incidents/41",
+  startedAtMs: startsAtMs,
+  onsetAtMs: beganAtMs,
+  likelyCause,
+  carriers,
+  secondOpinion,
+  worst: [
+    { slug: "acme", excess: 116, count: 120, expected: 4 },
+    { slug: "globex", excess: 21, count: 31, expected: 10 },
+  ],
+  headline: {
+    ...counted.headline,
+    number: 41,
+    startedAtMs: startsAtMs,
+    likelyCause,
+    carrier: part(carriers[0]),
+    beganAtMs,
+    withinMs: 10 * minuteMs,
+    lastedMs: nowMs - startsAtMs,
+    isSeen: true,
+    excess: { state: "ongoing", deathsLastHour: 212, usualPerHour: 5.02, quietSinceMs: null, expectedEndAtMs: null },
+    part: null,
+    isBack: true,
+  },
+};
 
 const warning: AlertNotice = {
   ...firing,
@@ -69,7 +170,7 @@ function incidentOf(
   const held = isDeaths ? Math.min(organizations, 8) : 0;
   const secondOpinion = isDeaths && isOneCause ? incident.secondOpinion : null;
   const { check, slug } = firing;
-  const one = { slug, check, windowHours: 24, deaths: { currentCount: 5_119, expectedCount: 78 / 7 } };
+  const one = { slug, check, windowHours: 24, deaths: { currentCount: 120, expectedCount: 4 } };
   return {
     ...incident,
     ...counts,
@@ -130,10 +231,9 @@ export function notifications() {
   ): Notification => {
     const status = alerts.some((alert) => alert.status === "firing") ? "firing" : "resolved";
     const severity = part(alerts[0]).severity;
-    return { ...samples.firing, status, severity, fleet, incident, alerts };
+    return { ...samples.test, status, severity, fleet, incident, alerts };
   };
   const [one, oneOver, manyOver] = [incidentOf(1, 1), incidentOf(1, 0), incidentOf(12, 0)];
-  const { evidence: _evidence, sample: _sample, ...fleetOver } = { ...fleet, spiking: 0, assetTypes: [] };
   const deaths = { currentCount: null, expectedCount: null };
   const real: AlertNotice = {
     ...resolved,
@@ -145,7 +245,7 @@ export function notifications() {
   };
   const opened: AlertNotice = { ...real, event: "released", reason: "released_by_judgement" };
   return {
-    firing: of(samples.firing.alerts, one),
+    firing: of([{ ...firing, sample: assets }], one),
     escalated: of([{ ...firing, event: "escalated", previousSeverity: "warn", reason: "severity_rose" }], one),
     resolved: of([resolved], oneOver),
     group: of([firing, warning, { ...resolved, id: `${firing.id}4`, slug: "initech" }], incidentOf(3, 2)),

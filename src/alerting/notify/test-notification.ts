@@ -5,7 +5,7 @@ import type { Incident } from "../../store/alerts/incidents.ts";
 import type { Address } from "../../store/alerts/outbox.ts";
 import { composeNotification } from "./compose.ts";
 import { showerOf } from "./incident-notice.ts";
-import { noticeOf } from "./notice.ts";
+import { noticeOf, type Said } from "./notice.ts";
 import type { AlertNotice, Notification } from "./notification.ts";
 
 /** The receiver that is tried, and when. */
@@ -55,7 +55,7 @@ export function testIncident({
   nowMs,
   externalUrl,
   ...address
-}: TestSubject & { readonly newId: () => string }): readonly Notification[] {
+}: TestSubject & { readonly newId: () => string }): [begin: Notification, end: Notification] {
   const id = `test-${newId()}`;
   const startsAtMs = nowMs - startedBeforeMs;
   const settings = {
@@ -85,10 +85,7 @@ export function testIncident({
     incident: { id, number: 0 },
   };
   const sample = [{ asset: "https://login.example.com/en", assetType: "URL", deadAtMs: startsAtMs, attributes: {} }];
-  return [
-    { end: null, event: "firing", reason: "not_ok", previousSeverity: "ok", sample } as const,
-    { end: { atMs: nowMs, isByRun: true }, event: "resolved", reason: "back_to_ok", previousSeverity: "fail" } as const,
-  ].map(({ end, ...said }) => {
+  const notificationOf = (end: Alert["end"], said: Said): Notification => {
     const currentCount = end === null ? peakCount : usualCount;
     const result = evaluateSpike({ ...key, nowMs, currentCount, baselineCount: 7 * usualCount });
     const told = { ...said, result, counts: result.observed, isTest: true } as const;
@@ -112,5 +109,12 @@ export function testIncident({
     );
     const common = { ...address, generatedAtMs: nowMs, externalUrl, fleet: null, shown, alerts: [notice] };
     return composeNotification({ id: newId(), ...common });
-  });
+  };
+  return [
+    notificationOf(null, { event: "firing", reason: "not_ok", previousSeverity: "ok", sample }),
+    notificationOf(
+      { atMs: nowMs, isByRun: true },
+      { event: "resolved", reason: "back_to_ok", previousSeverity: "fail" },
+    ),
+  ];
 }

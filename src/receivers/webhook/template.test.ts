@@ -70,7 +70,7 @@ describe("compileTemplate", () => {
     );
 
     expect(JSON.parse(body)).toMatchObject({
-      n: 5119,
+      n: 120,
       d: false,
       e: "",
       p: { version: "1", alerts: [{ slug: "acme" }] },
@@ -113,8 +113,8 @@ describe("checkTemplate", () => {
   });
 
   it("names the kind that a template can't word", () => {
-    expect(() => checkTemplate("{{ alerts[0].labels.team }}", "text/plain")).toThrow(
-      /sample of kind "test": .*undefined variable/,
+    expect(() => checkTemplate("{{ alerts[0].sample[0].asset }}", "text/plain")).toThrow(
+      /sample of kind "resolved": .*undefined variable/,
     );
   });
 });
@@ -129,7 +129,7 @@ describe("what a template sees of dead assets", () => {
 
   it("is each address broken, and as it is under another name", () => {
     expect(renderOf("firing", "{{ alerts[0].sample[0].asset }} {{ alerts[0].sample[0].asset_raw }}")).toBe(
-      "hxxps://login[.]acme-pay[.]example/en?next=/home.html https://login.acme-pay.example/en?next=/home.html",
+      "hxxps://login[.]example[.]com/en https://login.example.com/en",
     );
     expect(renderOf("fleet", "{{ fleet.sample[1].asset }} {{ fleet.sample[1].asset_raw }}")).toBe(
       "support[at]acme-help[.]example support@acme-help.example",

@@ -98,7 +98,7 @@ describe("createWebhookReceiver", () => {
     expect(JSON.parse(request?.body ?? "")).toMatchObject({
       version: "1",
       id: firing?.id,
-      alerts: [{ slug: "acme", startsAt: "2026-01-15T00:20:00.000Z", endsAt: null, peak: { currentCount: 5119 } }],
+      alerts: [{ slug: "acme", startsAt: "2026-01-15T00:20:00.000Z", endsAt: null, peak: { currentCount: 120 } }],
     });
   });
 
