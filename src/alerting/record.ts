@@ -191,11 +191,7 @@ export function createRecorder(options: RecorderOptions) {
     });
   }
 
-  const commit = createBatch({
-    run: commitRuns,
-    keyOf: ({ run }: Ended) => checkKey(run),
-    ...(options.gather === undefined ? {} : { gather: options.gather }),
-  });
+  const commit = createBatch(commitRuns, ({ run }: Ended) => checkKey(run), options.gather);
 
   /**
    * Ends the alerts of checks that the settings no longer name, and notes which receivers are gone; call it at the start and after

@@ -14,16 +14,14 @@ interface Request {
 function grouping(fails: (group: readonly Request[]) => Error | null = () => null) {
   const groups: string[][] = [];
   let hold: Promise<void> = Promise.resolve();
-  const record = createBatch<Request, number>({
-    keyOf: ({ key }) => key,
-    run: async (requests) => {
-      groups.push(requests.map(({ key }) => key));
-      await hold;
-      const error = fails(requests);
-      if (error !== null) throw error;
-      return requests.map(({ value }) => value * 2);
-    },
-  });
+  const run = async (requests: readonly Request[]): Promise<number[]> => {
+    groups.push(requests.map(({ key }) => key));
+    await hold;
+    const error = fails(requests);
+    if (error !== null) throw error;
+    return requests.map(({ value }) => value * 2);
+  };
+  const record = createBatch(run, ({ key }) => key);
   const until = (promise: Promise<void>): void => {
     hold = promise;
   };

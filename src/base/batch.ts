@@ -1,15 +1,6 @@
 import { FlatlineError } from "./errors.ts";
 import { eventLoopTurn } from "./time.ts";
 
-export interface BatchOptions<Request, Answer> {
-  /** Does all of them, all or none, and returns the answer of each, in order. */
-  readonly run: (requests: readonly Request[]) => Promise<readonly Answer[]>;
-  /** Two requests of one key are never in one group. */
-  readonly keyOf: (request: Request) => string;
-  /** Awaited before a group is taken, for more to join it [one turn of the event loop]. */
-  readonly gather?: () => Promise<void>;
-}
-
 interface Waiting<Request, Answer> {
   readonly request: Request;
   readonly resolve: (answer: Answer) => void;
@@ -22,13 +13,15 @@ const largestGroup = 512;
 /**
  * Creates a function whose calls share their work: what is asked for while a group runs is the next group. A transaction waits
  * for the disk, and with a hundred requests in it costs hardly more than with one. When a group fails, each request of it is
- * tried on its own, so that none is lost by another's fault, unless the store failed.
+ * tried on its own, so that none is lost by another's fault, unless the store failed. `run` does all of a group or none, and returns
+ * the answer of each, in order; two requests of one key are never in one group; `gather` is awaited before one is taken, for more to
+ * join it: those that arrived in the same turn as the first one may not have been read yet.
  */
 export function createBatch<Request, Answer>(
-  options: BatchOptions<Request, Answer>,
+  run: (requests: readonly Request[]) => Promise<readonly Answer[]>,
+  keyOf: (request: Request) => string,
+  gather: () => Promise<void> = eventLoopTurn,
 ): (request: Request) => Promise<Answer> {
-  // Requests that arrived in the same turn as the first one may not have been read yet.
-  const gather = options.gather ?? eventLoopTurn;
   const queue: Waiting<Request, Answer>[] = [];
   let isRunning = false;
 
@@ -37,7 +30,7 @@ export function createBatch<Request, Answer>(
     const keys = new Set<string>();
     const end = queue.findIndex(({ request }) => {
       const size = keys.size;
-      return size === largestGroup || keys.add(options.keyOf(request)).size === size;
+      return size === largestGroup || keys.add(keyOf(request)).size === size;
     });
     return queue.splice(0, end === -1 ? queue.length : end);
   }
@@ -45,7 +38,7 @@ export function createBatch<Request, Answer>(
   async function runGroup(group: readonly Waiting<Request, Answer>[]): Promise<void> {
     let answers: readonly Answer[];
     try {
-      answers = await options.run(group.map(({ request }) => request));
+      answers = await run(group.map(({ request }) => request));
     } catch (error) {
       if (group.length === 1 || isOfStore(error)) {
         for (const { reject } of group) reject(error);

@@ -1,18 +1,7 @@
 import { secondMs, type Clock } from "./time.ts";
 
 /** Work that is repeated until it is stopped, one turn after the other. */
-export interface Loop {
-  /** Begins with the first turn, after `firstAfterMs`. */
-  readonly start: () => void;
-  /** Aborts when the loop is stopped. */
-  readonly signal: AbortSignal;
-  /** Brings the next turn forward to `delayMs` from now [0]. */
-  readonly wake: (delayMs?: number) => void;
-  /** Returns true if a turn lasts for `stalledAfterMs`, or is overdue by as much, or if the loop was stopped. */
-  readonly isStalled: () => boolean;
-  /** Begins no further turn and waits for the current one. */
-  readonly stop: () => Promise<void>;
-}
+export type Loop = Readonly<ReturnType<typeof createLoop>>;
 
 export interface LoopOptions {
   readonly clock: Pick<Clock, "nowMs" | "monotonicMs" | "sleep">;
@@ -42,7 +31,7 @@ const clockSetByMs = secondMs;
 const wokenUp = "woken up";
 
 /** Creates a loop that has not started: the one way in which the daemon repeats work. */
-export function createLoop(options: LoopOptions): Loop {
+export function createLoop(options: LoopOptions) {
   const { clock, everyMs, firstAfterMs = 0, retryAfterMs = everyMs, stalledAfterMs = Infinity } = options;
   const longestSleepMs = options.followsWallClock === true ? compareClocksMs : Infinity;
   const stopping = new AbortController();
@@ -55,6 +44,7 @@ export function createLoop(options: LoopOptions): Loop {
   /** Instant of the wall clock at which the monotonic clock was zero, as of the last turn. */
   let monotonicZeroMs = clock.nowMs() - lastTurnMs;
 
+  /** Brings the next turn forward to `delayMs` from now. */
   function wake(delayMs = 0): void {
     const atMs = clock.monotonicMs() + delayMs;
     if (atMs >= nextTurnMs) return;
@@ -99,19 +89,23 @@ export function createLoop(options: LoopOptions): Loop {
   }
 
   return {
-    start: () => {
+    /** Begins with the first turn, after `firstAfterMs`. */
+    start: (): void => {
       if (running !== null) return;
       nextTurnMs = clock.monotonicMs() + firstAfterMs;
       lastTurnMs = clock.monotonicMs();
       running = run();
     },
+    /** Aborts when the loop is stopped. */
     signal: stopping.signal,
     wake,
-    isStalled: () => {
+    /** Returns true if a turn lasts for `stalledAfterMs`, or is overdue by as much, or if the loop was stopped. */
+    isStalled: (): boolean => {
       const sinceMs = isAsleep ? nextTurnMs : lastTurnMs;
       return stopping.signal.aborted || (running !== null && clock.monotonicMs() - sinceMs > stalledAfterMs);
     },
-    stop: async () => {
+    /** Begins no further turn and waits for the current one. */
+    stop: async (): Promise<void> => {
       stopping.abort();
       sleeping.abort(wokenUp);
       await running;

@@ -2,26 +2,7 @@ import { FlatlineError } from "./errors.ts";
 import { memoized } from "./memo.ts";
 
 /** The offset of local time from UTC in one timezone of the IANA database. */
-export interface Timezone {
-  readonly name: string;
-  /** Local time minus UTC at an instant, milliseconds. */
-  offsetMs(atMs: number): number;
-  /**
-   * Returns the first instant of the new offset if it changes in (fromMs, toMs], otherwise null. The interval must be short
-   * enough for one change (a day or two: no zone changes twice in a week).
-   */
-  changeAtMs(fromMs: number, toMs: number): number | null;
-  /**
-   * Returns the instants at which local time reads `localMs` (written as if it were UTC): one; two if a change repeats the
-   * time (earlier first); none if a change skips it, then `gapEndMs` is the first instant after the skipped hour.
-   */
-  instants(localMs: number): {
-    readonly earlierMs: number;
-    readonly laterMs: number;
-    /** The first instant after a skipped time; null for a time that exists. */
-    readonly gapEndMs: number | null;
-  };
-}
+export type Timezone = Readonly<ReturnType<typeof createOffsets>> & { readonly name: string };
 
 // More than the largest offset (UTC−12 to UTC+14, and Samoa's skipped day): a local time read as UTC is at most this far
 // from its instant.
@@ -32,25 +13,27 @@ const mostZones = 1_000;
 /** Returns the timezone of a name, case-insensitive. @throws FlatlineError invalid_config if it does not exist */
 export const timezoneOf = memoized(mostZones, createTimezone);
 
-// Intl takes 20 ms to load the names of the time zones, which most fleets never need.
-const utc: Timezone = {
-  name: "UTC",
-  offsetMs: () => 0,
-  changeAtMs: () => null,
-  instants: (localMs) => ({ earlierMs: localMs, laterMs: localMs, gapEndMs: null }),
-};
-
 function createTimezone(name: string): Timezone {
-  if (/^(?:etc\/)?utc$/i.test(name)) return utc;
+  // Intl takes 20 ms to load the names of the time zones, which most fleets never need.
+  if (/^(?:etc\/)?utc$/i.test(name)) return { name: "UTC", ...createOffsets(() => 0) };
   const format = offsetFormat(name);
+  return {
+    name,
+    ...createOffsets((atMs) => {
+      const found = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(format.format(atMs));
+      if (found?.[1] === undefined) return 0;
+      const seconds = Number(found[2]) * 3_600 + Number(found[3]) * 60 + Number(found[4] ?? 0);
+      return (found[1] === "-" ? -seconds : seconds) * 1_000;
+    }),
+  };
+}
 
-  function offsetMs(atMs: number): number {
-    const found = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(format.format(atMs));
-    if (found?.[1] === undefined) return 0;
-    const seconds = Number(found[2]) * 3_600 + Number(found[3]) * 60 + Number(found[4] ?? 0);
-    return (found[1] === "-" ? -seconds : seconds) * 1_000;
-  }
-
+/** What follows from local time minus UTC at an instant, milliseconds. */
+function createOffsets(offsetMs: (atMs: number) => number) {
+  /**
+   * Returns the first instant of the new offset if it changes in (fromMs, toMs], otherwise null. The interval must be short
+   * enough for one change (a day or two: no zone changes twice in a week).
+   */
   function changeAtMs(fromMs: number, toMs: number): number | null {
     const before = offsetMs(fromMs);
     if (offsetMs(toMs) === before) return null;
@@ -65,10 +48,13 @@ function createTimezone(name: string): Timezone {
   }
 
   return {
-    name,
     offsetMs,
     changeAtMs,
-    instants: (localMs) => {
+    /**
+     * Returns the instants at which local time reads `localMs` (written as if it were UTC): one; two if a change repeats the
+     * time (earlier first); none if a change skips it, then `gapEndMs`, else null, is the first instant after the skipped hour.
+     */
+    instants: (localMs: number): Record<"earlierMs" | "laterMs", number> & { readonly gapEndMs: number | null } => {
       const before = offsetMs(localMs - farthestOffsetMs);
       const after = offsetMs(localMs + farthestOffsetMs);
       const found = [localMs - before, localMs - after].filter((atMs) => atMs + offsetMs(atMs) === localMs);
