@@ -112,7 +112,6 @@ export const deadAssetSchema = z.object({
   attributes: z.record(z.string(), z.string()),
   revivedAt: instantSchema.nullable(),
 });
-export type DeadAsset = z.infer<typeof deadAssetSchema>;
 
 /** A page of the assets that died in an alert; the counts are those of the whole alert. */
 export const deadAssetPageSchema = z.object({
@@ -124,7 +123,6 @@ export const deadAssetPageSchema = z.object({
   assets: z.array(deadAssetSchema),
   cursor: z.string().optional(),
 });
-export type DeadAssetPage = z.infer<typeof deadAssetPageSchema>;
 
 /** An asset that died in an incident. */
 export const incidentAssetSchema = deadAssetSchema.extend({

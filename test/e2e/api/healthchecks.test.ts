@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { createSystemClock } from "../../../src/base/time.ts";
+import { createSystemClock, hourMs } from "../../../src/base/time.ts";
 import { sampleHealthcheck } from "../../support/far-side/api-samples.ts";
 import { startScriptedUpstream, type ScriptedUpstream } from "../../support/far-side/scripted-upstream.ts";
 import { startSlackDouble, type SlackDouble } from "../../support/far-side/slack-double.ts";
@@ -189,7 +189,12 @@ it("can be silenced by its name, through the API and on the page", async () => {
     fetch(`${daemon.url}/api/v1/silences`, {
       method: "POST",
       headers: { ...headers, "content-type": "application/json" },
-      body: JSON.stringify({ slug: "acme", check, endsAt: "2126-01-01T00:00:00Z", comment: "harvest" }),
+      body: JSON.stringify({
+        slug: "acme",
+        check,
+        endsAt: new Date(Date.now() + hourMs).toISOString(),
+        comment: "harvest",
+      }),
     });
 
   expect([(await silence(name)).status, (await silence("greenhouse")).status]).toEqual([201, 400]);

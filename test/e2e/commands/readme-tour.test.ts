@@ -58,7 +58,7 @@ describe("the README's npm start", () => {
       shown.split("\n").filter((line) => !shape(shell.said()).includes(`\n${shape(line)}\n`));
 
     await expect.poll(missing, { timeout: 2 * minuteMs }).toEqual([]);
-    expect(shown.split("\n")).toHaveLength(6);
+    expect(shown.split("\n")).toHaveLength(5);
   });
 });
 
