@@ -3,6 +3,7 @@ import { minuteMs } from "../../base/time.ts";
 import { noType, type AssetLook } from "../../contract/assets.ts";
 import { aliveStatus } from "../../contract/liveness-status.ts";
 import { inChunks } from "../engine/chunks.ts";
+import { isAmong } from "../engine/dialect.ts";
 import type { Interval } from "../../contract/liveness-counts.ts";
 import type { PlainDb } from "../tables.ts";
 import { deadStatusId } from "./rules.ts";
@@ -107,17 +108,15 @@ export function createAssetEvents(db: PlainDb) {
      * alone, the latest thousands of them at most, so that an alert does not wait for it.
      */
     newestDeaths: async ({ spans, assetTypes, limit }: NewestDeathsQuery): Promise<readonly DeathOf[]> => {
+      if (limit <= 0) return [];
       const ofThese = ofTypes(assetTypes);
+      const bySlug = Map.groupBy(spans, (span) => span.slug);
       let newest: DeathOf[] = [];
-      for (const [slug, own] of limit <= 0 ? [] : Map.groupBy(spans, (span) => span.slug)) {
-        // What is older than all that is found is not asked for.
-        const sinceMs = newest.length < limit ? -Infinity : (newest.at(-1)?.atMs ?? -Infinity);
-        const intervals = own.map(({ interval: { afterMs, untilMs } }) => ({
-          afterMs: Math.max(afterMs, sinceMs - 1),
-          untilMs,
-        }));
-        const found = await newestOf(db, { slug, intervals, ofThese, limit });
-        newest = [...newest, ...found]
+      for (const { slug, atMs } of await lastDeaths(db, [...bySlug.keys()])) {
+        // Those that follow have died no later.
+        if (newest.length === limit && atMs <= (newest.at(-1)?.atMs ?? Infinity)) break;
+        const intervals = (bySlug.get(slug) ?? []).map(({ interval }) => interval);
+        newest = [...newest, ...(await newestOf(db, { slug, intervals, ofThese, limit }))]
           .toSorted((left, right) => right.atMs - left.atMs || right.ordinal - left.ordinal)
           .slice(0, limit);
       }
@@ -148,6 +147,18 @@ export async function* assetEventPages(
     if (page.length < assetEventsAPage) return;
     after = page.at(-1) ?? null;
   }
+}
+
+/** When an asset of each of these organizations died last, named or not; the latest first, and none without a death. */
+async function lastDeaths(db: PlainDb, slugs: readonly string[]): Promise<readonly { slug: string; atMs: number }[]> {
+  const { rows } = await sql<{ slug: string; atMs: number }>`
+    SELECT slug, (SELECT max(at_ms) FROM events WHERE events.slug_id = latest.slug_id AND status_id = ${deadStatusId}
+      AND at_ms >= latest.minute * ${minuteMs} AND at_ms < (latest.minute + 1) * ${minuteMs}) AS "atMs"
+    FROM (SELECT slug, slug_id, (SELECT max(minute) FROM event_minutes
+        WHERE event_minutes.slug_id = event_slugs.slug_id) AS minute
+      FROM event_slugs WHERE ${isAmong(db, "slug", slugs)}) AS latest
+    WHERE latest.minute IS NOT NULL ORDER BY "atMs" DESC`.execute(db);
+  return rows;
 }
 
 interface NewestOfOne extends Pick<NewestDeathsQuery, "limit"> {
