@@ -84,7 +84,7 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   commander: ["cli"],
   fastify: ["web", "service", "daemon"],
   "find-my-way": ["web"],
-  yaml: ["config", "service", "cli"],
+  yaml: ["base", "config", "service", "cli"],
   "prom-client": ["metrics"],
   standardwebhooks: ["receivers"],
   liquidjs: ["receivers", "config"],

@@ -1,7 +1,7 @@
 import type { SettingsOfChecks } from "../checks/checks.ts";
 import type { Secret } from "../base/secret.ts";
 import type { TableSource } from "../contract/table-source.ts";
-import type { YamlPath } from "./document/problems.ts";
+import type { YamlPath } from "../base/yaml-text.ts";
 import type { BuiltinSettings, Settings } from "./schema/organization.ts";
 import type { ReceiverInput } from "./schema/receiver.ts";
 import type { RootInput } from "./schema/schema.ts";

@@ -7,6 +7,7 @@ import { FlatlineError } from "../base/errors.ts";
 import { isLoopbackHost } from "../base/loopback-host.ts";
 import { listenProblem, parseListen } from "../base/schema/values.ts";
 import { redact, Secret } from "../base/secret.ts";
+import { formatPath, type YamlPath } from "../base/yaml-text.ts";
 import { readWith } from "../contract/issues.ts";
 import { checkRelations } from "./check/relations.ts";
 import { findWarnings } from "./check/warnings.ts";
@@ -15,7 +16,7 @@ import type { Config } from "./config.ts";
 import { readDocument, type ConfigDocument } from "./document/document.ts";
 import { maxConfigBytes, readInputFile } from "./document/files.ts";
 import { type Environment, readCoreScalar } from "./document/interpolation.ts";
-import { formatPath, formatProblem, sortProblems, type Problem, type YamlPath, valueAt } from "./document/problems.ts";
+import { formatProblem, sortProblems, type Problem, valueAt } from "./document/problems.ts";
 import { hiddenTextsOf, resolveConfig } from "./resolve.ts";
 import { defaultListen, defaultStorePath, rootSchema, rootShape } from "./schema/schema.ts";
 

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { escapeUnseen } from "../base/unseen-text.ts";
 import { oneTokenName } from "../contract/rights.ts";
 import type { Config, OrganizationConfig } from "./config.ts";
-import type { YamlPath } from "./document/problems.ts";
+import type { YamlPath } from "../base/yaml-text.ts";
 import { organizationObject, type OrganizationInput } from "./schema/organization.ts";
 import { rootSchema } from "./schema/schema.ts";
 

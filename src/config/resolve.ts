@@ -9,7 +9,7 @@ import { allRights, oneTokenName } from "../contract/rights.ts";
 import { receiverKind } from "../receivers/receivers.ts";
 import type { Config, OrganizationConfig, ReceiverConfig, SourceConfig, SourceOf } from "./config.ts";
 import type { ConfigDocument, FileValue } from "./document/document.ts";
-import type { YamlPath } from "./document/problems.ts";
+import type { YamlPath } from "../base/yaml-text.ts";
 import { builtinSettings, type BuiltinSettings, type OrganizationInput, type Settings } from "./schema/organization.ts";
 import type { RootInput } from "./schema/schema.ts";
 import { defaultSourceType, sourceKinds } from "./schema/source.ts";

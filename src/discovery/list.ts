@@ -5,7 +5,7 @@ import { parseJson } from "../base/json.ts";
 import { readWith } from "../contract/issues.ts";
 import type { ListedOrganization } from "../contract/listed-organization.ts";
 import { labelNameProblem } from "../config/check/relations.ts";
-import { formatPath } from "../config/document/problems.ts";
+import { formatPath } from "../base/yaml-text.ts";
 import { thresholdsSchema } from "../config/schema/organization.ts";
 import { cronPattern, nameText, strictObject, timezone } from "../base/schema/values.ts";
 

@@ -10,7 +10,7 @@ import type { ReceiverKind } from "../../receivers/kind.ts";
 import { receiverKind, receiverTypes } from "../../receivers/receivers.ts";
 import type { BaselineKind } from "../../spike/median.ts";
 import type { SpikeThresholds } from "../../spike/thresholds.ts";
-import type { YamlPath } from "../document/problems.ts";
+import type { YamlPath } from "../../base/yaml-text.ts";
 import { builtinSettings, mostHealthchecks } from "../schema/organization.ts";
 import {
   lookAt,

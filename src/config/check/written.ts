@@ -1,7 +1,7 @@
 import type { z } from "zod";
 
 import { layered } from "../../base/layers.ts";
-import type { YamlPath } from "../document/problems.ts";
+import type { YamlPath } from "../../base/yaml-text.ts";
 import { builtinSettings, type defaultsSchema } from "../schema/organization.ts";
 import type { rootSchema } from "../schema/schema.ts";
 import { defaultSourceType, sourceKinds, type SourceKind, type SourceType } from "../schema/source.ts";

@@ -4,12 +4,8 @@ import { dirname, resolve } from "node:path";
 import {
   isAlias,
   isMap,
-  isNode,
-  isPair,
   isScalar,
   isSeq,
-  LineCounter,
-  parseDocument,
   Scalar,
   visit,
   type Document,
@@ -18,10 +14,11 @@ import {
   type YAMLMap,
 } from "yaml";
 
+import { formatPath, isEmpty, keyOf, offsetOf, YamlText, type YamlPath } from "../../base/yaml-text.ts";
 import type { LoadOptions } from "../load.ts";
 import { maxConfigBytes, maxSecretBytes, readRegularFile } from "./files.ts";
 import { interpolate, type Environment, type FileText } from "./interpolation.ts";
-import { formatPath, type Problem, type YamlPath } from "./problems.ts";
+import type { Problem } from "./problems.ts";
 
 /** A value of the configuration that files are a part of. */
 export interface FileValue {
@@ -63,8 +60,7 @@ export class ConfigDocument {
   /** Plain objects, arrays and scalars. A key without a value is `undefined`, as if it were absent; so is all where this is no YAML. */
   value: unknown;
   readonly #source: DocumentSource;
-  readonly #lines = new LineCounter();
-  #parsed: Document.Parsed | null = null;
+  #yaml = new YamlText("");
   // The library searches the whole document for each anchor.
   readonly #anchors = new Map<string, Node>();
   readonly #openAnchors = new Set<Node>();
@@ -92,8 +88,7 @@ export class ConfigDocument {
 
   /** Creates the problem `message` at the value of `path`, or at its key; without one, at the parent. */
   problemAt(path: YamlPath, message: string, part?: "key"): Problem {
-    const { at, keyAt } = this.#placeOf(path);
-    return this.#problem(part === "key" ? keyAt : at, path, message);
+    return { file: this.#source.file, ...this.#yaml.positionOf(path, part), path: formatPath(path), message };
   }
 
   /** Returns `file:line` of the value at `path`. */
@@ -107,7 +102,6 @@ export class ConfigDocument {
     if (text === null) return this.#report(0, [], "is not UTF-8 text");
     const parsed = this.#parse(text);
     if (parsed === null) return;
-    this.#parsed = parsed;
     const names = new Set<string>();
     const note = (name: string): FileText => {
       names.add(name);
@@ -128,42 +122,23 @@ export class ConfigDocument {
 
   /** Returns what is YAML, though it may not be what is wanted. */
   #parse(text: string): Document.Parsed | null {
-    let parsed: Document.Parsed;
-    try {
-      parsed = parseDocument(text, {
-        version: "1.2",
-        schema: "core",
-        // YAML 1.1 has values that are neither text nor number, such as !!binary.
-        resolveKnownTags: false,
-        lineCounter: this.#lines,
-        prettyErrors: false,
-        // Duplicate keys are found below, where the path is known.
-        uniqueKeys: false,
-      });
-    } catch (error) {
-      this.#report(0, [], error instanceof RangeError ? "is nested too deeply" : String(error));
-      return null;
-    }
-    const { errors, warnings, directives } = parsed;
-    let lastLine = 0;
-    for (const { code, message, pos } of errors) {
-      const { line } = this.#lines.linePos(pos[0]);
-      // One mistake causes several errors in a row; the first is the most useful.
-      if (line === lastLine) continue;
-      lastLine = line;
+    // Keys that are set twice are found below, where the path is known.
+    this.#yaml = new YamlText(text);
+    const { document, problems } = this.#yaml;
+    for (const { code, offset, message } of problems) {
+      const { line } = this.#yaml.positionAt(offset);
       const isReference =
         (/\$\{/.test(text.split("\n")[line - 1] ?? "") && code === "UNEXPECTED_TOKEN") ||
         // In a list, `${` is an item and a brace without a start.
-        (text.startsWith("${", pos[0] - 1) && code === "MISSING_CHAR");
+        (text.startsWith("${", offset - 1) && code === "MISSING_CHAR");
       const hint = isReference ? '; within { } and [ ] a reference needs quotes: "${NAME}"' : "";
-      this.#report(pos[0], [], `${ownMessages[code] ?? message}${hint}`);
+      this.#report(offset, [], `${message}${hint}`);
       // The braces are unbalanced from here on.
       if (isReference) break;
     }
-    for (const { message, pos } of warnings) this.#report(pos[0], [], message);
-    const { explicit, version } = directives.yaml;
+    const { explicit, version } = document?.directives.yaml ?? {};
     if (explicit === true && version !== "1.2") this.#report(0, [], `the file must be YAML 1.2, not ${version}`);
-    return errors.length === 0 ? parsed : null;
+    return document;
   }
 
   #convert(node: Node, path: YamlPath, isAliased: boolean): unknown {
@@ -235,37 +210,11 @@ export class ConfigDocument {
     return replaced.value;
   }
 
-  /** Returns where a value and its key begin; a missing value is at the map that should contain it. */
-  #placeOf(path: YamlPath): { readonly at: number; readonly keyAt: number } {
-    let node: unknown = this.#parsed?.contents;
-    let place = { at: offsetOf(node), keyAt: offsetOf(node) };
-    for (const step of path) {
-      const parent: unknown = isAlias(node) && this.#parsed !== null ? node.resolve(this.#parsed) : node;
-      const pairs = isMap(parent) ? (parent.items as Pair<Node, Node | null>[]) : [];
-      const found: unknown = isSeq(parent) ? parent.items[Number(step)] : pairs.find((one) => keyOf(one) === step);
-      if (found === undefined) break;
-      const keyAt = offsetOf(isPair(found) ? found.key : found);
-      node = isPair(found) ? found.value : found;
-      place = { at: isEmpty(node) ? keyAt : offsetOf(node), keyAt };
-    }
-    return place;
-  }
-
-  #problem(offset: number, path: YamlPath, message: string): Problem {
-    const { line, col } = this.#lines.linePos(offset);
-    const position = { line: Math.max(line, 1), column: Math.max(col, 1) };
-    return { file: this.#source.file, ...position, path: formatPath(path), message };
-  }
-
   #report(offset: number, path: YamlPath, message: string): void {
-    this.problems.push(this.#problem(offset, path, message));
+    const { file } = this.#source;
+    this.problems.push({ file, ...this.#yaml.positionAt(offset), path: formatPath(path), message });
   }
 }
-
-const ownMessages: Readonly<Record<string, string>> = {
-  MULTIPLE_DOCS: "the file must hold one document",
-  RESOURCE_EXHAUSTION: "is nested too deeply",
-};
 
 /** Returns the text of a file; null: it is no UTF-8. The mark that some editors begin it with is no part of it. */
 function decodeText(bytes: Uint8Array): string | null {
@@ -284,19 +233,6 @@ async function readText(absolutePath: string): Promise<FileText> {
   return text === null
     ? { problem: `the file ${absolutePath} is not UTF-8 text` }
     : { text: text.replace(/\r?\n$/, "") };
-}
-
-function offsetOf(node: unknown): number {
-  return isNode(node) ? (node.range?.[0] ?? 0) : 0;
-}
-
-/** Returns the key of a pair; null: it is no text. */
-function keyOf({ key }: Pair<Node, Node | null>): string | null {
-  return isScalar(key) && !isEmpty(key) ? String(key.value) : null;
-}
-
-function isEmpty(node: unknown): node is null {
-  return node === null || (isScalar(node) && node.value === null && (node.source ?? "") === "");
 }
 
 /** Returns the absolute paths of the file, and of those that it names; an unreadable one names none. */

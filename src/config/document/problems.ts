@@ -1,29 +1,12 @@
-/** The path from the document's root to a value. */
-export type YamlPath = readonly (string | number)[];
+import type { TextPosition, YamlPath } from "../../base/yaml-text.ts";
 
 /** One problem of the configuration. `message` never contains a secret. */
-export interface Problem {
+export interface Problem extends TextPosition {
   /** The path as the user gave it. */
   readonly file: string;
-  /** From 1. */
-  readonly line: number;
-  /** From 1. */
-  readonly column: number;
   /** Dotted path in the file, `organizations[1].thresholds`; `yaml` for a file that is not YAML. */
   readonly path: string;
   readonly message: string;
-}
-
-/** Formats a path: `organizations[1].labels["a.b"]`; keys that are not identifiers are in brackets. The root is `yaml`. */
-export function formatPath(path: YamlPath): string {
-  if (path.length === 0) return "yaml";
-  let text = "";
-  for (const step of path) {
-    if (typeof step === "number") text += `[${step}]`;
-    else if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(step)) text += `[${JSON.stringify(step)}]`;
-    else text += text === "" ? step : `.${step}`;
-  }
-  return text;
 }
 
 /** Formats a problem as `FILE:LINE:COL: path: message`, `kind` before the path (CONTRACT 4). */
