@@ -21,6 +21,8 @@ function answer(more: Partial<Extract<ScriptedStep, { kind: "answer" }>>): Scrip
 }
 
 const ok = answer({ body: sampleHealthcheck() });
+const thrice = (step: ScriptedStep): ScriptedStep[] => [step, step, step];
+const ask = (client = bench.client) => client.deadAssetSpike(sampleSpikeRequest());
 
 describe("the request", () => {
   it("carries the slug, all five thresholds and the headers", async () => {
@@ -72,7 +74,7 @@ describe("an odd but valid answer is a result", () => {
   ])("$rule", async ({ more }) => {
     bench.upstream.script(answer({ body: { ...sampleHealthcheck(), ...more } }));
 
-    const result = await bench.client.deadAssetSpike(sampleSpikeRequest());
+    const result = await ask();
 
     expect(result.severity).toBe("severity" in more ? more.severity : "ok");
   });
@@ -139,65 +141,41 @@ describe("of a large answer", () => {
     const findings = [...Array.from({ length: 200 }, () => finding), { ...finding, severity: "bad" }];
     bench.upstream.script(answer({ body: sampleHealthcheck({ findings }) }));
 
-    const error = await errorOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
+    const error = await errorOf(ask());
 
     expect(error.code).toBe("api_invalid_response");
   });
 });
 
 describe("a bad upstream gives its reason", () => {
-  const bad: readonly { rule: string; steps: readonly ScriptedStep[]; reason: string }[] = [
-    { rule: "a reset connection", steps: [{ kind: "reset" }, { kind: "reset" }, { kind: "reset" }], reason: "network" },
-    {
-      rule: "a truncated body",
-      steps: Array.from({ length: 3 }, () => ({ kind: "truncated", body: sampleHealthcheck() })),
-      reason: "network",
-    },
-    {
-      rule: "no HTTP",
-      steps: Array.from({ length: 3 }, () => ({ kind: "raw", bytes: "SSH-2.0-x\r\n" })),
-      reason: "network",
-    },
-    { rule: "an endless body", steps: [{ kind: "endless" }], reason: "invalid_response" },
-    {
-      rule: "a body over 4 MiB",
-      steps: [answer({ body: JSON.stringify(sampleHealthcheck()) + " ".repeat(4 * 1_024 * 1_024) })],
-      reason: "invalid_response",
-    },
-    { rule: "no JSON", steps: [answer({ body: "<html>" })], reason: "invalid_response" },
-    {
-      rule: "another organization",
-      steps: [answer({ body: sampleHealthcheck({ scope: { slug: "globex" } }) })],
-      reason: "invalid_response",
-    },
-    {
-      rule: "an unknown severity",
-      steps: [answer({ body: sampleHealthcheck({ severity: "bad" }) })],
-      reason: "invalid_response",
-    },
-    {
-      rule: "too deep a nesting",
-      steps: [answer({ body: "[".repeat(100_000) + "]".repeat(100_000) })],
-      reason: "invalid_response",
-    },
-    { rule: "204", steps: [answer({ status: 204 })], reason: "invalid_response" },
-    { rule: "400", steps: [answer({ status: 400 })], reason: "bad_request" },
-    { rule: "401", steps: [answer({ status: 401 })], reason: "unauthorized" },
-    { rule: "403", steps: [answer({ status: 403 })], reason: "forbidden" },
-    { rule: "404", steps: [answer({ status: 404 })], reason: "bad_request" },
-    { rule: "429", steps: Array.from({ length: 3 }, () => answer({ status: 429 })), reason: "rate_limited" },
-    { rule: "500", steps: Array.from({ length: 3 }, () => answer({ status: 500 })), reason: "server_error" },
-    {
-      rule: "503",
-      steps: Array.from({ length: 3 }, () => answer({ status: 503, body: "<html>" })),
-      reason: "server_error",
-    },
+  const bad: readonly (readonly [rule: string, reason: string, steps: readonly ScriptedStep[]])[] = [
+    ["a reset connection", "network", thrice({ kind: "reset" })],
+    ["a truncated body", "network", thrice({ kind: "truncated", body: sampleHealthcheck() })],
+    ["no HTTP", "network", thrice({ kind: "raw", bytes: "SSH-2.0-x\r\n" })],
+    ["an endless body", "invalid_response", [{ kind: "endless" }]],
+    [
+      "a body over 4 MiB",
+      "invalid_response",
+      [answer({ body: JSON.stringify(sampleHealthcheck()) + " ".repeat(4 * 1_024 * 1_024) })],
+    ],
+    ["no JSON", "invalid_response", [answer({ body: "<html>" })]],
+    ["another organization", "invalid_response", [answer({ body: sampleHealthcheck({ scope: { slug: "globex" } }) })]],
+    ["an unknown severity", "invalid_response", [answer({ body: sampleHealthcheck({ severity: "bad" }) })]],
+    ["too deep a nesting", "invalid_response", [answer({ body: "[".repeat(100_000) + "]".repeat(100_000) })]],
+    ["204", "invalid_response", [answer({ status: 204 })]],
+    ["400", "bad_request", [answer({ status: 400 })]],
+    ["401", "unauthorized", [answer({ status: 401 })]],
+    ["403", "forbidden", [answer({ status: 403 })]],
+    ["404", "bad_request", [answer({ status: 404 })]],
+    ["429", "rate_limited", thrice(answer({ status: 429 }))],
+    ["500", "server_error", thrice(answer({ status: 500 }))],
+    ["503", "server_error", thrice(answer({ status: 503, body: "<html>" }))],
   ];
 
-  it.each(bad)("$rule: $reason", async ({ steps, reason }) => {
+  it.each(bad)("%s: %s", async (_rule, reason, steps) => {
     bench.upstream.script(...steps);
 
-    const error = await errorOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
+    const error = await errorOf(ask());
 
     expect(checkErrorReason(error.code)).toBe(reason);
     expect(bench.upstream.requests).toHaveLength(steps.length);
@@ -208,7 +186,7 @@ describe("a bad upstream gives its reason", () => {
     { rule: "an upstream that hangs within the body", step: { kind: "hang", body: '{"id"' } as const },
   ])("$rule: timeout, after the time of one attempt", async ({ step }) => {
     bench.upstream.script(step);
-    const call = errorOf(bench.create({ retries: 0, timeoutMs: 1_000 }).deadAssetSpike(sampleSpikeRequest()));
+    const call = errorOf(ask(bench.create({ retries: 0, timeoutMs: 1_000 })));
     await bench.upstream.received(1);
 
     await bench.clock.advance(999);
@@ -224,7 +202,7 @@ describe("a bad upstream gives its reason", () => {
     const gone = await startScriptedUpstream();
     await gone.close();
 
-    const error = await errorOf(bench.create({ baseUrl: gone.baseUrl }).deadAssetSpike(sampleSpikeRequest()));
+    const error = await errorOf(ask(bench.create({ baseUrl: gone.baseUrl })));
 
     expect(checkErrorReason(error.code)).toBe("network");
   });
@@ -235,7 +213,7 @@ describe("the key", () => {
     const target = await startScriptedUpstream();
     bench.upstream.script(answer({ status, headers: { location: `${target.baseUrl}/healthchecks` } }));
 
-    const error = await errorOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
+    const error = await errorOf(ask());
 
     expect(error.code).toBe("api_invalid_response");
     expect(target.requests).toHaveLength(0);
@@ -246,7 +224,7 @@ describe("the key", () => {
     const body = { message: `bad key ${benchKey}`, code: "UNAUTHORIZED", issues: [{ message: `${benchKey}?` }] };
     bench.upstream.script(answer({ status: 401, body }));
 
-    const error = await errorOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
+    const error = await errorOf(ask());
 
     expect(error.message).toContain("bad key ***");
     expect(error.issues).toEqual(["***?"]);
@@ -256,7 +234,7 @@ describe("the key", () => {
     const more = { title: benchKey, observed: { [benchKey]: 1, note: `x${benchKey}` }, extra: [{ a: benchKey }] };
     bench.upstream.script(answer({ body: sampleHealthcheck(more) }));
 
-    const result = await bench.client.deadAssetSpike(sampleSpikeRequest());
+    const result = await ask();
 
     expect(JSON.stringify(result)).not.toContain(benchKey);
     expect(result.observed).toEqual({ "***": 1, note: "x***" });
@@ -279,7 +257,7 @@ describe("what an upstream says in a refusal", () => {
     const message = "no\r\n\u001b[31mred\u0007 \u202eevil\u2028end";
     bench.upstream.script(answer({ status: 400, body: { message, code: "BAD_REQUEST" } }));
 
-    const error = await errorOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
+    const error = await errorOf(ask());
 
     expect(error.message).toContain('"no [31mred evil end"');
   });
@@ -288,7 +266,7 @@ describe("what an upstream says in a refusal", () => {
     const issues = Array.from({ length: 30 }, () => ({ message: "😀".repeat(500) }));
     bench.upstream.script(answer({ status: 400, body: { message: "x".repeat(100_000), code: "?", issues } }));
 
-    const error = await errorOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
+    const error = await errorOf(ask());
 
     expect(error.message.length).toBeLessThan(500);
     expect(error.issues).toHaveLength(21);
@@ -299,7 +277,7 @@ describe("what an upstream says in a refusal", () => {
   it("may stand inside of `error`", async () => {
     bench.upstream.script(answer({ status: 401, body: { error: { code: "UNAUTHORIZED", message: "who?" } } }));
 
-    const error = await errorOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
+    const error = await errorOf(ask());
 
     expect(error.message).toContain('"who?"');
   });
@@ -313,14 +291,14 @@ describe("attempts", () => {
   ])("go on after $rule", async ({ step }) => {
     bench.upstream.script(step, step, ok);
 
-    const result = await bench.client.deadAssetSpike(sampleSpikeRequest());
+    const result = await ask();
 
     expect(result.severity).toBe("ok");
   });
 
   it("go on after a timeout", async () => {
     bench.upstream.script({ kind: "hang" }, ok);
-    const call = bench.client.deadAssetSpike(sampleSpikeRequest());
+    const call = ask();
     await bench.upstream.received(1);
 
     await bench.clock.advance(30_000);

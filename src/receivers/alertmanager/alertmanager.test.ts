@@ -123,12 +123,14 @@ describe("createAlertmanagerReceiver", () => {
     for (const sink of sinks) await sink.close();
   });
 
+  function receiverOf(listening: readonly HttpSink[], path = "") {
+    const url = listening.map((sink) => new Secret(`${sink.url}${path}`));
+    const options = { type: "alertmanager", name: "am", url, resendIntervalMs: 60_000 } as const;
+    return createAlertmanagerReceiver(options, { dispatcher });
+  }
+
   it("posts to every address, and asks for another attempt until all have accepted", async () => {
-    const url = sinks.map(({ url }) => new Secret(`${url}/prefix/`));
-    const receiver = createAlertmanagerReceiver(
-      { type: "alertmanager", name: "am", url, resendIntervalMs: 60_000 },
-      { dispatcher },
-    );
+    const receiver = receiverOf(sinks, "/prefix/");
 
     const notification = { ...sample("firing"), generatedAtMs: nowMs };
     const first = await receiver.deliver(notification, { signal, nowMs });
@@ -153,11 +155,7 @@ describe("createAlertmanagerReceiver", () => {
     ["a refusal is reported, however old it is", "400", 60_000, "rejected", "1 of 2"],
   ])("%s", async (_rule, status, ageMs, kind, says) => {
     const failing = await startHttpSink((response) => response.writeHead(Number(status)).end("no"));
-    const url = [failing, ...sinks.slice(0, 1)].map(({ url }) => new Secret(url));
-    const receiver = createAlertmanagerReceiver(
-      { type: "alertmanager", name: "am", url, resendIntervalMs: 60_000 },
-      { dispatcher },
-    );
+    const receiver = receiverOf([failing, ...sinks.slice(0, 1)]);
 
     const notification = { ...sample("firing"), generatedAtMs: nowMs - ageMs };
     const outcome = await receiver.deliver(notification, { signal, nowMs });
@@ -178,11 +176,7 @@ describe("createAlertmanagerReceiver", () => {
       slug: `org-${index}`,
       labels,
     }));
-    const url = sinks.slice(0, 1).map(({ url }) => new Secret(url));
-    const receiver = createAlertmanagerReceiver(
-      { type: "alertmanager", name: "am", url, resendIntervalMs: 60_000 },
-      { dispatcher },
-    );
+    const receiver = receiverOf(sinks.slice(0, 1));
 
     const outcome = await receiver.deliver(withAlerts(alerts), { signal, nowMs });
 
@@ -197,11 +191,7 @@ describe("createAlertmanagerReceiver", () => {
   });
 
   it("is tried again for as long as none accepts", async () => {
-    const url = sinks.slice(1).map(({ url }) => new Secret(url));
-    const receiver = createAlertmanagerReceiver(
-      { type: "alertmanager", name: "am", url, resendIntervalMs: 60_000 },
-      { dispatcher },
-    );
+    const receiver = receiverOf(sinks.slice(1));
 
     const outcome = await receiver.deliver({ ...sample("firing"), generatedAtMs: 0 }, { signal, nowMs });
 
