@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Notification } from "../alerting/notify/notification.ts";
 import { createLogger } from "../base/logger.ts";
-import { alertmanagerAlertsBody, labelledAlerts } from "./alertmanager/alerts.ts";
+import { alertmanagerAlertsBody } from "./alertmanager/alerts.ts";
 import { discordBody } from "./discord/discord.ts";
 import { mailOf } from "./email/email.ts";
 import { createLogReceiver } from "./log/log.ts";
@@ -33,7 +33,7 @@ const bodies: readonly (readonly [string, readonly string[], (notification: Noti
   [
     "alertmanager",
     alertForms,
-    (notification) => alertmanagerAlertsBody(labelledAlerts(notification, sentAtMs), sentAtMs + 4 * resendMs),
+    (notification) => alertmanagerAlertsBody(notification, sentAtMs, sentAtMs + 4 * resendMs),
   ],
 ];
 

@@ -5,7 +5,7 @@ import { checkHttpUrl, duration, shortestIntervalMs } from "../../base/schema/va
 import { Secret } from "../../base/secret.ts";
 import { minuteMs } from "../../base/time.ts";
 import type { DeliveryOutcome } from "../../alerting/deliver/receiver.ts";
-import { alertmanagerAlertsBody, labelledAlerts } from "./alerts.ts";
+import { alertmanagerAlertsBody } from "./alerts.ts";
 import { combineOutcomes, deliverRequest, listBytes, maxBodyBytes } from "../delivery.ts";
 import type { Delivering, OptionsOf, ReceiverKind } from "../kind.ts";
 
@@ -54,15 +54,15 @@ export function createAlertmanagerReceiver(
       maxBytes: maxBodyBytes,
       bytesOf: (notification) => {
         const { generatedAtMs } = notification;
-        return listBytes(alertmanagerAlertsBody(labelledAlerts(notification, generatedAtMs), generatedAtMs));
+        return listBytes(alertmanagerAlertsBody(notification, generatedAtMs, generatedAtMs));
       },
     },
     deliver: async (notification, context) => {
-      const alerts = labelledAlerts(notification, context.nowMs);
+      const activeUntilMs = context.nowMs + resendsUntilForgotten * resendIntervalMs;
+      const alerts = alertmanagerAlertsBody(notification, context.nowMs, activeUntilMs);
       // A fleet's resend can be empty for a receiver; an empty list would be refused as no alerts at all.
       if (alerts.length === 0) return { kind: "accepted", detail: "nothing to send" };
-      const activeUntilMs = context.nowMs + resendsUntilForgotten * resendIntervalMs;
-      const bodies = bodiesOf(alertmanagerAlertsBody(alerts, activeUntilMs));
+      const bodies = bodiesOf(alerts);
       const sendAll = async (url: Secret): Promise<DeliveryOutcome> => {
         const outcomes: DeliveryOutcome[] = [];
         for (const body of bodies) outcomes.push(await deliverRequest(deps.dispatcher, { url, body }, context));

@@ -14,7 +14,7 @@ export interface LabelledAlert {
   readonly startsAtMs: number;
   /** null: it fires. */
   readonly endsAtMs: number | null;
-  readonly generatorUrl: string | null;
+  readonly generatorURL?: string;
 }
 
 const fleetSeverities = ["fail", "warn"] as const;
@@ -42,13 +42,13 @@ export function labelledAlerts(notification: Notification, nowMs: number): Label
 }
 
 /** Returns the body of POST /api/v2/alerts; `activeUntilMs` is when what fires is forgotten unless it is sent again. */
-export function alertmanagerAlertsBody(alerts: readonly LabelledAlert[], activeUntilMs: number) {
-  return alerts.map(({ labels, annotations, startsAtMs, endsAtMs, generatorUrl }) => ({
+export function alertmanagerAlertsBody(notification: Notification, nowMs: number, activeUntilMs: number) {
+  return labelledAlerts(notification, nowMs).map(({ labels, annotations, startsAtMs, endsAtMs, ...generator }) => ({
     labels,
     annotations,
     startsAt: iso(startsAtMs),
     endsAt: iso(endsAtMs ?? activeUntilMs),
-    ...(generatorUrl === null ? {} : { generatorURL: generatorUrl }),
+    ...generator,
   }));
 }
 
@@ -59,7 +59,7 @@ function noticeAlerts(
   nowMs: number,
 ): LabelledAlert[] {
   const annotations = noticeAnnotations(notice, notification);
-  const generatorUrl = linkOf(notice.url, notification.externalUrl);
+  const generator = generatorOf(notice.url, notification.externalUrl);
   const { startsAtMs } = notice;
   const held = new Set<Severity>();
   for (const { id, severity, previousSeverity } of all) {
@@ -69,14 +69,14 @@ function noticeAlerts(
   }
   const ended = (severity: Severity, endsAtMs: number): LabelledAlert => {
     const times = { startsAtMs: Math.min(startsAtMs, endsAtMs), endsAtMs };
-    return { labels: noticeLabels(notice, severity), annotations, ...times, generatorUrl };
+    return { labels: noticeLabels(notice, severity), annotations, ...times, ...generator };
   };
   if (notice.status === "resolved") {
     return [...held].map((severity) => ended(severity, Math.min(notice.endsAtMs ?? nowMs, nowMs)));
   }
   held.delete(notice.severity);
   return [
-    { labels: noticeLabels(notice, notice.severity), annotations, startsAtMs, endsAtMs: null, generatorUrl },
+    { labels: noticeLabels(notice, notice.severity), annotations, startsAtMs, endsAtMs: null, ...generator },
     ...[...held].map((severity) => ended(severity, nowMs)),
   ];
 }
@@ -129,7 +129,7 @@ function fleetAlerts(notification: Notification, fleet: FleetNotice, nowMs: numb
   const { alerts, severity: current, generatedAtMs } = notification;
   const annotations = { ...annotationsOf(messageOf(notification)), fleet_id: plainText(fleet.id) };
   const startsAtMs = Math.min(generatedAtMs, ...alerts.map((notice) => notice.startsAtMs));
-  const generatorUrl = linkOf(notification.externalUrl);
+  const generator = generatorOf(notification.externalUrl);
   const isFiring = notification.status === "firing";
   const endedAtMs = Math.min(nowMs, Math.max(...alerts.map((notice) => notice.endsAtMs ?? nowMs), startsAtMs));
   const check = alerts[0]?.check ?? "dead-asset-spike";
@@ -140,10 +140,11 @@ function fleetAlerts(notification: Notification, fleet: FleetNotice, nowMs: numb
     annotations,
     startsAtMs,
     endsAtMs: isFiring ? (severity === current ? null : nowMs) : endedAtMs,
-    generatorUrl,
+    ...generator,
   }));
 }
 
-function linkOf(...urls: readonly (string | null)[]): string | null {
-  return httpLinks(urls.map((url) => ({ label: "", url })))[0]?.url ?? null;
+function generatorOf(...urls: readonly (string | null)[]): Pick<LabelledAlert, "generatorURL"> {
+  const [link] = httpLinks(urls.map((url) => ({ label: "", url })));
+  return link === undefined ? {} : { generatorURL: link.url };
 }
