@@ -62,16 +62,6 @@ it("is tried again like the other readings, and says what a 404 means", async ()
   });
 });
 
-it("refuses an answer about another organization, and one of another shape", async () => {
-  bench.upstream.script(
-    { kind: "answer", body: sampleHealthcheck({ scope: { slug: "globex" } }) },
-    { kind: "answer", body: { status: "ok" } },
-  );
-
-  expect(await errorOf(bench.client.healthcheck(request))).toMatchObject({ code: "api_invalid_response" });
-  expect(await errorOf(bench.client.healthcheck(request))).toMatchObject({ code: "api_invalid_response" });
-});
-
 it.each(["", "/a", "a//b", "../organization/reports", "a/b/c/d/e", "A", "a?b", "a%2fb"])(
   "sends nothing to the path %j",
   async (path) => {

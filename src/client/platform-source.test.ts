@@ -1,11 +1,7 @@
-import { createServer, request as sendOn, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { sampleHealthcheck, sampleSpikeRequest } from "../../test/support/far-side/api-samples.ts";
 import { errorOf, openClientBench, type ClientBench } from "../../test/support/client-bench.ts";
-import { createHttpDispatcher } from "../base/http-dispatcher.ts";
 import { Secret } from "../base/secret.ts";
 import { createPlatformSource } from "./platform-source.ts";
 
@@ -66,40 +62,5 @@ describe("a source", () => {
 
     expect(paused.code).toBe("api_rate_limited");
     expect(free.severity).toBe("ok");
-  });
-});
-
-describe("a proxy", () => {
-  let proxy: Server;
-  const seen: string[] = [];
-
-  beforeEach(async () => {
-    seen.length = 0;
-    proxy = createServer((incoming, outgoing) => {
-      seen.push(incoming.url ?? "");
-      const onward = sendOn(incoming.url ?? "", { method: incoming.method, headers: incoming.headers }, (answer) => {
-        outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
-        answer.pipe(outgoing);
-      });
-      incoming.pipe(onward);
-    });
-    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-  });
-
-  afterEach(async () => {
-    proxy.closeAllConnections();
-    await new Promise((resolve) => proxy.close(resolve));
-  });
-
-  it("of the environment carries the requests", async () => {
-    const proxyUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-    const dispatcher = createHttpDispatcher({ env: { HTTP_PROXY: proxyUrl } });
-    bench.upstream.script(okFor("acme"));
-
-    const result = await bench.create({ dispatcher }).deadAssetSpike(sampleSpikeRequest("acme"));
-    await dispatcher.destroy();
-
-    expect(result.severity).toBe("ok");
-    expect(seen).toEqual([`${bench.upstream.baseUrl}/healthchecks/assets/dead-asset-spike`]);
   });
 });
