@@ -56,12 +56,8 @@ describe("a chart", () => {
     expect([boxes("fail"), boxes("edge")]).toEqual([2, 3]);
   });
 
-  it("says of each step what it holds, and of each act within it what it was", () => {
-    const titles = [...draw(data).matchAll(/<title>([^<]*)<\/title>/g)].map(([, text]) => text);
-
-    expect(titles).toHaveLength(7);
-    expect(titles).toContain("«captcha» 21:35");
-    expect(titles).toContain("21:40, 5 min: 50 deaths; 60 deaths in 24 h, 8.0 expected (7.5×)");
+  it("says of each act within it what it was", () => {
+    expect([...draw(data).matchAll(/<title>([^<]*)<\/title>/g)].map(([, text]) => text)).toEqual(["«captcha» 21:35"]);
   });
 
   it("has a gap where no count is known, and nothing that would be usual of a thin past", () => {

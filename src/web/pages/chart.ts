@@ -1,19 +1,12 @@
 import { formatCount, formatExpected } from "../../base/numbers.ts";
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
-import { deathWords } from "../../contract/death-counts.ts";
-import { clockText, countOf, dayText, timeText } from "../../words/numbers.ts";
+import { clockText, dayText, timeText } from "../../words/numbers.ts";
 import { formatTick } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { chartRanges, type ChartData, type ChartRange } from "../read/chart.ts";
 import { renderSwitch, withParams } from "./table.ts";
 
 type Values = ChartData["count"];
-
-/** Part of a chart: what is stretched with it, and words and marks, which are not. */
-interface Drawing {
-  readonly plot: readonly Html[];
-  readonly over: readonly Html[];
-}
 
 // The plot is stretched: it is a thousand units wide, and its heights are pixels.
 const width = 1_000;
@@ -24,7 +17,7 @@ const dots = html`stroke-width="1.25" stroke-dasharray="1.5 3"`;
 
 /** Renders the section with the chart: its name and ranges, its values, and the drawing. `path` is the page's. */
 export function renderChart(data: ChartData, path: string, params: URLSearchParams): Html {
-  const { drawing, height } = drawChart(data);
+  const { plot, over, height } = drawChart(data);
   const ranges = (Object.keys(chartRanges) as ChartRange[]).filter(
     (key) => key !== "incident" || data.incident !== null,
   );
@@ -43,10 +36,8 @@ export function renderChart(data: ChartData, path: string, params: URLSearchPara
     </header>
     <p class="keys">${keys}${data.isThin ? html`<span>expected: not known yet</span>` : nothing}</p>
     <svg class="chart" height="${height}" role="img" aria-label="${describeChart(data)}">
-      <svg class="plot" viewBox="0 0 ${width} ${height}" height="${height}" preserveAspectRatio="none">
-        ${drawing.plot}
-      </svg>
-      <svg class="over" height="${height}">${drawing.over}</svg>
+      <svg class="plot" viewBox="0 0 ${width} ${height}" height="${height}" preserveAspectRatio="none">${plot}</svg>
+      <svg class="over" height="${height}">${over}</svg>
     </svg>
   </section>`;
 }
@@ -89,74 +80,74 @@ function keysOf({ kind, count, expected, warn, fail, deaths, usual, counting, wi
   ];
 }
 
-/** The parts from above: the count, the bars, when each began, what people did, the axis of time. */
-function drawChart(data: ChartData): { readonly drawing: Drawing; readonly height: number } {
-  const { began, deaths, acts, fromMs, toMs, nowMs } = data;
-  const x = (atMs: number): number => tenth(Math.min(Math.max((atMs - fromMs) / (toMs - fromMs), 0), 1) * width);
-  const isIn = (atMs: number): boolean => atMs >= fromMs && atMs <= toMs;
-  const shown = acts.filter(({ atMs }) => isIn(atMs));
-  const foot = head + (began.length > 0 ? 180 : 140);
-  const barFoot = deaths === null ? foot : foot + 90;
-  const lanes: ((y: number) => Drawing)[] = [];
-  if (began.length > 0)
-    lanes.push((y) => {
-      const ticks = [...new Set(began.filter(isIn).map(x))].map((at) => `M${at} ${y - 8}v16`);
-      return {
-        plot: [stroke("rule", `M0 ${y}H${width}`), stroke("ink", ticks.join(""))],
-        over: [leftWord(y, "began")],
-      };
-    });
-  if (shown.length > 0)
-    lanes.push((y) => {
-      const marks = shown.map(
-        ({ atMs, mark, text }) =>
-          html`<svg x="${percent(x(atMs))}" y="${y}" overflow="visible">
-            <title>${text} ${timeText(atMs, nowMs)}</title>
-            <use href="#m-${mark}" x="-7" y="-7" width="14" height="14" />
-          </svg>`,
-      );
-      return { plot: [stroke("rule", `M0 ${y}H${width}`)], over: [leftWord(y, "acts"), ...marks] };
-    });
-  const axis = barFoot + lanes.length * laneHeight + (lanes.length === 0 ? 0 : 16);
-  const markersMs = shown.flatMap(({ mark, atMs }) => (mark === "marker" ? [atMs] : []));
-  const parts = [
-    drawBackground(data, { x, axis, markersMs }),
-    drawCount(data, x, foot),
-    ...(deaths === null ? [] : [drawBars(data, deaths, { x, top: foot + 30, foot: barFoot })]),
-    ...lanes.map((draw, index) => draw(barFoot + 28 + index * laneHeight)),
-    drawAxis(data, x, axis),
-    drawTitles(data, x, barFoot),
-  ];
-  return {
-    drawing: { plot: parts.flatMap(({ plot }) => plot), over: parts.flatMap(({ over }) => over) },
-    height: axis + 20,
-  };
+type Scale = (value: number) => number;
+
+/** A drawing while it is made: what is stretched with the page, and the words and marks over it, which are not. */
+interface Paper {
+  readonly plot: Html[];
+  readonly over: Html[];
+  /** Where an instant lies. */
+  readonly x: Scale;
 }
 
-type Scale = (value: number) => number;
+/** The parts from above: the count, the bars, when each began, what people did, the axis of time. */
+function drawChart(data: ChartData) {
+  const { deaths, fromMs, toMs } = data;
+  const isIn = (atMs: number): boolean => atMs >= fromMs && atMs <= toMs;
+  const [began, acts] = [data.began.filter(isIn), data.acts.filter(({ atMs }) => isIn(atMs))];
+  const foot = head + (data.began.length > 0 ? 180 : 140);
+  const barFoot = deaths === null ? foot : foot + 90;
+  const lanes = [data.began, acts].filter(({ length }) => length > 0).length;
+  const axis = barFoot + lanes * laneHeight + (lanes === 0 ? 0 : 16);
+  const x: Scale = (atMs) => tenth(Math.min(Math.max((atMs - fromMs) / (toMs - fromMs), 0), 1) * width);
+  const paper: Paper = { plot: [], over: [], x };
+  const { plot, over } = paper;
+  const lane = (y: number, name: string): void => {
+    plot.push(stroke("rule", `M0 ${y}H${width}`));
+    over.push(leftWord(y, name));
+  };
+  drawBackground(paper, data, axis);
+  drawCount(paper, data, foot);
+  if (deaths !== null) drawBars(paper, data, deaths, foot + 30);
+  let y = barFoot + 28;
+  if (data.began.length > 0) {
+    lane(y, "began");
+    plot.push(stroke("ink", [...new Set(began.map(x))].map((at) => `M${at} ${y - 8}v16`).join("")));
+    y += laneHeight;
+  }
+  if (acts.length > 0) lane(y, "acts");
+  for (const { atMs, mark, text } of acts)
+    over.push(
+      html`<svg x="${percent(x(atMs))}" y="${y}" overflow="visible">
+        <title>${text} ${timeText(atMs, data.nowMs)}</title>
+        <use href="#m-${mark}" x="-7" y="-7" width="14" height="14" />
+      </svg>`,
+    );
+  drawAxis(paper, data, axis);
+  return { plot, over, height: axis + 20 };
+}
 
 /** What lies behind all parts: the unknown past, deployments, and the end of the excess. */
 function drawBackground(
-  { knownFromMs, incident, nowMs, kind, fromMs, toMs }: ChartData,
-  { x, axis, markersMs }: { readonly x: Scale; readonly axis: number; readonly markersMs: readonly number[] },
-): Drawing {
-  const upright = (atMs: number): string => `M${x(atMs)} ${head}V${axis}`;
+  { plot, over, x }: Paper,
+  { knownFromMs, incident, acts, nowMs, kind, fromMs, toMs }: ChartData,
+  axis: number,
+): void {
+  const upright = (atMs: number): string => (atMs < fromMs || atMs > toMs ? "" : `M${x(atMs)} ${head}V${axis}`);
   const stoppedMs = incident?.stoppedMs ?? null;
-  const isOpen = kind === "answers" && incident !== null;
-  return {
-    plot: [
-      knownFromMs === null ? nothing : area("sunken", box(0, x(knownFromMs), head, axis)),
-      isOpen ? area("unknown-tint", box(x(incident.beganMs), x(incident.endedMs ?? toMs), head, axis)) : nothing,
-      stroke("edge", markersMs.map(upright).join(""), dashes),
-      stoppedMs === null || stoppedMs < fromMs || stoppedMs > toMs
-        ? nothing
-        : stroke("ink", upright(stoppedMs), dashes),
-    ],
-    over: knownFromMs === null ? [] : [word(0, head + 14, `known from ${timeText(knownFromMs, nowMs)}`, "wide")],
-  };
+  const markersMs = acts.flatMap(({ mark, atMs }) => (mark === "marker" ? [atMs] : []));
+  if (knownFromMs !== null) {
+    plot.push(area("sunken", box(0, x(knownFromMs), head, axis)));
+    over.push(word(0, head + 14, `known from ${timeText(knownFromMs, nowMs)}`, "wide"));
+  }
+  if (kind === "answers" && incident !== null)
+    plot.push(area("unknown-tint", box(x(incident.beganMs), x(incident.endedMs ?? toMs), head, axis)));
+  plot.push(stroke("edge", markersMs.map(upright).join(""), dashes));
+  if (stoppedMs !== null) plot.push(stroke("ink", upright(stoppedMs), dashes));
 }
 
-function drawCount({ count, expected, warn, fail, fromMs, stepMs, ends }: ChartData, x: Scale, foot: number): Drawing {
+function drawCount({ plot, over, x }: Paper, data: ChartData, foot: number): void {
+  const { count, expected, warn, fail, fromMs, stepMs, ends } = data;
   const peak = Math.max(0, ...[count, expected, warn, fail].flat().map((one) => one ?? 0));
   const raw = Math.max(peak, 1) / 3;
   const power = 10 ** Math.floor(Math.log10(raw));
@@ -164,7 +155,7 @@ function drawCount({ count, expected, warn, fail, fromMs, stepMs, ends }: ChartD
   const step = Math.max(1, ([1, 2, 5].find((one) => one * power >= raw) ?? 10) * power);
   const top = Math.max(peak * 1.05, step);
   const ticks = Array.from({ length: Math.floor(top / step) + 1 }, (_, index) => index * step);
-  const y = (value: number): number => tenth(foot - (value / top) * (foot - head));
+  const y = scaleOf(top, head, foot);
   /** Through the values at the ends of their steps; a null is a gap. */
   const line = (values: Values): string =>
     values
@@ -175,28 +166,24 @@ function drawCount({ count, expected, warn, fail, fromMs, stepMs, ends }: ChartD
         return isNew ? `M${x(fromMs + index * stepMs)} ${y(value)}H${end}` : `L${end} ${y(value)}`;
       })
       .join("");
-  return {
-    plot: [
-      stroke("rule", ticks.map((tick) => (tick === 0 ? "" : `M0 ${y(tick)}H${width}`)).join("")),
-      stroke("ink-3", `M0 ${foot}H${width}`),
-      stroke("fail", line(fail), html`stroke-width="1.25"`),
-      stroke("warn", line(warn), html`stroke-width="1.25" stroke-dasharray="6 3"`),
-      stroke("ink-2", line(expected), dots),
-      stroke("ink", line(count), html`stroke-width="2" stroke-linejoin="round"`),
-    ],
-    over: ticks.map((tick) => leftWord(y(tick), formatTick(tick))),
-  };
+  plot.push(
+    stroke("rule", ticks.map((tick) => (tick === 0 ? "" : `M0 ${y(tick)}H${width}`)).join("")),
+    stroke("ink-3", `M0 ${foot}H${width}`),
+    stroke("fail", line(fail), html`stroke-width="1.25"`),
+    stroke("warn", line(warn), html`stroke-width="1.25" stroke-dasharray="6 3"`),
+    stroke("ink-2", line(expected), dots),
+    stroke("ink", line(count), html`stroke-width="2" stroke-linejoin="round"`),
+  );
+  over.push(...ticks.map((tick) => leftWord(y(tick), formatTick(tick))));
 }
 
 /** The deaths of each step: red where they are more than usual while the incident was open. */
-function drawBars(
-  { fromMs, stepMs, toMs, usual, incident }: ChartData,
-  deaths: readonly number[],
-  { x, top, foot }: { readonly x: Scale; readonly top: number; readonly foot: number },
-): Drawing {
+function drawBars({ plot, over, x }: Paper, data: ChartData, deaths: readonly number[], top: number): void {
+  const { fromMs, stepMs, toMs, usual, incident } = data;
+  const foot = top + 60;
   const most = Math.max(1, ...deaths, usual ?? 0);
-  const y = (value: number): number => tenth(foot - (value / most) * (foot - top));
-  const boxes: Record<"fail" | "edge", string[]> = { fail: [], edge: [] };
+  const y = scaleOf(most, top, foot);
+  const boxes = { fail: "", edge: "" };
   const lastMs = incident?.stoppedMs ?? incident?.endedMs ?? toMs;
   for (const [index, count] of deaths.entries()) {
     if (count === 0) continue;
@@ -204,59 +191,29 @@ function drawBars(
     const isOpen = incident !== null && startMs + stepMs > incident.beganMs && startMs <= lastMs;
     const [left, right] = [x(startMs), x(startMs + stepMs)];
     const gap = Math.min(0.8, (right - left) * 0.07);
-    boxes[isOpen && count > (usual ?? 0) ? "fail" : "edge"].push(box(left + gap, right - gap, y(count), foot));
+    boxes[isOpen && count > (usual ?? 0) ? "fail" : "edge"] += box(left + gap, right - gap, y(count), foot);
   }
-  return {
-    plot: [
-      area("edge", boxes.edge.join("")),
-      area("fail", boxes.fail.join("")),
-      stroke("ink-3", `M0 ${foot}H${width}`),
-      usual === null ? nothing : stroke("ink-2", `M0 ${y(usual)}H${width}`, dots),
-    ],
-    over: [leftWord(foot, "0"), leftWord(top, formatTick(most)), word(0, top - 8, `deaths in ${lengthText(stepMs)}`)],
-  };
+  plot.push(area("edge", boxes.edge), area("fail", boxes.fail), stroke("ink-3", `M0 ${foot}H${width}`));
+  if (usual !== null) plot.push(stroke("ink-2", `M0 ${y(usual)}H${width}`, dots));
+  over.push(leftWord(foot, "0"), leftWord(top, formatTick(most)), word(0, top - 8, `deaths in ${lengthText(stepMs)}`));
 }
 
 const tickSteps = [5, 15, 30, 60, 180, 360, 720, 1_440, 2_880, 10_080, 20_160].map((minutes) => minutes * minuteMs);
 const mostTicks = 8;
 
-function drawAxis({ fromMs, toMs }: ChartData, x: Scale, axis: number): Drawing {
+function drawAxis({ plot, over, x }: Paper, { fromMs, toMs }: ChartData, axis: number): void {
   const stepMs = tickSteps.find((one) => (toMs - fromMs) / one <= mostTicks) ?? 20_160 * minuteMs;
   const ticks: number[] = [];
   for (let atMs = Math.ceil(fromMs / stepMs) * stepMs; atMs < toMs; atMs += stepMs) ticks.push(atMs);
   // On a narrow page there is room for half of many.
   const kind = (index: number): string => (ticks.length > 5 && index % 2 === 0 ? "mid wide" : "mid");
   const time = (atMs: number): string => (atMs % dayMs === 0 ? dayText(atMs) : clockText(atMs));
-  return {
-    plot: [
-      stroke("ink-3", `M0 ${axis}H${width}`),
-      stroke("ink-3", ticks.map((atMs) => `M${x(atMs)} ${axis}v4`).join("")),
-    ],
-    over: ticks.map((atMs, index) => word(x(atMs), axis + 17, time(atMs), kind(index))),
-  };
+  plot.push(stroke("ink-3", [`M0 ${axis}H${width}`, ...ticks.map((atMs) => `M${x(atMs)} ${axis}v4`)].join("")));
+  over.push(...ticks.map((atMs, index) => word(x(atMs), axis + 17, time(atMs), kind(index))));
 }
 
-/** What each step holds, in words, where the pointer is on it. */
-function drawTitles(
-  { count, expected, deaths, kind, counting, windowHours, fromMs, stepMs, nowMs }: ChartData,
-  x: Scale,
-  foot: number,
-): Drawing {
-  const over = count.map((value, index) => {
-    const startMs = fromMs + index * stepMs;
-    const [left, right] = [x(startMs), x(startMs + stepMs)];
-    const counts = { currentCount: value, expectedCount: expected[index] ?? null, counting };
-    const good = value === null ? "not known yet" : `${rateText(value)} good answers per minute`;
-    const facts = [
-      ...(deaths === null ? [] : [countOf(deaths[index] ?? 0, "death")]),
-      ...[(kind === "answers" ? good : deathWords(counts, windowHours)) ?? []].flat(),
-    ];
-    const place = html`x="${percent(left)}" y="${head}" width="${percent(right - left)}" height="${foot - head}"`;
-    return html`<rect class="step" ${place}>
-      <title>${timeText(startMs, nowMs)}, ${lengthText(stepMs)}: ${facts.join("; ") || "not known"}</title>
-    </rect>`;
-  });
-  return { plot: [], over };
+function scaleOf(most: number, top: number, foot: number): Scale {
+  return (value) => tenth(foot - (value / most) * (foot - top));
 }
 
 function stroke(colour: string, path: string, more: Html = nothing): Html {

@@ -1,5 +1,4 @@
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
-import type { CountKind } from "../../spike/findings.ts";
 import type { Store } from "../../store/store.ts";
 import type { ReadIncident } from "./incidents.ts";
 import type { Running } from "./running.ts";
@@ -94,39 +93,44 @@ export async function readDeathsChart(
   const { store, thresholdsOf, countsAssets } = running;
   const { members, incident } = ask;
   const nowMs = running.clock.nowMs();
-  const [first] = members;
-  const alone = members.length === 1 ? first : undefined;
+  const slugs = members.map(({ slug }) => slug);
+  const windows = new Set(members.map((one) => one.windowHours));
+  const [windowHours = 24] = windows;
+  const alone = members.length === 1 ? members[0] : undefined;
   const hasEvents = running.holdsEvents();
   const knownMs = hasEvents
-    ? await firstEventMs(store, members)
+    ? await firstEventMs(store, slugs)
     : alone === undefined
       ? null
       : await store.runs.firstAtMs(check, alone.slug);
-  const isOfOneWindow = members.every((one) => one.windowHours === first?.windowHours);
-  const windowHours = isOfOneWindow ? (first?.windowHours ?? 24) : null;
   // A remote service says what it expects, however little it knows.
-  const isThin = hasEvents && isThinPast(knownMs, windowHours ?? 24, incident?.endedMs ?? nowMs);
+  const isThin = hasEvents && isThinPast(knownMs, windowHours, incident?.endedMs ?? nowMs);
   const grid = gridOf(ask, nowMs, knownMs);
+  const isOfAssets = slugs.some(countsAssets);
   const events = hasEvents ? await readEvents(store, members, grid) : null;
-  const isOfAssets = members.some(({ slug }) => countsAssets(slug));
-  const isByRuns = events === null || isOfAssets;
-  const byRuns = isByRuns || alone !== undefined ? await readRuns(store, members, grid) : null;
-  const count = isByRuns ? (byRuns?.count ?? []) : events.count;
-  const known = alone === undefined ? expectedOf(members, grid.ends) : (byRuns?.expected ?? []);
-  const expected = isThin ? [] : known;
+  const counted = isOfAssets ? null : events;
+  const runs = counted === null || alone !== undefined ? await readRuns(store, slugs, grid) : null;
+  const usual = alone === undefined ? sumOf(members, ({ expected }) => expected) : null;
+  const known = alone === undefined ? grid.ends.map(() => usual) : (runs?.expected ?? []);
+  const expected: Values = isThin ? [] : known;
   const thresholds = alone === undefined ? null : thresholdsOf(alone.slug);
-  const above = (multiplier: number | undefined): Values =>
-    multiplier === undefined
+  const above = (multiplier = 0): Values =>
+    thresholds === null
       ? []
-      : expected.map((one) => (one === null ? null : Math.max(thresholds?.minSpikeCount ?? 0, one * multiplier)));
-  const counting: CountKind = isOfAssets && members.every(({ slug }) => countsAssets(slug)) ? "assets" : "deaths";
+      : expected.map((one) => (one === null ? null : Math.max(thresholds.minSpikeCount, one * multiplier)));
   const knownFromMs = knownMs !== null && knownMs > grid.fromMs ? knownMs : null;
+  const usualPerHour = sumOf(members, (one) => {
+    const own = (alone && runs?.expected.at(-1)) ?? one.expected;
+    return own === null ? null : own / one.windowHours;
+  });
   return {
     ...grid,
     /** The deaths in the window, or the good answers of the platform per minute. */
     kind: "deaths" as "deaths" | "answers",
     /** Deaths in the window that ends with the step; good answers per minute in it. */
-    count: count.map((one, index) => ((grid.ends[index] ?? 0) < (knownFromMs ?? 0) ? null : one)) as Values,
+    count: (counted ?? runs)?.count.map((one, index) =>
+      (grid.ends[index] ?? 0) < (knownFromMs ?? 0) ? null : one,
+    ) as Values,
     /** As many, or none: what is expected in the window; how many answers were asked for. */
     expected,
     warn: above(thresholds?.warnMultiplier),
@@ -134,11 +138,11 @@ export async function readDeathsChart(
     /** Deaths in each step; null: single deaths are not known. */
     deaths: (events?.deaths ?? null) as readonly number[] | null,
     /** How many of them are usual; null: unknown. Where assets are counted nobody knows: the steps are of deaths. */
-    usual: isThin || isOfAssets ? null : usualIn(members, alone && (expected.at(-1) ?? null), grid.stepMs),
+    usual: isThin || isOfAssets || usualPerHour === null ? null : (usualPerHour * grid.stepMs) / hourMs,
     /** What all but `deaths` are of. */
-    counting,
+    counting: isOfAssets ? ("assets" as const) : ("deaths" as const),
     /** null: the organizations' differ. */
-    windowHours,
+    windowHours: windows.size > 1 ? null : windowHours,
     /** When each organization began; empty: it is about one alone. */
     began: alone === undefined ? members.map(({ beganMs }) => beganMs) : [],
     /** Before it nothing is known; null: before the chart begins. */
@@ -147,6 +151,8 @@ export async function readDeathsChart(
     isThin,
   };
 }
+
+const noDeaths = { deaths: null, usual: null, counting: "deaths", windowHours: null, knownFromMs: null } as const;
 
 /** Reads the chart of a platform that could not be asked: the good answers to the spike checks of these organizations. */
 export async function readAnswersChart(
@@ -167,26 +173,24 @@ export async function readAnswersChart(
   const perMinute = Math.round(asked / ((toMs - fromMs) / minuteMs));
   return {
     ...grid,
+    ...noDeaths,
     kind: "answers",
     // A step that has just begun says nothing yet.
     count: good.map((one, index) => (ends[index] === fromMs + (index + 1) * stepMs ? one / (stepMs / minuteMs) : null)),
     expected: ends.map(() => perMinute),
     warn: [],
     fail: [],
-    deaths: null,
-    usual: null,
-    counting: "deaths",
-    windowHours: null,
     began: [],
-    knownFromMs: null,
     isThin: false,
   };
 }
 
 /** The range that is asked for, an incident's with some time before and after it; of a short past all that is known. */
 function gridOf({ subject, incident, acts, params }: ChartAsk, nowMs: number, knownMs: number | null) {
-  const range = rangeOf(params, incident);
-  let [fromMs, toMs] = [nowMs - (chartRanges[range] ?? chartRanges["7d"]), nowMs];
+  const asked = params.get("range") ?? "";
+  const own = incident === null ? "7d" : "incident";
+  const range = Object.hasOwn(chartRanges, asked) && asked !== "incident" ? (asked as ChartRange) : own;
+  let [fromMs, toMs] = [nowMs - (chartRanges[range] ?? 0), nowMs];
   if (range === "incident" && incident !== null) {
     const { beganMs, endedMs } = incident;
     const aroundMs = Math.max(hourMs, ((endedMs ?? nowMs) - beganMs) / 4);
@@ -203,23 +207,14 @@ function gridOf({ subject, incident, acts, params }: ChartAsk, nowMs: number, kn
   return { subject, incident, acts, range, fromMs, toMs, stepMs, nowMs, ends };
 }
 
-function rangeOf(params: URLSearchParams, incident: ChartIncident | null): ChartRange {
-  const asked = params.get("range") ?? "";
-  if (Object.hasOwn(chartRanges, asked) && asked !== "incident") return asked as ChartRange;
-  return incident === null ? "7d" : "incident";
-}
-
 /** When the first event of any of them was; null: of one nothing older is kept, or nothing was stored. */
-async function firstEventMs({ events }: Store, members: readonly ChartMember[]): Promise<number | null> {
-  const firsts = [...(await events.firstEvents(members.map(({ slug }) => slug))).values()];
+async function firstEventMs({ events }: Store, slugs: readonly string[]): Promise<number | null> {
+  const firsts = [...(await events.firstEvents(slugs)).values()];
   const known = firsts.filter((one) => one !== null);
   return known.length < firsts.length || known.length === 0 ? null : Math.min(...known);
 }
 
-/**
- * Counts stored deaths over all organizations: for each window the sum of its bins, at the end of each step. The last step is
- * exact.
- */
+/** Counts stored deaths over all organizations: for each window the sum of its bins, at the end of each step; the last of them is exact. */
 async function readEvents({ liveness, events }: Store, members: readonly ChartMember[], grid: Grid) {
   const { fromMs, toMs, stepMs, ends } = grid;
   const [count, deaths] = [ends.map(() => 0), ends.map(() => 0)];
@@ -238,13 +233,11 @@ async function readEvents({ liveness, events }: Store, members: readonly ChartMe
       deaths[index] = (deaths[index] ?? 0) + until(endMs) - until(fromMs + index * stepMs);
     }
   }
-  const queries = members.map(({ slug, windowHours }) => ({
-    slug,
-    intervals: [toMs - windowHours * hourMs, ends.at(-2) ?? fromMs].map((afterMs) => ({ afterMs, untilMs: toMs })),
-  }));
+  const queries = members.map(({ slug, windowHours }) => {
+    return { slug, intervals: [{ afterMs: toMs - windowHours * hourMs, untilMs: toMs }] };
+  });
   const exact = (await events.deaths(queries)).flat();
-  for (const [index, values] of [count, deaths].entries())
-    values[values.length - 1] = exact.reduce((sum, one) => sum + (one.deaths[index] ?? 0), 0);
+  count[count.length - 1] = exact.reduce((sum, one) => sum + (one.deaths[0] ?? 0), 0);
   return { count, deaths };
 }
 
@@ -253,16 +246,11 @@ function divisor(left: number, right: number): number {
 }
 
 /** Sums what the last run of each had counted and expected at each instant; null: no run of any had. */
-async function readRuns(store: Store, members: readonly ChartMember[], grid: Grid) {
-  const { ends } = grid;
-  const [count, expected] = [ends, ends].map((all) => all.map((): number | null => null));
-  const add = (values: (number | null)[] = [], index: number, value: number | null): void => {
-    if (value !== null) values[index] = (values[index] ?? 0) + value;
-  };
-  const isAlone = members.length === 1;
-  const fromMs = grid.fromMs - (isAlone ? carryMs : leadMs);
-  const slugs = members.map(({ slug }) => slug);
-  for await (const [, all] of pointsIn(store, slugs, fromMs, grid.toMs)) {
+async function readRuns(store: Store, slugs: readonly string[], { fromMs, toMs, ends }: Grid) {
+  const count = ends.map((): number | null => null);
+  const expected = [...count];
+  const isAlone = slugs.length === 1;
+  for await (const [, all] of pointsIn(store, slugs, fromMs - (isAlone ? carryMs : leadMs), toMs)) {
     // Of many what one had counted holds while it gives no result: else their sum would fall.
     const points = isAlone ? all : all.filter(({ currentCount }) => currentCount !== null);
     let next = 0;
@@ -270,8 +258,8 @@ async function readRuns(store: Store, members: readonly ChartMember[], grid: Gri
       while ((points[next]?.atMs ?? Infinity) <= endMs) next++;
       const last = points[next - 1];
       if (last === undefined || last.atMs <= endMs - carryMs) continue;
-      add(count, index, last.currentCount);
-      add(expected, index, last.expectedCount);
+      if (last.currentCount !== null) count[index] = (count[index] ?? 0) + last.currentCount;
+      if (last.expectedCount !== null) expected[index] = (expected[index] ?? 0) + last.expectedCount;
     }
   }
   return { count, expected };
@@ -282,19 +270,8 @@ function pointsIn({ runs }: Store, slugs: readonly string[], fromMs: number, toM
   return runs.points({ check, slugs, fromMs, toMs, isHourly: toMs - fromMs > 2 * dayMs });
 }
 
-function expectedOf(members: readonly ChartMember[], ends: readonly number[]): Values {
-  const known = members.flatMap(({ expected }) => expected ?? []);
-  const sum = known.reduce((all, one) => all + one, 0);
-  return known.length < members.length ? [] : ends.map(() => sum);
-}
-
-/** `ofAlone`: what is expected of the only one; undefined: there are several. */
-function usualIn(members: readonly ChartMember[], ofAlone: number | null | undefined, lengthMs: number): number | null {
-  let perHour = 0;
-  for (const { expected, windowHours } of members) {
-    const own = ofAlone ?? expected;
-    if (own === null) return null;
-    perHour += own / windowHours;
-  }
-  return (perHour * lengthMs) / hourMs;
+/** null: it is not known of all. */
+function sumOf(members: readonly ChartMember[], valueOf: (one: ChartMember) => number | null): number | null {
+  const known = members.flatMap((one) => valueOf(one) ?? []);
+  return known.length < members.length ? null : known.reduce((sum, value) => sum + value, 0);
 }

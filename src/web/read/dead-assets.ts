@@ -1,4 +1,5 @@
 import { FlatlineError } from "../../base/errors.ts";
+import { medianOf } from "../../base/numbers.ts";
 import { hourMs, minuteMs, secondMs, type Clock } from "../../base/time.ts";
 import type { Actor } from "../../contract/actor.ts";
 import { AssetBook } from "../../contract/assets.ts";
@@ -113,16 +114,12 @@ export function createAlertAssets({
       for (const { death, revivedAtMs } of assets)
         if (revivedAtMs !== null) closed.push(Math.round((revivedAtMs - death.atMs) / secondMs));
     }
-    closed.sort((left, right) => left - right);
-    const middle = [closed[Math.ceil(closed.length / 2) - 1], closed[Math.floor(closed.length / 2)]];
-    const [low = null, high = null] = middle;
     return {
       deaths: await countDeaths(spans, nowMs),
       knownCount,
       revived: closed.length,
       stillDead: knownCount - closed.length,
-      // Of an even number the mean of the middle two.
-      medianClosedSeconds: low === null || high === null ? null : (low + high) / 2,
+      medianClosedSeconds: medianOf(closed),
       closedSeconds: closed.reduce((total, seconds) => total + seconds, 0),
     };
   }
