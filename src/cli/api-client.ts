@@ -6,7 +6,7 @@ import { parseJson, quoteIssues, quoteUpstream } from "../client/upstream-text.t
 import { actor, userHeader } from "../contract/actor.ts";
 import { readErrorBody } from "../contract/error-body.ts";
 import type { ImportTarget } from "../store/events/import.ts";
-import type { EventAuthor } from "../web/ports/events.ts";
+import type { EventAuthor } from "../web/api/event-routes.ts";
 
 /**
  * The HTTP API. Rejects with unavailable without an answer, unauthorized or forbidden when the token is wrong or missing,

@@ -7,7 +7,7 @@ import type { Actor } from "../contract/actor.ts";
 import { createMetrics } from "../metrics/metrics.ts";
 import { Board } from "../store/runs/board.ts";
 import type { ImportTarget } from "../store/events/import.ts";
-import type { EventAuthor } from "../web/ports/events.ts";
+import type { EventAuthor } from "../web/api/event-routes.ts";
 import type { Web, WebAddress } from "../web/web.ts";
 import { createAlerting } from "./alerting.ts";
 import { createChecking } from "./checking.ts";

@@ -14,7 +14,7 @@ import { plainLayout, usualTimes, type EventLayout } from "../store/events/layou
 import { inputOfBody, readAll, RefusedEvents } from "../store/events/read.ts";
 import { otherStatuses, type LivenessEvent } from "../store/events/rules.ts";
 import type { Store } from "../store/store.ts";
-import type { EventAuthor, EventsPort } from "../web/ports/events.ts";
+import type { EventAuthor, EventsPort } from "../web/api/event-routes.ts";
 import type { RefusedPosts } from "../words/events-in.ts";
 
 export interface IngestOptions {

@@ -10,8 +10,6 @@ import { checkKey } from "../contract/check-key.ts";
 import { createProber } from "../monitor/probe.ts";
 import { createFailureNotes } from "../web/access/failures.ts";
 import { createFleetSnapshots } from "../web/read/fleet.ts";
-import { createGateReading } from "../web/read/gate.ts";
-import { createIncidentReading } from "../web/read/incidents.ts";
 import type { Running } from "../web/read/running.ts";
 import { createStandby } from "../web/standby.ts";
 import { createWeb, type WebAddress } from "../web/web.ts";
@@ -137,14 +135,10 @@ export async function createServing(ground: Ground, options: ServingOptions) {
     },
     reload: options.reload,
     running,
-    incidents: createIncidentReading(running),
-    sessions: store,
     silences: alerting.silences,
-    gate: createGateReading(running),
     events: () => sourcing.ingest,
     unwatched: upkeep.unwatched,
     alertAssets: alerting.alertAssets,
-    audit: store.audit,
     showConfiguration: () => describeConfig(current().config),
     ...createOutsidePorts({ ...ground, runtime, onChange }),
   });

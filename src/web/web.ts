@@ -11,8 +11,7 @@ import { createByteBudget, type ByteBudget } from "../base/request-body.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { systemCodeOf } from "../base/file-error.ts";
 import { isLoopbackHost } from "../base/loopback-host.ts";
-import type { Logger } from "../base/logger.ts";
-import { secondMs, type Clock } from "../base/time.ts";
+import { secondMs } from "../base/time.ts";
 import { escapeUnseen } from "../base/unseen-text.ts";
 import { addDeadAssetRoutes } from "./api/dead-asset-routes.ts";
 import { addAlertRoutes } from "./api/alert-routes.ts";
@@ -20,75 +19,44 @@ import { addCheckRoutes } from "./api/check-routes.ts";
 import { addEventRoutes } from "./api/event-routes.ts";
 import { addForgetRoutes } from "./api/forget-routes.ts";
 import { addGateRoutes } from "./api/gate-routes.ts";
-import { addHealthRoutes, type HealthRoutesOptions } from "./api/health-routes.ts";
+import { addHealthRoutes } from "./api/health-routes.ts";
 import { addHookRoutes } from "./api/hook-routes.ts";
 import { addIncidentRoutes } from "./api/incident-routes.ts";
 import { refuseForeignHost } from "./foreign-host.ts";
 import { addEmbeddedRoutes } from "./api/embedded-routes.ts";
 import { addMarkerRoutes } from "./api/marker-routes.ts";
-import { addMetricsRoutes, type MetricsRoutesOptions } from "./api/metrics-routes.ts";
+import { addMetricsRoutes } from "./api/metrics-routes.ts";
 import { addStatusRoute } from "./api/status-routes.ts";
 import { addOpenApiRoute } from "./api/openapi-routes.ts";
 import { addOperatorRoutes } from "./api/operator-routes.ts";
 import { addPageAssets } from "./assets.ts";
 import { addBasePath, basePathOf, withoutBasePath } from "./base-path.ts";
 import { addDocsPages } from "./pages/docs.ts";
-import type { AuditStore } from "../store/acts/audit.ts";
-import type { Store } from "../store/store.ts";
 import type { NoteFailure } from "./access/failures.ts";
 import { comesFrom } from "./access/proxy.ts";
-import { createSessions, type Sessions } from "./access/sessions.ts";
+import { createSessions } from "./access/sessions.ts";
 import type { AccessSettings } from "./access/settings.ts";
-import type { AlertAssets } from "./read/dead-assets.ts";
-import type { EventsPort } from "./ports/events.ts";
-import type { UnwatchedReading } from "./read/unwatched.ts";
-import type { GateReading } from "./read/gate.ts";
-import type { HealthPort } from "./api/health-routes.ts";
-import type { Hooks } from "./api/hook-routes.ts";
-import { addLinkRoutes, type Links } from "./pages/link.ts";
-import type { IncidentReading } from "./read/incidents.ts";
-import type { Running } from "./read/running.ts";
+import { createGateReading } from "./read/gate.ts";
+import { addLinkRoutes } from "./pages/link.ts";
+import { createIncidentReading } from "./read/incidents.ts";
+import type { DaemonParts, WebParts } from "./parts.ts";
 import { addIncidentPages } from "./pages/incidents/routes.ts";
 import { addOrganizationPages } from "./pages/organization/routes.ts";
 import { addOverviewPage } from "./pages/overview/routes.ts";
 import { addOperatorPages } from "./pages/operator/routes.ts";
-import { createSite, type Site } from "./pages/site.ts";
-import type { SilenceBook } from "../alerting/silence-book.ts";
+import { createSite } from "./pages/site.ts";
 import { answerClientError, pathOf, securityHeaders, sendProblem } from "./problem.ts";
 import { addSilenceRoutes } from "./api/silence-routes.ts";
 import { addSignInRoutes } from "./sign-in/routes.ts";
 import { leaveBodies, refuseOtherMethods } from "./route.ts";
 
-export interface WebOptions {
-  /** Version of flatline, for the page. */
-  readonly version: string;
-  readonly clock: Clock;
-  readonly logger: Logger;
+export interface WebOptions extends DaemonParts {
   /** Until then everything but `/-/healthy` is answered with 503 [it has started]. */
   readonly isStarted?: () => boolean;
   /** Asked at each request. */
   readonly access: () => AccessSettings;
   /** Called for each request whose credentials are wrong [it is not]. */
   readonly noteFailure?: NoteFailure;
-  readonly renderMetrics: MetricsRoutesOptions["renderMetrics"];
-  readonly probe: MetricsRoutesOptions["probe"];
-  readonly health: HealthPort;
-  readonly reload: HealthRoutesOptions["reload"];
-  readonly alertAssets: AlertAssets;
-  readonly incidents: IncidentReading;
-  readonly silences: SilenceBook;
-  readonly gate: GateReading;
-  readonly sessions: Pick<Store, "sessions" | "transaction">;
-  readonly hooks: Hooks;
-  readonly links: Links;
-  /** Asked at each request; null while the source is not a local one. */
-  readonly events: () => EventsPort | null;
-  readonly audit: Pick<AuditStore, "list">;
-  /** The effective configuration as JSON shows it, secrets as `***`. */
-  readonly showConfiguration: () => unknown;
-  readonly unwatched: UnwatchedReading;
-  /** What runs, for the pages that read it themselves. */
-  readonly running: Running;
   /** Registered under /api/v2, with their own authentication and their own 404; they hold bodies of the same budget. */
   readonly plugins?: (bodies: ByteBudget) => readonly FastifyPluginAsync[];
   /** [4,096] */
@@ -146,12 +114,8 @@ export interface WebAddress {
 export function createWeb(options: WebOptions) {
   let listenHost = "";
   let isLoopback = false;
-  const sessions = createSessions({
-    ...options,
-    store: options.sessions,
-    onError: (error) => options.logger.warn({ err: error }, "the use of a session could not be noted"),
-  });
-  const server = createServer(options, sessions, (host) =>
+  const { clock } = options.running;
+  const { server, sessions } = createServer(options, (host) =>
     isLoopback ? refuseForeignHost(host, { listenHost, externalUrl: options.access().externalUrl }) : null,
   );
   return {
@@ -172,7 +136,7 @@ export function createWeb(options: WebOptions) {
     /** Takes no more connections, closes idle ones at once and the others after `graceMs` [1 s]. Does not reject. */
     close: async (graceMs = defaultGraceMs): Promise<void> => {
       const closed = new AbortController();
-      const forced = options.clock.sleep(graceMs, closed.signal).then(() => server.server.closeAllConnections());
+      const forced = clock.sleep(graceMs, closed.signal).then(() => server.server.closeAllConnections());
       await server.close();
       closed.abort();
       await forced;
@@ -266,16 +230,13 @@ function createTurns(): onRequestHookHandler {
 }
 
 /** `refusalOf` says why a request to this name of the host is not answered; null: it is. */
-function createServer(
-  options: WebOptions,
-  sessions: Sessions,
-  refusalOf: (host: string | undefined) => string | null,
-): FastifyInstance {
-  const { access, logger, plugins, timeouts = defaultWebTimeouts, mostConnections = 4_096 } = options;
+function createServer(options: WebOptions, refusalOf: (host: string | undefined) => string | null) {
+  const { access, running, plugins, timeouts = defaultWebTimeouts, mostConnections = 4_096 } = options;
   const { isStarted = () => true } = options;
-  const onError = (error: unknown): void => logger.error({ err: error }, "an answer could not be written");
+  const onError = (error: unknown): void => running.logger.error({ err: error }, "an answer could not be written");
   const bodies = createByteBudget(mostBodyBytes);
-  const site = createSite({ ...options, settings: access });
+  const sessions = createSessions(running, access);
+  const site = createSite(options);
   const server: FastifyInstance = fastify({
     logger: false,
     rewriteUrl: (request) => decodableUrl(withoutBasePath(basePathOf(access().externalUrl), request.url ?? "/")),
@@ -327,19 +288,13 @@ function createServer(
   server.setReplySerializer((payload) => escapeUnseen(JSON.stringify(payload)));
   server.setErrorHandler(site.fail);
   server.setNotFoundHandler((request, reply) => site.miss(request, reply));
-  const parts = { ...options, bodies, sessions, site };
-  for (const addRoutes of allRoutes) addRoutes(server, parts);
+  const [incidents, gate] = [createIncidentReading(running), createGateReading(running)];
+  for (const addRoutes of allRoutes) addRoutes(server, { ...options, bodies, sessions, site, incidents, gate });
   for (const plugin of plugins?.(bodies) ?? []) void server.register(plugin, { prefix: "/api/v2" });
-  return server;
+  return { server, sessions };
 }
 
-type RouteParts = Omit<WebOptions, "sessions"> & {
-  readonly bodies: ByteBudget;
-  readonly sessions: Sessions;
-  readonly site: Site;
-};
-
-const allRoutes: readonly ((server: FastifyInstance, parts: RouteParts) => void)[] = [
+const allRoutes: readonly ((server: FastifyInstance, parts: WebParts) => void)[] = [
   addMetricsRoutes,
   addHealthRoutes,
   addCheckRoutes,

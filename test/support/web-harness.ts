@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { FlatlineError } from "../../src/base/errors.ts";
 import type { Config } from "../../src/config/config.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { createSilentLogger, type Logger } from "../../src/base/logger.ts";
+import type { Logger } from "../../src/base/logger.ts";
 import { Secret } from "../../src/base/secret.ts";
 import { createSystemClock, type Clock } from "../../src/base/time.ts";
 import { allRights } from "../../src/contract/rights.ts";
@@ -25,7 +25,7 @@ import type { AlertView } from "../../src/alerting/view.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { CheckState } from "../../src/web/read/running.ts";
 import type { DeadAssets } from "../../src/web/read/dead-assets.ts";
-import type { EventsPort } from "../../src/web/ports/events.ts";
+import type { EventsPort } from "../../src/web/api/event-routes.ts";
 import type { UnwatchedSlug } from "../../src/web/read/unwatched.ts";
 import { createWeb, type WebOptions } from "../../src/web/web.ts";
 import { resultReport } from "./check-reports.ts";
@@ -138,7 +138,11 @@ async function smallConfig(): Promise<Config> {
   return config;
 }
 
-function runningOver(world: WebWorld, clock: Clock, store: Store, config: Config): WebOptions["running"] {
+function runningOver(
+  world: WebWorld,
+  { clock, logger, store, config }: { clock: Clock; logger: Logger; store: Store; config: Config },
+): WebOptions["running"] {
+  const sessions = sessionsOver(world, store);
   const running: WebOptions["running"] = {
     get store() {
       if (world.storeError !== null) throw world.storeError;
@@ -154,6 +158,7 @@ function runningOver(world: WebWorld, clock: Clock, store: Store, config: Config
         outbox: { ...store.outbox, list },
         alerts: { ...store.alerts, find },
         runs: { ...store.runs, reports },
+        ...sessions,
       };
     },
     clock,
@@ -165,7 +170,7 @@ function runningOver(world: WebWorld, clock: Clock, store: Store, config: Config
       all: () => world.checks,
       of: (check, slug) => world.checks.find((state) => state.check === check && state.slug === slug) ?? null,
     },
-    logger: createSilentLogger(),
+    logger,
     storeProblem: () => null,
     config: () => config,
     checkNames: () => checkNames,
@@ -189,8 +194,10 @@ function runningOver(world: WebWorld, clock: Clock, store: Store, config: Config
   return running;
 }
 
-function sessionsOver(world: WebWorld): WebOptions["sessions"] {
-  const sessions: Partial<Store["sessions"]> = {
+/** Tested over a real store, too (e2e/api/sign-in). */
+function sessionsOver(world: WebWorld, store: Store): Pick<Store, "sessions" | "transaction"> {
+  const sessions: Store["sessions"] = {
+    ...store.sessions,
     bySha256: async (sha256) => world.sessions.get(sha256) ?? null,
     touch: async (sha256, lastUsedAtMs) => {
       const found = world.sessions.get(sha256);
@@ -204,8 +211,7 @@ function sessionsOver(world: WebWorld): WebOptions["sessions"] {
         if (one.tokenName === tokenName && one.tokenProof === tokenProof) world.sessions.delete(sha256);
     },
   };
-  const parts = { sessions, audit: { append: async () => undefined } };
-  return { ...parts, transaction: async (work) => work(parts as never) } as WebOptions["sessions"];
+  return { sessions, transaction: (work) => store.transaction((parts) => work({ ...parts, sessions })) };
 }
 
 const noImports = {
@@ -218,7 +224,7 @@ const noImports = {
 
 /** The real server of web/ over doubles, listening on 127.0.0.1 and a free port unless told others. */
 export async function startWeb(
-  options: Partial<WebOptions> = {},
+  { logger: given, ...options }: Partial<WebOptions> & { readonly logger?: Logger } = {},
   listenPort = 0,
   listenHost = "127.0.0.1",
 ): Promise<RunningWeb> {
@@ -262,37 +268,17 @@ export async function startWeb(
   const monotonicMs = (): number => system.monotonicMs() + world.nowMs - harnessNowMs;
   const clock: Clock = { ...system, nowMs: () => world.nowMs, monotonicMs };
   const log = (fields: object, message: string): void => void world.logged.push({ fields, message });
-  const logger: Logger = { debug: log, info: log, warn: log, error: log, child: () => logger };
+  const logger: Logger = given ?? { debug: log, info: log, warn: log, error: log, child: () => logger };
   const web = createWeb({
     version: "1.2.3",
-    clock,
-    logger,
     access: () => world.access,
     renderMetrics: async () => [Buffer.from(world.exposition)],
     probe: (check, slug, timeoutMs) => {
       world.probed.push({ check, slug, timeoutMs });
       return world.probe(check, slug);
     },
-    gate: {
-      look: async () => null,
-      noteAsked: async () => undefined,
-      all: async () => ({ held: [], open: 0 }),
-      release: async () => null,
-    },
     // Pages over a real store are tested through the program (e2e/page).
-    running: runningOver(world, clock, await emptyStore(), await smallConfig()),
-    // Tested over a real store (e2e/incidents).
-    incidents: {
-      list: async () => ({ incidents: [], next: null }),
-      find: async () => null,
-      ofNumbers: async () => [],
-      partOf: async () => null,
-      look: () => Promise.reject(new Error("nobody looks")),
-      act: async () => ({ done: [], skipped: [], gatesOpened: [], gatesHeld: [] }),
-      foresee: async () => () => ({ done: [], skipped: [], gatesOpened: [], gatesHeld: [] }),
-    },
-    // Tested over a real store, too (e2e/api/sign-in).
-    sessions: sessionsOver(world),
+    running: runningOver(world, { clock, logger, store: await emptyStore(), config: await smallConfig() }),
     // Tested over a real store (e2e/pagerduty-in, e2e/links).
     hooks: { isSigning: (receiver) => receiver === "pager", pagerduty: async () => "unsigned" },
     links: {
@@ -335,8 +321,6 @@ export async function startWeb(
       slugs: async () => ({ items: world.unwatched.map(({ slug }) => slug), more: 0 }),
       list: async () => ({ items: world.unwatched, more: 0 }),
     },
-    // Tested over a real store (e2e/rights-matrix).
-    audit: { list: async () => [] },
     showConfiguration: () => ({ server: { token: new Secret(token) } }),
     ...options,
   });

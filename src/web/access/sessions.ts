@@ -4,12 +4,12 @@ import { promisify } from "node:util";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import type { Secret } from "../../base/secret.ts";
-import { minuteMs, type Clock } from "../../base/time.ts";
+import { minuteMs } from "../../base/time.ts";
 import type { Action } from "../../contract/actor.ts";
 import type { AuditAct } from "../../store/acts/audit.ts";
 import type { StoredSession, TokenClaim } from "../../store/acts/sessions.ts";
-import type { Store } from "../../store/store.ts";
 import { basePathOf } from "../base-path.ts";
+import type { Running } from "../read/running.ts";
 import { isHostOf } from "./own-page.ts";
 import type { AccessSettings, TokenAccess } from "./settings.ts";
 
@@ -34,14 +34,6 @@ function actOf({ tokenName, personName }: StoredSession, action: Action, atMs: n
   return { atMs, actor: author, action, slug: null, subject: null };
 }
 
-export interface SessionsOptions {
-  readonly store: Pick<Store, "sessions" | "transaction">;
-  readonly clock: Pick<Clock, "nowMs">;
-  readonly access: () => AccessSettings;
-  /** Called with what went wrong when a use could not be noted: the session holds all the same. */
-  readonly onError: (error: unknown) => void;
-}
-
 // 256 bits cannot be guessed, so that a plain hash of it is sufficient.
 const keyBytes = 32;
 // A write for each request would be one for each look at the page. Of short sessions a part of their length.
@@ -49,7 +41,10 @@ const touchEveryMs = minuteMs;
 const touchesPerTtl = 10;
 
 /** Creates the sessions of one server. */
-export function createSessions({ store, clock, access, onError }: SessionsOptions) {
+export function createSessions(
+  { store, clock, logger }: Pick<Running, "store" | "clock" | "logger">,
+  access: () => AccessSettings,
+) {
   const proofs = createTokenProofs();
   /** Those that were asked for, by their SHA-256: open pages ask every few seconds, and nobody else writes to the store. */
   const known = new Map<string, StoredSession>();
@@ -81,7 +76,8 @@ export function createSessions({ store, clock, access, onError }: SessionsOption
       known.set(stored.sha256, { ...stored, lastUsedAtMs: nowMs });
       if (stored.isRemembered) setCookie(request, reply, key, true);
     } catch (error) {
-      onError(error);
+      // It holds all the same.
+      logger.warn({ err: error }, "the use of a session could not be noted");
     }
   }
 

@@ -16,25 +16,15 @@ import { iso, withInstants } from "../../contract/v1/instant.ts";
 import type { AlertComment, JudgementEntry } from "../../store/alerts/log.ts";
 import { authorOf } from "../access/identity.ts";
 import { askedActs, rightOf } from "../acts.ts";
-import type { AlertAssets } from "../read/dead-assets.ts";
+import type { WebParts } from "../parts.ts";
 import { actOnOne, findAlert, showAlerts, type AlertDetail, type ShownAlert } from "../read/alerts.ts";
-import type { Running } from "../read/running.ts";
 import { addRoute } from "../route.ts";
 import { viewJudgement, viewOnsetMarker, viewResult } from "./check-view.ts";
 
 const path = "/api/v1/alerts/:id";
 
 /** `/api/v1/alerts…`: live alerts, one alert, and acts, which need the right to read them (CONTRACT 13). */
-export function addAlertRoutes(
-  server: FastifyInstance,
-  {
-    running,
-    alertAssets,
-  }: {
-    readonly running: Running;
-    readonly alertAssets: Pick<AlertAssets, "costOf">;
-  },
-): void {
+export function addAlertRoutes(server: FastifyInstance, { running, alertAssets }: WebParts): void {
   const find = async (id: string): Promise<AlertDetail> => {
     const found = await findAlert(running, id);
     if (found === null) throw new FlatlineError("not_found", "no alert has this id");

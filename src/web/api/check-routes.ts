@@ -4,12 +4,12 @@ import { z } from "zod";
 import { checkSchema, runReportSchema, type CheckAnswer } from "../../contract/v1/alerts.ts";
 import { authorOf } from "../access/identity.ts";
 import { checkKey } from "../../contract/check-key.ts";
-import type { Running } from "../read/running.ts";
+import type { WebParts } from "../parts.ts";
 import { addRoute } from "../route.ts";
 import { unknownCheck, viewCheck, viewReport } from "./check-view.ts";
 
 /** `/api/v1/checks…`: what is known, and a run now (CONTRACT 8). */
-export function addCheckRoutes(server: FastifyInstance, { running }: { readonly running: Running }): void {
+export function addCheckRoutes(server: FastifyInstance, { running }: WebParts): void {
   const { checks, clock, checkNames } = running;
   const alertsByCheck = async () => Map.groupBy((await running.fleet()).alerts, checkKey);
   addRoute(server, "GET /api/v1/checks", {

@@ -7,8 +7,8 @@ import { FlatlineError } from "../../base/errors.ts";
 import { deadAssetPageSchema, incidentAssetPageSchema } from "../../contract/v1/incidents.ts";
 import { iso, withInstants } from "../../contract/v1/instant.ts";
 import { authorOf } from "../access/identity.ts";
-import type { AlertAssets, DeadAssets } from "../read/dead-assets.ts";
-import type { IncidentReading } from "../read/incidents.ts";
+import type { WebParts } from "../parts.ts";
+import type { DeadAssets } from "../read/dead-assets.ts";
 import { addRoute, type Asked } from "../route.ts";
 import { cursorSchema, defaultLimit, limitSchema, writeCursor } from "./paging.ts";
 import { flagSchema } from "./read-input.ts";
@@ -42,10 +42,7 @@ const ownColumns = ["deadAt", "assetType", "asset", "revivedAt"] as const;
 const incidentColumns = ["slug", ...ownColumns, "answer"] as const;
 
 /** `/api/v1/alerts/{id}/assets` and `/api/v1/incidents/{id}/assets`: which assets died (CONTRACT 12 and 18). */
-export function addDeadAssetRoutes(
-  server: FastifyInstance,
-  { incidents, alertAssets }: { readonly incidents: Pick<IncidentReading, "find">; readonly alertAssets: AlertAssets },
-): void {
+export function addDeadAssetRoutes(server: FastifyInstance, { incidents, alertAssets }: WebParts): void {
   addRoute(server, "GET /api/v1/alerts/:id/assets", {
     access: "read",
     says: "Which assets died in it",

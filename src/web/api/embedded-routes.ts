@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
-import { type ByteBudget, receiveBody } from "../../base/request-body.ts";
+import { receiveBody } from "../../base/request-body.ts";
 import { textUpTo } from "../../base/schema/values.ts";
 import type { PlatformApi } from "../../contract/platform-api.ts";
 import {
@@ -28,7 +28,7 @@ import type { FixtureText } from "../../service/fixture/file.ts";
 import type { StoredKey } from "../../store/platform/platform.ts";
 import { keyRoles } from "../../store/platform/tables.ts";
 import { authorOf } from "../access/identity.ts";
-import type { Running } from "../read/running.ts";
+import type { WebParts } from "../parts.ts";
 import { addRoute } from "../route.ts";
 import { malformed, nameSchema } from "./read-input.ts";
 
@@ -51,10 +51,7 @@ const fixturesSchema = z.strictObject({
 const mostFixtureBytes = 16 * 1_024 * 1_024;
 
 /** The routes beside the embedded service's API: its keys, fixtures, and operations without a key. Only a request loads it. */
-export function addEmbeddedRoutes(
-  server: FastifyInstance,
-  { running, bodies }: { readonly running: Running; readonly bodies: ByteBudget },
-): void {
+export function addEmbeddedRoutes(server: FastifyInstance, { running, bodies }: WebParts): void {
   const { store, clock } = running;
   const requireEmbedded = (): void => {
     if (!running.holdsEvents()) throw new FlatlineError("conflict", "this is for source.type: embedded only");

@@ -4,9 +4,10 @@ import { createGunzip } from "node:zlib";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 
-import { type ByteBudget, collectBytes, type HeldBytes, piecesOf } from "../../base/request-body.ts";
+import { collectBytes, type HeldBytes, piecesOf } from "../../base/request-body.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { parseJson } from "../../base/json.ts";
+import type { Actor } from "../../contract/actor.ts";
 import {
   importAnswerSchema,
   importBegunSchema,
@@ -14,12 +15,44 @@ import {
   ingestedSchema,
   type IngestedAnswer,
 } from "../../contract/v1/operator.ts";
+import type { ImportAnswer, ImportPlan } from "../../store/events/import.ts";
+import type { ImportRow } from "../../store/events/imports.ts";
+import type { RefusedPosts } from "../../words/events-in.ts";
 import { authorOf } from "../access/identity.ts";
-import type { EventAuthor, EventsPort } from "../ports/events.ts";
 import { mediaTypeOf } from "../body.ts";
+import type { WebParts } from "../parts.ts";
 import { sendProblem } from "../problem.ts";
 import { addRoute, type Asked, type Described } from "../route.ts";
 import { readInput } from "./read-input.ts";
+
+/** Who sends events. */
+export interface EventAuthor {
+  readonly actor: Actor;
+  /** The patterns of the slugs of which they may be; null: all. */
+  readonly organizations: readonly string[] | null;
+}
+
+/** What takes events, a whole body at a time; lines or an array. */
+export interface EventsPort {
+  /**
+   * Stores the events of a body when all of it is checked; `otherStatuses` counts those that are neither a death nor a sign
+   * of life. @throws FlatlineError invalid_data (issues name lines), forbidden, unavailable, store_*, and what `body` throws
+   */
+  ingest(
+    body: AsyncIterable<Uint8Array>,
+    author: EventAuthor,
+  ): Promise<Omit<ImportAnswer, "someConflicts"> & { readonly otherStatuses: Readonly<Record<string, number>> }>;
+  /** Begins an import. */
+  begin(plan: ImportPlan, author: EventAuthor): Promise<number>;
+  /** Stores some events of an import. @throws not_found for one that has not begun, and as `ingest` */
+  addBody(id: number, body: AsyncIterable<Uint8Array>, author: EventAuthor): Promise<ImportAnswer>;
+  /** Ends an import whose events are all stored. @throws not_found */
+  end(id: number, author: EventAuthor): Promise<void>;
+  /** Imports that have begun and not ended, and whether each is running. */
+  imports(): readonly (ImportRow & { readonly isRunning: boolean })[];
+  /** Posts that are refused, while that goes on. */
+  refused(): RefusedPosts | null;
+}
 
 /** CONTRACT 8. */
 export const maxEventsBytes = 16 * 1_024 * 1_024;
@@ -52,17 +85,7 @@ const eventSchema = z.object({
 });
 
 /** `POST /api/v1/events`, and the routes of imports (CONTRACT 8). */
-export function addEventRoutes(
-  server: FastifyInstance,
-  {
-    events,
-    bodies: all,
-  }: {
-    /** null while the source is not a local one. */
-    readonly events: () => EventsPort | null;
-    readonly bodies: ByteBudget;
-  },
-): void {
+export function addEventRoutes(server: FastifyInstance, { events, bodies: all }: WebParts): void {
   const bodies = all.part(mostEventBytes);
   const port = (): EventsPort => {
     const found = events();

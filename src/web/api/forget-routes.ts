@@ -9,6 +9,7 @@ import { forgottenSchema, type ForgottenRows } from "../../contract/v1/operator.
 import { iso } from "../../contract/v1/instant.ts";
 import type { Store } from "../../store/store.ts";
 import { authorOf } from "../access/identity.ts";
+import type { WebParts } from "../parts.ts";
 import type { Running } from "../read/running.ts";
 import { addRoute } from "../route.ts";
 import { flagSchema, instantSchema } from "./read-input.ts";
@@ -23,7 +24,7 @@ const bodySchema = z
   .refine(({ events, from, to }) => events || (from === undefined && to === undefined), "from and to go with events");
 
 /** `POST /api/v1/organizations/{slug}/forget`: removes what is stored of an organization (CONTRACT 12). */
-export function addForgetRoutes(server: FastifyInstance, { running }: { readonly running: Running }): void {
+export function addForgetRoutes(server: FastifyInstance, { running }: WebParts): void {
   addRoute(server, "POST /api/v1/organizations/:slug/forget", {
     access: "admin",
     says: "Removes what is stored of an organization",

@@ -5,12 +5,13 @@ import { FlatlineError } from "../../base/errors.ts";
 import { gateListSchema, gateSchema, type Gate, type GateList } from "../../contract/v1/alerts.ts";
 import { withInstants } from "../../contract/v1/instant.ts";
 import { authorOf } from "../access/identity.ts";
-import type { GateReading, GateView } from "../read/gate.ts";
+import type { WebParts } from "../parts.ts";
+import type { GateView } from "../read/gate.ts";
 import { addRoute } from "../route.ts";
 import { nameSchema, reasonSchema } from "./read-input.ts";
 
 /** `/api/v1/gate…`: those that are held, and whether a pipeline may act on an organization's deaths; always 200 for a known slug. */
-export function addGateRoutes(server: FastifyInstance, { gate }: { readonly gate: GateReading }): void {
+export function addGateRoutes(server: FastifyInstance, { gate }: WebParts): void {
   addRoute(server, "GET /api/v1/gate", {
     access: "public",
     says: "The gates that hold",

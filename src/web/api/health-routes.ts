@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 
-import type { Actor } from "../../contract/actor.ts";
 import { authorOf } from "../access/identity.ts";
+import type { WebParts } from "../parts.ts";
 import { sendProblem } from "../problem.ts";
 import { addRoute } from "../route.ts";
 
@@ -13,14 +13,8 @@ export interface HealthPort {
   unready(): readonly string[];
 }
 
-export interface HealthRoutesOptions {
-  readonly health: HealthPort;
-  /** Reads the configuration again and applies it. @throws FlatlineError invalid_config with one issue per problem */
-  readonly reload: (author: Actor) => Promise<void>;
-}
-
 /** `/-/healthy`, `/-/ready` and `/-/reload` (CONTRACT 8). */
-export function addHealthRoutes(server: FastifyInstance, { health, reload }: HealthRoutesOptions): void {
+export function addHealthRoutes(server: FastifyInstance, { health, reload }: WebParts): void {
   addRoute(server, "GET /-/healthy", {
     access: "open",
     handle: ({ reply }) => answer(reply, health.unhealthy(), "not healthy"),

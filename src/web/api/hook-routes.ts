@@ -1,7 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 
-import { type ByteBudget, receiveBody } from "../../base/request-body.ts";
+import { receiveBody } from "../../base/request-body.ts";
+import type { WebParts } from "../parts.ts";
 import { sendProblem } from "../problem.ts";
 import { addRoute } from "../route.ts";
 
@@ -26,10 +27,7 @@ const mostHookBytes = 64 * 1_024;
 const mostBytesOfAll = 2 * 1_024 * 1_024;
 
 /** `/api/v1/hooks/…`: what other services say of alerts. Their signatures let them in, not a token. */
-export function addHookRoutes(
-  server: FastifyInstance,
-  { hooks, bodies }: { readonly hooks: Hooks; readonly bodies: ByteBudget },
-): void {
+export function addHookRoutes(server: FastifyInstance, { hooks, bodies }: WebParts): void {
   const limits = { mostBytes: mostHookBytes, budget: bodies.part(mostBytesOfAll) };
   addRoute(server, "POST /api/v1/hooks/pagerduty/:receiver", {
     access: "open",

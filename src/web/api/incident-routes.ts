@@ -22,10 +22,9 @@ import type { LookedAt } from "../../store/alerts/looks.ts";
 import { headline } from "../../words/headline.ts";
 import { authorOf } from "../access/identity.ts";
 import { askedActs, rightOf } from "../acts.ts";
-import type { AlertAssets } from "../read/dead-assets.ts";
+import type { WebParts } from "../parts.ts";
 import { showAlerts } from "../read/alerts.ts";
-import type { Running } from "../read/running.ts";
-import { referenceOf, type IncidentDetail, type IncidentReading, type ReadIncident } from "../read/incidents.ts";
+import { referenceOf, type IncidentDetail, type ReadIncident } from "../read/incidents.ts";
 import { renderIncidentReport } from "../report/incident-report.ts";
 import { addRoute } from "../route.ts";
 import { viewAlert, viewComment } from "./alert-routes.ts";
@@ -56,19 +55,10 @@ const acts: readonly (readonly [`${"POST" | "DELETE"} ${typeof path}/${string}`,
   [`POST ${path}/comments`, "comment", "Comments on it"],
 ];
 
-export interface IncidentRoutesOptions {
-  readonly running: Running;
-  readonly incidents: IncidentReading;
-  readonly alertAssets: Pick<AlertAssets, "costOf">;
-}
-
 type ListedLook = NonNullable<NonNullable<IncidentDetailAnswer["secondOpinion"]>["answers"]>[number];
 
 /** `/api/v1/incidents…` (CONTRACT 15). */
-export function addIncidentRoutes(
-  server: FastifyInstance,
-  { running, incidents, alertAssets }: IncidentRoutesOptions,
-): void {
+export function addIncidentRoutes(server: FastifyInstance, { running, incidents, alertAssets }: WebParts): void {
   const { clock } = running;
   async function find(id: string): Promise<IncidentDetail> {
     const found = await incidents.find(id);

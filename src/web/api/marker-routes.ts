@@ -9,7 +9,7 @@ import { iso, withInstants } from "../../contract/v1/instant.ts";
 import { markerSchema, type ListedMarker } from "../../contract/v1/operator.ts";
 import type { Marker } from "../../store/alerts/markers.ts";
 import { authorOf } from "../access/identity.ts";
-import type { Running } from "../read/running.ts";
+import type { WebParts } from "../parts.ts";
 import { addRoute } from "../route.ts";
 import { instantSchema, malformed, nameSchema } from "./read-input.ts";
 
@@ -31,10 +31,8 @@ const newMarkerSchema = z.strictObject({
 const rangeSchema = z.strictObject({ from: instantSchema.optional(), to: instantSchema.optional(), slug: slugSchema });
 
 /** `/api/v1/markers`: what people did that may explain what began after it. */
-export function addMarkerRoutes(
-  server: FastifyInstance,
-  { running: { store, clock, newId, onAct } }: { readonly running: Running },
-): void {
+export function addMarkerRoutes(server: FastifyInstance, { running }: WebParts): void {
+  const { store, clock, newId, onAct } = running;
   addRoute(server, "GET /api/v1/markers", {
     access: "public",
     says: "Deployments and other changes, oldest first",

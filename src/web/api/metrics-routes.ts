@@ -6,11 +6,10 @@ import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
 import { secondMs } from "../../base/time.ts";
-import type { CheckName, CheckReport } from "../../contract/report.ts";
 import { renderReport } from "../../metrics/check-series.ts";
 import { contentType } from "../../metrics/exposition.ts";
 import { unknownCheck } from "./check-view.ts";
-import type { Running } from "../read/running.ts";
+import type { WebParts } from "../parts.ts";
 import { acceptsGzip } from "../assets.ts";
 import { addRoute } from "../route.ts";
 
@@ -20,27 +19,13 @@ const scrapeMarginMs = 500;
 // Without the header the request is by hand; the blackbox exporter waits as long.
 const longestProbeMs = 120_000;
 
-export interface MetricsRoutesOptions {
-  /** The whole answer of `/metrics`, in pieces. */
-  readonly renderMetrics: () => Promise<readonly Buffer[]>;
-  /**
-   * Runs the check now without counting or storing it, shared with other probes of the same; an error report with reason
-   * `timeout` when it does not end within `timeoutMs`. Null: the organization has no such check.
-   */
-  readonly probe: (check: CheckName, slug: string, timeoutMs: number) => Promise<CheckReport | null>;
-  readonly running: Pick<Running, "checkNames">;
-}
-
 const probeSchema = z.object({
   slug: z.string("one slug is needed: /probe?slug=SLUG").min(1, "one slug is needed: /probe?slug=SLUG"),
   check: z.string("at most one check can be asked for").default(defaultCheck),
 });
 
 /** `/metrics` and `/probe` (CONTRACT 6). */
-export function addMetricsRoutes(
-  server: FastifyInstance,
-  { renderMetrics, probe, running }: MetricsRoutesOptions,
-): void {
+export function addMetricsRoutes(server: FastifyInstance, { renderMetrics, probe, running }: WebParts): void {
   addRoute(server, "GET /metrics", {
     access: "public",
     handle: async ({ request, reply }) => sendExposition(request, reply, await renderMetrics()),

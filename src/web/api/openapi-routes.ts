@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 
 import { memoized } from "../../base/memo.ts";
+import type { WebParts } from "../parts.ts";
 import { addRoute, type Operation } from "../route.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -14,7 +15,7 @@ const errorSchema = z.object({
 });
 
 /** `GET /api/v1/openapi.json`: all of `/api/v1`, by the schemas that its routes use (CONTRACT 8). */
-export function addOpenApiRoute(server: FastifyInstance, { version }: { readonly version: string }): void {
+export function addOpenApiRoute(server: FastifyInstance, { version }: WebParts): void {
   const render = memoized(1, (basePath: string) =>
     JSON.stringify(openApiOf(server.operations, { version, server: `${basePath}/api/v1` })),
   );

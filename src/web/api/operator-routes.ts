@@ -16,11 +16,9 @@ import {
   type ReceiverTestAnswer,
   type UnwatchedAnswer,
 } from "../../contract/v1/operator.ts";
-import type { AuditStore } from "../../store/acts/audit.ts";
 import { authorOf } from "../access/identity.ts";
+import type { WebParts } from "../parts.ts";
 import { changeOutbox, readReceivers, testReceiver } from "../read/receivers.ts";
-import type { Running } from "../read/running.ts";
-import type { UnwatchedReading } from "../read/unwatched.ts";
 import { addRoute } from "../route.ts";
 import { cursorSchema, defaultLimit, limitSchema, writeCursor } from "./paging.ts";
 import { flagSchema, instantSchema } from "./read-input.ts";
@@ -34,20 +32,7 @@ const auditQuerySchema = z.strictObject({
 });
 
 /** The routes that only an operator sees: audit, outbox, receivers, configuration and slugs that nothing checks (CONTRACT 8, 11, 13). */
-export function addOperatorRoutes(
-  server: FastifyInstance,
-  {
-    audit,
-    running,
-    showConfiguration,
-    unwatched,
-  }: {
-    readonly audit: Pick<AuditStore, "list">;
-    readonly running: Running;
-    readonly showConfiguration: () => unknown;
-    readonly unwatched: UnwatchedReading;
-  },
-): void {
+export function addOperatorRoutes(server: FastifyInstance, { running, showConfiguration, unwatched }: WebParts): void {
   addRoute(server, "GET /api/v1/audit", {
     access: "admin",
     isWrite: false,
@@ -55,7 +40,7 @@ export function addOperatorRoutes(
     query: auditQuerySchema,
     answer: auditSchema,
     handle: async ({ query: { since, until, actor, limit = defaultLimit, cursor } }): Promise<AuditAnswer> => {
-      const found = await audit.list({
+      const found = await running.store.audit.list({
         ...(since === undefined ? {} : { sinceMs: since }),
         ...(until === undefined ? {} : { untilMs: until }),
         ...(actor === undefined ? {} : { actor }),

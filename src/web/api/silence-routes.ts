@@ -1,7 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 
-import type { SilenceBook } from "../../alerting/silence-book.ts";
 import { formatDuration } from "../../base/durations.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { literalOf } from "../../base/text-pattern.ts";
@@ -12,7 +11,7 @@ import { iso, withInstants } from "../../contract/v1/instant.ts";
 import { silenceSchema, type Silence } from "../../contract/v1/operator.ts";
 import type { NewSilence } from "../../store/alerts/silences.ts";
 import { authorOf } from "../access/identity.ts";
-import type { Running } from "../read/running.ts";
+import type { WebParts } from "../parts.ts";
 import { addRoute } from "../route.ts";
 import { instantSchema, malformed, nameSchema, readInput, reasonSchema } from "./read-input.ts";
 
@@ -36,10 +35,7 @@ const changeSchema = z
   );
 
 /** `/api/v1/silences` (CONTRACT 7 and 8). */
-export function addSilenceRoutes(
-  server: FastifyInstance,
-  { silences, running }: { readonly silences: SilenceBook; readonly running: Running },
-): void {
+export function addSilenceRoutes(server: FastifyInstance, { silences, running }: WebParts): void {
   addRoute(server, "GET /api/v1/silences", {
     access: "read",
     says: "Silences that have not ended",

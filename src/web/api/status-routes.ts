@@ -3,26 +3,16 @@ import type { FastifyInstance } from "fastify";
 import { iso, withInstants } from "../../contract/v1/instant.ts";
 import { statusSchema, type DaemonStatus } from "../../contract/v1/status.ts";
 import { worstSeverity } from "../../contract/severity.ts";
-import type { EventsPort } from "../ports/events.ts";
+import type { WebParts } from "../parts.ts";
 import { countSeverities, overviewSentences } from "../pages/overview/headline.ts";
-import type { UnwatchedReading } from "../read/unwatched.ts";
 import { isLate } from "../read/frame.ts";
-import { readOverview, type OverviewSources } from "../read/overview.ts";
+import { readOverview } from "../read/overview.ts";
 import { readReceivers, receiverState } from "../read/receivers.ts";
 import { addRoute } from "../route.ts";
 
-export interface StatusOptions extends OverviewSources {
-  readonly version: string;
-  readonly unwatched: Pick<UnwatchedReading, "slugs">;
-  readonly events: () => EventsPort | null;
-}
-
 /** `GET /api/v1/status`: the whole daemon on one screen, for `flatline status`; it says the same as the pages. */
-export function addStatusRoute(
-  server: FastifyInstance,
-  { version, unwatched, events, ...sources }: StatusOptions,
-): void {
-  const { running } = sources;
+export function addStatusRoute(server: FastifyInstance, parts: WebParts): void {
+  const { version, unwatched, events, running } = parts;
   const startedAt = iso(running.clock.nowMs());
 
   /** What is closed without `read`. */
@@ -52,7 +42,7 @@ export function addStatusRoute(
     says: "The whole daemon on one screen",
     answer: statusSchema,
     handle: async ({ withDetails }): Promise<DaemonStatus> => {
-      const overview = await readOverview(sources);
+      const overview = await readOverview(parts);
       const { nowMs, rows, held, alerts } = overview;
       const states = running.checks.all();
       const lastRunMs = states.reduce((latest, { last }) => Math.max(latest, last?.lastRunAtMs ?? 0), 0);

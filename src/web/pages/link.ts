@@ -1,11 +1,10 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 
-import type { ByteBudget } from "../../base/request-body.ts";
-import type { Clock } from "../../base/time.ts";
 import type { Severity } from "../../contract/severity.ts";
 import { timeText } from "../../words/numbers.ts";
 import { paramsOf, sendHtml } from "../answer.ts";
 import { personNameOf, receiveForm } from "../body.ts";
+import type { WebParts } from "../parts.ts";
 import { html, type Html } from "../parts/html.ts";
 import { addRoute, type Asked } from "../route.ts";
 import { mark } from "./marks.ts";
@@ -40,10 +39,7 @@ export interface Links {
 }
 
 /** `/act/acknowledge/…`: the links of messages. Looking changes nothing, however often it is done; only the form of the page acts. */
-export function addLinkRoutes(
-  server: FastifyInstance,
-  { links, clock, bodies }: { readonly links: Links; readonly clock: Clock; readonly bodies: ByteBudget },
-): void {
+export function addLinkRoutes(server: FastifyInstance, { links, running, bodies }: WebParts): void {
   const send = (
     { request, reply }: Pick<Asked<"", unknown, unknown>, "request" | "reply">,
     answer: LinkAnswer,
@@ -51,7 +47,7 @@ export function addLinkRoutes(
   ): Promise<FastifyReply> => {
     if (answer.kind === "refused" && answer.reason === "altered") request.failedVia = "link";
     void reply.code(statusOf(answer, wasFollowed));
-    const { title, main } = renderAnswer(answer, wasFollowed, clock.nowMs());
+    const { title, main } = renderAnswer(answer, wasFollowed, running.clock.nowMs());
     const head = html`<div class="head"><h1>${title}</h1></div>`;
     // Its address is what lets act.
     return sendHtml(request, reply, renderSheet(`${title} · flatline`, html`${head} ${main}`), "no-referrer");

@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { FlatlineError, storeReason } from "../../base/errors.ts";
-import type { Logger } from "../../base/logger.ts";
 import { minuteMs } from "../../base/time.ts";
 import { packText, paramsOf, sendHtml, sendPacked, type PackedText } from "../answer.ts";
 import { acceptsGzip, siteAssets } from "../assets.ts";
@@ -20,13 +19,6 @@ import { signInPath } from "../sign-in/next.ts";
 import { isLedToSignIn, leadToSignIn, wantsHtml } from "../sign-in/lead.ts";
 import { renderDialog } from "./dialog.ts";
 import { renderDocument, renderMessage, type PageContent } from "./frame.ts";
-
-export interface SiteOptions {
-  readonly version: string;
-  readonly logger: Logger;
-  readonly running: Running;
-  readonly settings: () => AccessSettings;
-}
 
 /** What a page is asked: with the query of its address. */
 export interface PageAsked<Path extends string = string> extends Asked<`GET ${Path}`, unknown, unknown> {
@@ -54,8 +46,16 @@ interface MadePage {
 export type Site = ReturnType<typeof createSite>;
 
 /** Returns what the pages of one server share. */
-export function createSite({ version, logger, running, settings }: SiteOptions) {
-  const { clock } = running;
+export function createSite({
+  version,
+  running,
+  access: settings,
+}: {
+  readonly version: string;
+  readonly running: Running;
+  readonly access: () => AccessSettings;
+}) {
+  const { clock, logger } = running;
   const startedMs = clock.nowMs();
   let acts = 0;
   /** Pages as they are made for all who see the same. */

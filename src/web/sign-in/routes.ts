@@ -1,33 +1,25 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
-import type { ByteBudget } from "../../base/request-body.ts";
-import type { Clock } from "../../base/time.ts";
 import { isFromOwnPage } from "../access/own-page.ts";
-import type { Sessions } from "../access/sessions.ts";
 import { personNameOf, receiveForm } from "../body.ts";
 import { paramsOf, sendHtml } from "../answer.ts";
 import { durationText } from "../../words/numbers.ts";
 import { renderMessage } from "../pages/frame.ts";
 import { renderSheet } from "../pages/sheet.ts";
+import type { WebParts } from "../parts.ts";
 import { html, type Html } from "../parts/html.ts";
 import { addRoute } from "../route.ts";
 import { localPath } from "./next.ts";
 import { renderSignIn, type SignInView } from "./page.ts";
 import { createRefusedSignIns } from "./refused.ts";
 
-export interface SignInOptions {
-  readonly clock: Clock;
-  readonly sessions: Sessions;
-  readonly bodies: ByteBudget;
-}
-
 // A token, a name and a path.
 const mostFormBytes = 16 * 1_024;
 const retryAfterSeconds = "60";
 
 /** `/sign-in` and `/sign-out` (CONTRACT 19). */
-export function addSignInRoutes(server: FastifyInstance, { clock, sessions, bodies }: SignInOptions): void {
-  const refused = createRefusedSignIns(clock);
+export function addSignInRoutes(server: FastifyInstance, { running, sessions, bodies }: WebParts): void {
+  const refused = createRefusedSignIns(running.clock);
   const { access } = server.routes;
 
   function send(request: FastifyRequest, reply: FastifyReply, main: Html): Promise<FastifyReply> {

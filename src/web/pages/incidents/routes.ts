@@ -8,26 +8,20 @@ import { renderChart } from "../chart.ts";
 import { renderDeadAssets } from "../dead-assets.ts";
 import { renderAbout } from "../organization/about.ts";
 import { chartActsOf } from "./story.ts";
-import { withoutReceiverNames, type IncidentDetail, type IncidentReading } from "../../read/incidents.ts";
-import type { AlertAssets } from "../../read/dead-assets.ts";
-import { readOrganization, type OrganizationSources } from "../../read/organization.ts";
-import { missingIncident, type Site } from "../site.ts";
+import { withoutReceiverNames, type IncidentDetail } from "../../read/incidents.ts";
+import type { WebParts } from "../../parts.ts";
+import { readOrganization } from "../../read/organization.ts";
+import { missingIncident } from "../site.ts";
 import { addActDialogs } from "./dialogs.ts";
 import { incidentTitle, renderIncident } from "./incident.ts";
 import { renderIncidents } from "./list.ts";
-
-export interface IncidentPageRoutes extends OrganizationSources {
-  readonly site: Site;
-  readonly incidents: IncidentReading;
-  readonly alertAssets: Pick<AlertAssets, "costOf" | "newest">;
-}
 
 // More than a person reads; older ones follow on a page of their own.
 const mostListed = 100;
 
 /** `/incidents`, `/incidents/N`, and the dialogs of its acts. */
-export function addIncidentPages(server: FastifyInstance, routes: IncidentPageRoutes): void {
-  const { site, running, incidents, alertAssets } = routes;
+export function addIncidentPages(server: FastifyInstance, parts: WebParts): void {
+  const { site, running, incidents, alertAssets } = parts;
 
   site.addPage(server, "/incidents", "public", async ({ search, withDetails }) => {
     const before = Number(search.get("before"));
@@ -86,7 +80,7 @@ export function addIncidentPages(server: FastifyInstance, routes: IncidentPageRo
   async function organizationOf(page: IncidentDetail, withDetails: boolean): Promise<Html> {
     const [member] = page.members;
     if (member === undefined || page.headline.alone === null) return nothing;
-    const facts = await readOrganization(routes, member.slug, { withDetails });
+    const facts = await readOrganization(parts, member.slug, { withDetails });
     return facts === null ? nothing : renderAbout(facts);
   }
 

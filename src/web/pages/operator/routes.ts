@@ -1,28 +1,19 @@
 import type { FastifyInstance } from "fastify";
 
 import { FlatlineError } from "../../../base/errors.ts";
-import type { Actor } from "../../../contract/actor.ts";
 import { authorOf, readerOf } from "../../access/identity.ts";
 import { discoveryProblem } from "../../read/discovery.ts";
 import { countOf } from "../../../words/numbers.ts";
 import { html } from "../../parts/html.ts";
 import type { TestedDelivery } from "../../../alerting/deliver/test-delivery.ts";
-import type { Running } from "../../read/running.ts";
-import type { SilenceBook } from "../../../alerting/silence-book.ts";
+import type { WebParts } from "../../parts.ts";
 import { discardEntry, retryEntry } from "../../../alerting/deliver/outbox-acts.ts";
 import { changeOutbox, readReceivers, testReceiver } from "../../read/receivers.ts";
-import type { ActAsked, Site } from "../site.ts";
+import type { ActAsked } from "../site.ts";
 import { renderConfiguration } from "./configuration.ts";
 import { renderDialog, renderThen } from "../dialog.ts";
 import { renderReceivers } from "./receivers.ts";
 import { addSilencePages } from "./silence-routes.ts";
-
-export interface OperatorPageRoutes {
-  readonly site: Site;
-  readonly running: Running;
-  readonly silences: SilenceBook;
-  readonly reload: (author: Actor) => Promise<void>;
-}
 
 // A look at the last hours of a busy fleet; the log has all of it.
 const shownDeliveries = 50;
@@ -32,10 +23,10 @@ const mostFormBytes = 256 * 1_024;
 const receiversAround = { title: "Receivers · flatline", current: "receivers" } as const;
 
 /** `/silences`, `/receivers` and `/config`, with the dialogs and forms of their acts. */
-export function addOperatorPages(server: FastifyInstance, routes: OperatorPageRoutes): void {
-  const { site, running, reload } = routes;
+export function addOperatorPages(server: FastifyInstance, parts: WebParts): void {
+  const { site, running, reload } = parts;
   const { store, clock } = running;
-  addSilencePages(server, routes);
+  addSilencePages(server, parts);
 
   site.addPage(server, "/receivers", "read", async ({ search }) => {
     const outbox = await store.outbox.list();

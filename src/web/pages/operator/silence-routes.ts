@@ -8,22 +8,19 @@ import { timeText } from "../../../words/numbers.ts";
 import { authorOf, readerOf } from "../../access/identity.ts";
 import { malformed } from "../../api/read-input.ts";
 import { readSilence } from "../../api/silence-routes.ts";
+import type { WebParts } from "../../parts.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { readSilences } from "../../read/silences.ts";
 import { renderDialog } from "../dialog.ts";
 import { renderMessage } from "../frame.ts";
 import { missing, sentenceOf } from "../site.ts";
-import type { OperatorPageRoutes } from "./routes.ts";
 import { path, renderSilences } from "./silences.ts";
 
 const lengths = ["1", "4", "24", "until"] as const;
 const around = { title: "Silences · flatline", current: "silences" } as const;
 
 /** `/silences`, the dialog that makes one, and the form that ends one. */
-export function addSilencePages(
-  server: FastifyInstance,
-  { site, running, silences }: Pick<OperatorPageRoutes, "site" | "running" | "silences">,
-): void {
+export function addSilencePages(server: FastifyInstance, { site, running, silences }: WebParts): void {
   const { clock, config, checkNames } = running;
   site.addPage(server, "/silences", "read", async ({ search }) => {
     const main = renderSilences({

@@ -7,29 +7,24 @@ import { authorOf } from "../../access/identity.ts";
 import { countOf } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { chartOfIncident, readDeathsChart } from "../../read/chart.ts";
-import type { AlertAssets } from "../../read/dead-assets.ts";
-import { readOrganization, type OrganizationFacts, type OrganizationSources } from "../../read/organization.ts";
+import type { WebParts } from "../../parts.ts";
+import { readOrganization, type OrganizationFacts } from "../../read/organization.ts";
 import { renderChart } from "../chart.ts";
 import { renderDeadAssets } from "../dead-assets.ts";
 import { renderMessage, type PageContent } from "../frame.ts";
-import { missing, type Site } from "../site.ts";
+import { missing } from "../site.ts";
 import { organizationPath, renderOrganization } from "./organization.ts";
 import { worstOf } from "./sentences.ts";
-
-export interface OrganizationPageRoutes extends OrganizationSources {
-  readonly site: Site;
-  readonly alertAssets: Pick<AlertAssets, "newest">;
-}
 
 // Markers of the shortest chart, of an organization that was never in an incident.
 const weekMs = 7 * dayMs;
 
 /** `/o/SLUG`, and a run of all its checks. */
-export function addOrganizationPages(server: FastifyInstance, options: OrganizationPageRoutes): void {
-  const { site, running } = options;
+export function addOrganizationPages(server: FastifyInstance, parts: WebParts): void {
+  const { site, running, alertAssets } = parts;
 
   site.addPage(server, "/o/:slug", "public", async ({ params: { slug }, search, withDetails: withPeople }) => {
-    const facts = await readOrganization(options, slug, { withDetails: withPeople });
+    const facts = await readOrganization(parts, slug, { withDetails: withPeople });
     if (facts === null) return unknownOrganization(slug);
     const { latestSpike } = facts;
     const main = renderOrganization(facts, {
@@ -37,11 +32,7 @@ export function addOrganizationPages(server: FastifyInstance, options: Organizat
       chart: await chartOf(facts, search),
       deadAssets:
         withPeople && latestSpike !== null
-          ? await renderDeadAssets(
-              options.alertAssets,
-              [latestSpike],
-              `/api/v1/alerts/${latestSpike.id}/assets?format=sheet`,
-            )
+          ? await renderDeadAssets(alertAssets, [latestSpike], `/api/v1/alerts/${latestSpike.id}/assets?format=sheet`)
           : nothing,
     });
     const severity = worstOf(facts);

@@ -3,30 +3,22 @@ import type { FastifyInstance } from "fastify";
 import { worstSeverity } from "../../../contract/severity.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { withoutReceiverNames } from "../../read/incidents.ts";
-import type { UnwatchedReading } from "../../read/unwatched.ts";
-import { mostBands, readOverview, type Overview, type OverviewSources } from "../../read/overview.ts";
+import { mostBands, readOverview, type Overview } from "../../read/overview.ts";
 import { renderHead } from "../frame.ts";
 import { renderIncidentTable } from "../incidents/list.ts";
 import { importText, refusedText } from "../../../words/events-in.ts";
 import { headline } from "../../../words/headline.ts";
-import type { EventsPort } from "../../ports/events.ts";
-import type { Site } from "../site.ts";
+import type { WebParts } from "../../parts.ts";
 import { renderBand, renderUnfinished, renderUnwatched } from "./band.ts";
 import { overviewSentences, overviewTitle } from "./headline.ts";
 import { renderOrganizations } from "./table.ts";
 
-export interface OverviewRoutes extends OverviewSources {
-  readonly site: Site;
-  readonly unwatched: Pick<UnwatchedReading, "list">;
-  readonly events: () => EventsPort | null;
-}
-
 /** `/`: what is wrong, and what to do. */
-export function addOverviewPage(server: FastifyInstance, routes: OverviewRoutes): void {
-  const { site, unwatched, events } = routes;
+export function addOverviewPage(server: FastifyInstance, parts: WebParts): void {
+  const { site, unwatched, events, running } = parts;
 
   site.addPage(server, "/", "public", async ({ search, withDetails: withPeople }) => {
-    const read = await readOverview(routes);
+    const read = await readOverview(parts);
     const overview = withPeople ? read : { ...read, open: read.open.map(withoutReceiverNames) };
     const main = html`${renderTop(overview, withPeople)}
     ${overview.rows.length === 0 ? renderEmpty() : html`${withPeople ? await eventLines() : nothing}${renderOrganizations(overview, search)}`}`;
@@ -41,7 +33,7 @@ export function addOverviewPage(server: FastifyInstance, routes: OverviewRoutes)
 
   /** Imports, refused posts, and what sends events and is not checked. */
   async function eventLines(): Promise<Html> {
-    const nowMs = routes.running.clock.nowMs();
+    const nowMs = running.clock.nowMs();
     const refused = events()?.refused() ?? null;
     const sentences = [
       ...(events()?.imports() ?? []).map((one) => importText({ ...one, organizations: one.slugs.length }, nowMs)),
