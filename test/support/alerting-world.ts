@@ -340,7 +340,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     }
   }
 
-  async function settleNow(): Promise<number | null> {
+  async function settleNow(): Promise<number> {
     for (;;) {
       const { formed, nextAtMs } = await surviving(() => notifier.runOnce());
       const begun = await surviving(() => outbox.runOnce());
@@ -356,11 +356,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       // What is overdue waits behind an older one of its alert, which a later look finds gone.
       const waiting = (await store.outbox.list()).filter(({ state }) => state === "queued");
       const attempts = waiting.map(({ nextAttemptAtMs: atMs }) => (atMs > nowMs ? atMs : nowMs + 30_000));
-      const nextMs = Math.min(
-        untilMs,
-        ...attempts,
-        ...(nextAtMs === null ? [] : [Math.max(nextAtMs, clock.nowMs() + 1)]),
-      );
+      const nextMs = Math.min(untilMs, ...attempts, Math.max(nextAtMs, clock.nowMs() + 1));
       if (nextMs >= untilMs) break;
       await clock.advanceTo(nextMs);
     }

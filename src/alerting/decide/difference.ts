@@ -1,12 +1,12 @@
 import { minuteMs } from "../../base/time.ts";
 import { compareSeverity, type Severity } from "../../contract/severity.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
-import type { Address } from "../../store/alerts/outbox.ts";
 import type { QueuedAlert } from "../../store/alerts/queued.ts";
 import type { NoticeEvent } from "../notify/notification.ts";
 import { recipientsOf } from "../deliver/receiver.ts";
 import type { AlertingSettings, AlertTarget } from "../settings.ts";
 import type { Reason } from "./reasons.ts";
+import { eventsOf } from "./transition.ts";
 import { routedAfterMs, wants, type RoutedAddress } from "./routing.ts";
 
 /** An alert that fires, or has ended and whose end a receiver may still have to be told. */
@@ -37,6 +37,14 @@ export interface DueNotice {
 /** Alerts that a receiver could not be told of are due again no sooner. */
 const leastAgainMs = 5 * minuteMs;
 
+export interface Change {
+  readonly kind: "begins" | "changes" | "ends" | "escalates";
+  readonly notice: DueNotice;
+  readonly sinceMs: number;
+  /** Of what escalates, and of what was told and given up; null: it is due with its group. */
+  readonly ownAtMs: number | null;
+}
+
 /** The difference between what holds of an alert and what was queued of it for a receiver. */
 export type Difference =
   /** It is not of the receiver's part. */
@@ -45,90 +53,68 @@ export type Difference =
   | { readonly kind: "over" }
   /** It waits for the end of a silence, or for who has taken it on; of those that are told at once, and silenced, `isOpen`. */
   | { readonly kind: "held"; readonly isOpen: boolean }
-  | { readonly kind: "escalates"; readonly atMs: number }
   /** It was queued as it is. */
   | { readonly kind: "same"; readonly repeatMs: number | null }
-  | {
-      readonly kind: "begins" | "changes" | "ends";
-      readonly notice: DueNotice;
-      readonly sinceMs: number;
-      /** What told of it was given up: it is due then; null: it is due with its group. */
-      readonly againAtMs: number | null;
-    };
+  | Change;
 
-export interface Context {
-  readonly address: RoutedAddress;
+/** Whom a difference is for, by what, and when. */
+export interface Look extends RoutedAddress, Now {
   readonly settings: DueSettings;
-  readonly now: Now;
 }
 
-export function differenceOf(
-  held: HeldAlert,
-  row: QueuedAlert | null,
-  isEscalated: boolean,
-  { address, settings, now }: Context,
-): Difference {
-  const { route } = address;
-  const alert = held;
-  const { id: alertId, severity, changed } = alert;
+export function differenceOf(alert: HeldAlert, row: QueuedAlert | null, isEscalated: boolean, look: Look): Difference {
+  const { route } = look;
+  const { id: alertId, severity, changed, target } = alert;
   const told = row?.severity ?? null;
+  const events = eventsOf[alert.kind];
+  const repeatMs = target?.policy.repeatIntervalMs ?? 0;
+  const givenUpAtMs = alert.end === null ? (row?.notDeliveredAtMs ?? null) : null;
+  const againAtMs = givenUpAtMs === null ? null : endOf(givenUpAtMs, Math.max(repeatMs, leastAgainMs), look);
+  const change = (kind: Change["kind"], event: NoticeEvent, of: string, sinceMs: number): Change => {
+    const reason = againAtMs === null ? (of as Reason) : "not_delivered";
+    const notice = { alertId, event, severity, previousSeverity: told ?? "ok", reason };
+    return { kind, notice, sinceMs, ownAtMs: againAtMs };
+  };
   if (row?.isEnded === true) return { kind: "none" };
-  const notice = (event: NoticeEvent, reason: string): DueNotice => ({
-    alertId,
-    event,
-    severity,
-    previousSeverity: told ?? "ok",
-    reason: (row?.notDeliveredAtMs ?? null) === null || alert.end !== null ? (reason as Reason) : "not_delivered",
-  });
   if (alert.end !== null) {
     if (told === null) return { kind: "none" };
     if (!route.sendResolved) return { kind: "over" };
-    const event = alert.kind === "unknown" ? "recovered" : "resolved";
-    return {
-      kind: "ends",
-      notice: notice(event, alert.reason),
-      sinceMs: alert.end.storedAtMs ?? alert.end.atMs,
-      againAtMs: null,
-    };
+    return change("ends", events.over, alert.reason, alert.end.storedAtMs ?? alert.end.atMs);
   }
-  const afterMs = routedAfterMs(alert, alert.target, route);
+  const afterMs = routedAfterMs(alert, target, route);
   const isWanted = afterMs !== null && wants(route, severity);
   if (told === null && !isWanted) return { kind: "none" };
   const isTaken = alert.acknowledgement !== null || alert.judgement !== undefined;
-  const repeatMs = alert.target?.policy.repeatIntervalMs ?? 0;
-  const againMs = Math.max(repeatMs, leastAgainMs);
-  const againAtMs = (row?.notDeliveredAtMs ?? null) === null ? null : endOf(row?.notDeliveredAtMs ?? 0, againMs, now);
-  const changedAtMs = changed?.atMs ?? alert.firingAtMs ?? alert.startsAtMs;
-  if (told === null && (afterMs ?? 0) > 0 && againAtMs === null) {
+  const firingAtMs = alert.firingAtMs ?? alert.startsAtMs;
+  if (told === null && afterMs !== null && afterMs > 0 && againAtMs === null) {
     if (alert.isSilenced || isTaken) return { kind: "held", isOpen: false };
-    if (!isEscalated)
-      return { kind: "escalates", atMs: endOf(alert.firingAtMs ?? alert.startsAtMs, afterMs ?? 0, now) };
+    const escalation = change("escalates", events.begun, "escalation", look.nowMs);
+    if (!isEscalated) return { ...escalation, ownAtMs: endOf(firingAtMs, afterMs, look) };
   }
   if (alert.isSilenced) return { kind: "held", isOpen: true };
+  const changedAtMs = changed?.atMs ?? firingAtMs;
   if (told === null) {
-    const event = alert.kind === "unknown" ? "unknown" : "firing";
     const isReached = route.minSeverity === "fail" && changed !== undefined && changed.atMs > changed.firedAtMs;
     const sinceMs = isReached ? changedAtMs : (changed?.firedAtMs ?? changedAtMs);
     const reason = alert.wasSilencedAt(sinceMs)
       ? "silence_ended"
-      : isAdded(alert, address, settings, sinceMs)
+      : isAdded(alert, look, sinceMs)
         ? "receiver_added"
         : isReached
           ? "min_severity_reached"
           : (changed?.firedReason ?? alert.reason);
-    return { kind: "begins", notice: notice(event, reason), sinceMs, againAtMs };
+    return change("begins", events.begun, reason, sinceMs);
   }
   // Below what it wants it is still open for the receiver, but "still fail" would be wrong, and of less it wants no word.
   if (!isWanted) return { kind: "same", repeatMs: null };
   if (severity === told) return { kind: "same", repeatMs: isTaken || repeatMs === 0 ? null : repeatMs };
   const isWorse = compareSeverity(severity, told) > 0;
   const reason = alert.wasSilencedAt(changedAtMs) ? "silence_ended" : isWorse ? "severity_rose" : "severity_fell";
-  const event = isWorse ? "escalated" : "deescalated";
-  return { kind: "changes", notice: notice(event, reason), sinceMs: changedAtMs, againAtMs };
+  return change("changes", isWorse ? "escalated" : "deescalated", reason, changedAtMs);
 }
 
 /** Returns whether the settings before the last reload did not send it to this address. */
-function isAdded(alert: Alert, { receiver, recipient }: Address, { before }: DueSettings, sinceMs: number): boolean {
+function isAdded(alert: Alert, { receiver, recipient, settings: { before } }: Look, sinceMs: number): boolean {
   if (before === undefined || sinceMs > before.untilMs) return false;
   const was = before.settings.receivers.find(({ name }) => name === receiver);
   if (was === undefined || !recipientsOf(was).includes(recipient) || !wants(was, alert.severity)) return true;

@@ -1,20 +1,22 @@
-import { compareSeverity, type Severity } from "../../contract/severity.ts";
+import { compareSeverity, worstSeverity, type Severity } from "../../contract/severity.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
 import { addressKey, type Address } from "../../store/alerts/outbox.ts";
-import type { Queued, QueuedAlert, QueuedIncident } from "../../store/alerts/queued.ts";
+import type { Queued, QueuedIncident } from "../../store/alerts/queued.ts";
 import { excessStoppedAtMs } from "../incident-summary.ts";
 import type { NoticeEvent } from "../notify/notification.ts";
 import {
   differenceOf,
   endOf,
+  type Change,
   type Difference,
   type DueNotice,
   type DueSettings,
   type HeldAlert,
+  type Look,
   type Now,
 } from "./difference.ts";
 import type { Reason } from "./reasons.ts";
-import { addressesOf, type RoutedAddress } from "./routing.ts";
+import { addressesOf } from "./routing.ts";
 
 /** What holds of an incident. */
 export interface HeldIncident {
@@ -22,14 +24,16 @@ export interface HeldIncident {
   readonly alerts: readonly HeldAlert[];
 }
 
+/** An incident by its number, and one that is told of it. */
+interface Addressed extends Address {
+  readonly incident: number;
+}
+
 /** A notification to be formed now: of one incident, to one address. */
-export interface DueNotification extends Address {
-  readonly incident: Incident;
+export interface DueNotification extends Addressed {
   /** It names the fleet verdict. */
   readonly isOfVerdict: boolean;
   readonly notices: readonly DueNotice[];
-  /** The alerts of the receiver's part of the incident, silenced ones, too. */
-  readonly part: readonly string[];
 }
 
 /** What is due now, and what is to be remembered with it. */
@@ -38,9 +42,10 @@ export interface Due {
   readonly queued: Queued;
   /** Differences that wait to be told, by address and alert: an act on the alert is told after them. */
   readonly waiting: readonly (Address & { readonly alertId: string; readonly sinceMs: number })[];
-  readonly parts: readonly Pick<DueNotification, "receiver" | "recipient" | "incident" | "part">[];
-  /** When something is due next, if nothing else happens; null: nothing is. */
-  readonly nextAtMs: number | null;
+  /** The alerts of each receiver's part of the incident, silenced ones, too. */
+  readonly parts: readonly (Addressed & { readonly part: readonly string[] })[];
+  /** When something is due next, if nothing else happens; Infinity: nothing is. */
+  readonly nextAtMs: number;
   /** The end of a silence matters. */
   readonly hasSilenced: boolean;
 }
@@ -52,14 +57,15 @@ interface Item {
   readonly is: Difference;
 }
 
-type Changed = Item & { readonly is: Extract<Difference, { readonly sinceMs: number }> };
+type Changed = Item & { readonly is: Change };
 
 /** An incident as one address is to be told of it. */
-interface Part extends Now, RoutedAddress {
-  readonly settings: DueSettings;
+interface Part extends Look {
   readonly incident: Incident;
   readonly items: readonly Item[];
-  readonly known: QueuedIncident | null;
+  readonly known: QueuedIncident;
+  /** An incident escalates as one: with the first of its alerts go all that escalate to the receiver. */
+  readonly escalatesAtMs: number;
   /** Alerts of it that fire, and those whose end it was not told. */
   readonly all: readonly Item[];
   /** Those of them that are not silenced. */
@@ -71,231 +77,159 @@ interface Part extends Now, RoutedAddress {
 /** What goes out of a part now, and when to look again. */
 interface Step {
   readonly notices: readonly DueNotice[];
-  readonly nextAtMs: number | null;
+  readonly nextAtMs: number;
   /** What waits for its time. */
   readonly waiting: readonly Changed[];
   /** What the receiver knows then, beside what every notification changes. */
   readonly known?: Partial<QueuedIncident>;
 }
 
-const nothing: Step = { notices: [], nextAtMs: null, waiting: [] };
+const untold = {
+  lastNewAtMs: 0,
+  members: 0,
+  knowsVerdict: false,
+  isEscalated: false,
+  knowsStop: false,
+  knownLook: 0,
+  acknowledgedKey: null,
+};
 
 /**
  * Returns what each receiver is to be told now: the difference between what holds and what was queued for it (CONTRACT 7). Pure, and
  * what is queued with it is not due again.
  */
 export function due(holds: readonly HeldIncident[], queued: Queued, settings: DueSettings, now: Now): Due {
-  const alerts = new Map(queued.alerts.map((one) => [`${one.alertId} ${addressKey(one)}`, one]));
+  const rows = new Map(queued.alerts.map((one) => [`${one.alertId} ${addressKey(one)}`, one]));
   const incidents = new Map(queued.incidents.map((one) => [`${one.incident} ${addressKey(one)}`, one]));
   const done = addressesOf(settings.receivers).flatMap((address) => {
     const key = addressKey(address);
-    return holds.map(({ incident, alerts: members }) => {
-      const known = incidents.get(`${incident.number} ${key}`) ?? null;
-      const items = withEscalated(
-        members.map((held) => {
-          const row = alerts.get(`${held.id} ${key}`) ?? null;
-          return {
-            held,
-            told: row?.severity ?? null,
-            is: differenceOf(held, row, known?.isEscalated === true, { address, settings, now }),
-          };
-        }),
-        now.nowMs,
-      );
-      return dueOfPart({ ...now, ...address, settings, incident, known, items, ...partOf(items) });
+    const look = { ...address, ...now, settings };
+    const { receiver, recipient } = address;
+    return holds.map(({ incident, alerts }) => {
+      const { number } = incident;
+      const known = incidents.get(`${number} ${key}`) ?? {
+        ...untold,
+        lastAtMs: now.nowMs,
+        receiver,
+        recipient,
+        incident: number,
+      };
+      const items = alerts.map((held) => {
+        const row = rows.get(`${held.id} ${key}`) ?? null;
+        return { held, told: row?.severity ?? null, is: differenceOf(held, row, known.isEscalated, look) };
+      });
+      return dueOfPart({ ...look, incident, known, items, ...partOf(items, now) });
     });
   });
   return {
-    notifications: done.flatMap(({ notification }) => notification ?? []),
+    notifications: done.flatMap(({ notifications }) => notifications),
     queued: {
-      alerts: done.flatMap((one) => one.alerts),
-      incidents: done.flatMap(({ known }) => known ?? []),
+      alerts: done.flatMap((one) => one.queued.alerts),
+      incidents: done.flatMap((one) => one.queued.incidents),
     },
     waiting: done.flatMap(({ waiting }) => waiting),
-    parts: done.map(({ part }) => part),
+    parts: done.flatMap(({ parts }) => parts),
     nextAtMs: earliest(done.map(({ nextAtMs }) => nextAtMs)),
     hasSilenced: done.some(({ hasSilenced }) => hasSilenced),
   };
 }
 
-function dueOfPart(part: Part) {
+function partOf(items: readonly Item[], { nowMs }: Now): Pick<Part, "all" | "members" | "isLasting" | "escalatesAtMs"> {
+  const escalatesAtMs = earliest(items.flatMap(({ is }) => (is.kind === "escalates" ? (is.ownAtMs ?? []) : [])));
+  const all = items.filter(({ told, is }) => {
+    if (is.kind === "escalates") return escalatesAtMs <= nowMs;
+    if (is.kind === "held") return told !== null || is.isOpen;
+    return is.kind !== "none" && is.kind !== "over";
+  });
+  const members = all.filter(({ held }) => held.end !== null || !held.isSilenced);
+  return { all, members, isLasting: all.some(({ held }) => held.end === null), escalatesAtMs };
+}
+
+function dueOfPart(part: Part): Due {
   const { receiver, recipient, incident, items, known, all, members, isLasting, nowMs } = part;
-  const address = { receiver, recipient };
-  const isBroad = incident.verdict !== null || incident.family === "unreachable";
-  const changes = !isBroad ? separate(part) : isLasting ? broad(part) : over(part);
+  const address = { receiver, recipient, incident: incident.number };
+  const changes = changesOf(part);
   const step = changes.notices.length > 0 ? changes : { ...changes, ...otherNews(part) };
-  const going = new Set(step.notices.map(({ alertId }) => alertId));
-  const isNew = step.notices.some(({ event }) => event === "firing" || event === "unknown");
-  const isOfVerdict = incident.verdict !== null && (isLasting || known?.knowsVerdict === true);
-  const before: QueuedIncident = known ?? {
-    ...address,
-    incident: incident.number,
+  const { notices } = step;
+  const isOfVerdict = incident.verdict !== null && (isLasting || known.knowsVerdict);
+  const isNew = notices.some(({ event }) => event === "firing" || event === "unknown");
+  const told: QueuedIncident = {
+    ...known,
     lastAtMs: nowMs,
-    lastNewAtMs: nowMs,
-    members: 0,
-    knowsVerdict: false,
-    isEscalated: false,
-    knowsStop: false,
-    knownLook: 0,
-    acknowledgedKey: null,
-  };
-  const after: QueuedIncident = {
-    ...before,
-    lastAtMs: nowMs,
-    lastNewAtMs: isNew ? nowMs : before.lastNewAtMs,
+    lastNewAtMs: isNew ? nowMs : known.lastNewAtMs,
     members: members.length,
-    knowsVerdict: before.knowsVerdict || isOfVerdict,
-    isEscalated: before.isEscalated || step.notices.some(({ reason }) => reason === "escalation"),
-    ...step.known,
+    knowsVerdict: known.knowsVerdict || isOfVerdict,
+    isEscalated: known.isEscalated || notices.some(({ reason }) => reason === "escalation"),
   };
-  const shown = all.map(({ held }) => held.id);
+  const before = notices.length > 0 ? told : step.known === undefined ? [] : known;
+  const changed = [
+    // What is said again is known already.
+    ...notices
+      .filter(({ event }) => event !== "reminder" && event !== "acknowledged")
+      .map(({ alertId, severity, event }) => ({ alertId, severity, isEnded: isEndEvent(event) })),
+    ...items.flatMap(({ held, told: severity, is }) =>
+      is.kind === "over" ? [{ alertId: held.id, severity, isEnded: true }] : [],
+    ),
+  ];
   return {
-    notification:
-      step.notices.length === 0
-        ? null
-        : { ...address, incident, isOfVerdict, notices: step.notices, part: [...new Set([...shown, ...going])] },
-    part: { ...address, incident, part: shown },
-    known: step.notices.length > 0 ? after : step.known === undefined ? null : { ...before, ...step.known },
-    alerts: [
-      // What is said again is known already.
-      ...step.notices
-        .filter(({ event }) => event !== "reminder" && event !== "acknowledged")
-        .map(({ alertId, severity, event }) => ({ alertId, severity, isEnded: isEndEvent(event) })),
-      ...items.flatMap(({ held: alert, told, is }) =>
-        is.kind === "over" ? [{ alertId: alert.id, severity: told, isEnded: true }] : [],
-      ),
-    ].map((one): QueuedAlert => ({
-      ...one,
-      ...address,
-      incident: incident.number,
-      queuedAtMs: nowMs,
-      notDeliveredAtMs: null,
-    })),
-    waiting: step.waiting
-      .filter(({ held }) => !going.has(held.id))
-      .map(({ held, is }) => ({ ...address, alertId: held.id, sinceMs: is.sinceMs })),
-    nextAtMs: earliest([step.nextAtMs, ...items.map(({ is }) => (is.kind === "escalates" ? is.atMs : null))]),
+    notifications: notices.length === 0 ? [] : [{ ...address, isOfVerdict, notices }],
+    queued: {
+      alerts: changed.map((one) => ({ ...one, ...address, queuedAtMs: nowMs, notDeliveredAtMs: null })),
+      incidents: [before].flat().map((one) => ({ ...one, ...step.known })),
+    },
+    waiting: step.waiting.map(({ held, is }) => ({ receiver, recipient, alertId: held.id, sinceMs: is.sinceMs })),
+    parts: [{ ...address, part: all.map(({ held }) => held.id) }],
+    nextAtMs: step.nextAtMs,
     hasSilenced: items.some(({ held, is }) => is.kind === "held" && held.isSilenced),
   };
 }
 
-/** An incident escalates as one: with the first of its alerts go all that escalate to the receiver. */
-function withEscalated(items: readonly Item[], nowMs: number): readonly Item[] {
-  if (!items.some(({ is }) => is.kind === "escalates" && is.atMs <= nowMs)) return items;
-  return items.map((item): Item => {
-    const alert = item.held;
-    if (item.is.kind !== "escalates") return item;
-    const event = alert.kind === "unknown" ? "unknown" : "firing";
-    const { id: alertId, severity } = alert;
-    const notice: DueNotice = { alertId, event, severity, previousSeverity: "ok", reason: "escalation" };
-    return { ...item, is: { kind: "begins", notice, sinceMs: nowMs, againAtMs: nowMs } };
-  });
-}
-
-function partOf(items: readonly Item[]): Pick<Part, "all" | "members" | "isLasting"> {
-  const all = items.filter(isOfPart);
-  const members = all.filter(({ held }) => held.end !== null || !held.isSilenced);
-  return { all, members, isLasting: all.some(({ held }) => held.end === null) };
-}
-
-function isOfPart({ told, is }: Item): boolean {
-  if (is.kind === "none" || is.kind === "over" || is.kind === "escalates") return false;
-  return told !== null || is.kind !== "held" || is.isOpen;
-}
-
-const isChanged = (item: Item): item is Changed =>
-  item.is.kind === "begins" || item.is.kind === "changes" || item.is.kind === "ends";
-const noticesOf = (items: readonly Changed[]): DueNotice[] =>
-  items.toSorted((left, right) => left.is.sinceMs - right.is.sinceMs).map(({ is }) => is.notice);
-
 /**
- * Alerts that are told one by one: a change waits for groupWait, a new alert also until groupInterval has passed since the last new
- * one; what goes out takes along everything that may go.
+ * What changed waits for groupWait, a new alert also until groupInterval has passed since the last new one; when one is due, all go
+ * that may; when none is, and none waits, what is to be said again. Of an incident of many from one cause there is one notification
+ * when that begins; who joins is told when the members of the part have doubled, a severity only where it is worse than any that was
+ * told, and no end before all have.
  */
-function separate(part: Part): Step {
-  const newFromMs = newFrom(part);
-  const timed = part.items.filter(isChanged).map((item) => {
-    const groupedAtMs = endOf(item.is.sinceMs, part.settings.groupWaitMs, part);
-    const atMs = item.is.kind === "begins" ? Math.max(groupedAtMs, newFromMs) : groupedAtMs;
-    return { item, atMs: item.is.againAtMs ?? atMs };
-  });
-  return flush(part, timed);
-}
-
-/**
- * An incident of many from one cause: one notification when it begins; who joins is told at most once per groupInterval and when
- * the members of the part have doubled; a severity only where it is worse than any that was told; ends are silent.
- */
-function broad(part: Part): Step {
-  const { items, known, settings, incident, members } = part;
-  const live = items.filter(isChanged).filter(({ held }) => held.end === null);
-  if (incident.verdict !== null && known?.knowsVerdict !== true) {
-    const told = items.flatMap((item) => (item.is.kind === "same" ? remind(item, "one_cause") : []));
-    return { ...nothing, notices: [...noticesOf(live), ...told] };
+function changesOf(part: Part): Step {
+  const { items, known, settings, incident, members, isLasting, nowMs } = part;
+  const changed = items.filter((item): item is Changed => "notice" in item.is);
+  const groupedAtMs = ({ sinceMs }: Change): number => endOf(sinceMs, settings.groupWaitMs, part);
+  const newFromMs = endOf(known.lastNewAtMs, settings.groupIntervalMs, part);
+  const isBroad = incident.verdict !== null || incident.family === "unreachable";
+  const isFound = isLasting && incident.verdict !== null && !known.knowsVerdict;
+  const worst = worstSeverity(items.flatMap(({ told }) => told ?? []));
+  // An alert that fires again within groupWait keeps it from being over.
+  const overAtMs = Math.max(...changed.map(({ is }) => (is.kind === "ends" ? groupedAtMs(is) : 0)));
+  /** Infinity: never. */
+  function dueAtMs(is: Change): number {
+    if (is.kind === "escalates") return part.escalatesAtMs;
+    if (isBroad && is.kind === "ends") return isLasting ? Infinity : overAtMs;
+    if (isFound) return nowMs;
+    if (is.ownAtMs !== null) return is.ownAtMs;
+    if (is.kind === "begins")
+      return isBroad && members.length < 2 * known.members ? Infinity : Math.max(groupedAtMs(is), newFromMs);
+    return isBroad && compareSeverity(is.notice.severity, worst) <= 0 ? Infinity : groupedAtMs(is);
   }
-  const hasDoubled = known === null || members.length >= 2 * known.members;
-  const worst =
-    items
-      .flatMap(({ told }) => told ?? [])
-      .toSorted(compareSeverity)
-      .at(-1) ?? null;
-  const timed = live.flatMap((item): Timed[] => {
-    const { kind, againAtMs, notice, sinceMs } = item.is;
-    if (againAtMs !== null) return [{ item, atMs: againAtMs }];
-    const atMs = endOf(sinceMs, settings.groupWaitMs, part);
-    if (kind === "begins") return hasDoubled ? [{ item, atMs: Math.max(atMs, newFrom(part)) }] : [];
-    return worst !== null && compareSeverity(notice.severity, worst) > 0 ? [{ item, atMs }] : [];
-  });
-  return flush(part, timed);
-}
-
-/** A change, and when it is due. */
-interface Timed {
-  readonly item: Changed;
-  readonly atMs: number;
-}
-
-/** When one is due, all go that may; when none is, and none waits, what is to be said again. */
-function flush(part: Part, timed: readonly Timed[]): Step {
-  const { nowMs } = part;
-  const mayBegin = newFrom(part) <= nowMs;
+  const timed = changed.map((item) => ({ item, atMs: dueAtMs(item.is) })).filter(({ atMs }) => atMs < Infinity);
   const isFlushed = timed.some(({ atMs }) => atMs <= nowMs);
-  const isGoing = ({ item: { is }, atMs }: Timed): boolean =>
-    isFlushed && (atMs <= nowMs || (is.againAtMs === null && (is.kind !== "begins" || mayBegin)));
-  const left = timed.filter((one) => !isGoing(one));
-  return withReminders(part, {
-    notices: noticesOf(timed.filter(isGoing).map(({ item }) => item)),
-    nextAtMs: earliest(left.map(({ atMs }) => atMs)),
-    waiting: left.flatMap(({ item }) => (item.is.againAtMs === null ? [item] : [])),
+  const { going = [], left = [] } = Object.groupBy(timed, ({ item: { is }, atMs }) => {
+    const isReady = is.ownAtMs === null && (is.kind !== "begins" || newFromMs <= nowMs);
+    return isFlushed && (atMs <= nowMs || isReady) ? "going" : "left";
   });
-}
-
-/** Returns when the receiver may be told of more alerts of the incident. */
-function newFrom({ known, settings, ...now }: Part): number {
-  return known === null ? now.nowMs : endOf(known.lastNewAtMs, settings.groupIntervalMs, now);
-}
-
-/** Nothing of it fires any more: one notification of all ends. An alert that fires again within groupWait keeps it from being over. */
-function over(part: Part): Step {
-  const ends = part.items.filter(isChanged);
-  if (ends.length === 0) return nothing;
-  const lastMs = Math.max(...ends.map(({ is }) => endOf(is.sinceMs, part.settings.groupWaitMs, part)));
-  return lastMs <= part.nowMs
-    ? { ...nothing, notices: noticesOf(ends) }
-    : { notices: [], nextAtMs: lastMs, waiting: ends };
-}
-
-/** Adds what is said again, when it is due and no change goes or waits. */
-function withReminders(part: Part, step: Step): Step {
-  const { items, known, nowMs } = part;
-  if (known === null || step.notices.length > 0 || step.waiting.length > 0) return step;
-  const reminded = items.flatMap((item) =>
-    item.is.kind === "same" && item.is.repeatMs !== null ? [{ item, repeatMs: item.is.repeatMs }] : [],
-  );
-  if (reminded.length === 0) return step;
-  const atMs = endOf(known.lastAtMs, Math.min(...reminded.map(({ repeatMs }) => repeatMs)), part);
-  if (atMs > nowMs) return { ...step, nextAtMs: earliest([step.nextAtMs, atMs]) };
-  return { ...step, notices: reminded.flatMap(({ item }) => remind(item, "repeat_interval")) };
+  const waiting = left.flatMap(({ item }) => (item.is.ownAtMs === null ? [item] : []));
+  const nextAtMs = earliest(left.map(({ atMs }) => atMs));
+  const notices = [
+    ...going.toSorted((one, other) => one.item.is.sinceMs - other.item.is.sinceMs).map(({ item }) => item.is.notice),
+    ...(isFound ? items.flatMap((item) => (item.is.kind === "same" ? remind(item, "one_cause") : [])) : []),
+  ];
+  const reminded = items.flatMap((item) => {
+    const { is } = item;
+    return is.kind === "same" && is.repeatMs !== null ? [{ item, repeatMs: is.repeatMs }] : [];
+  });
+  if (notices.length > 0 || waiting.length > 0 || reminded.length === 0) return { notices, waiting, nextAtMs };
+  const againAtMs = endOf(known.lastAtMs, earliest(reminded.map(({ repeatMs }) => repeatMs)), part);
+  if (againAtMs > nowMs) return { notices, waiting, nextAtMs: Math.min(nextAtMs, againAtMs) };
+  return { waiting, nextAtMs, notices: reminded.flatMap(({ item }) => remind(item, "repeat_interval")) };
 }
 
 function remind({ held, told }: Item, reason: Reason, event: NoticeEvent = "reminder"): DueNotice[] {
@@ -303,9 +237,7 @@ function remind({ held, told }: Item, reason: Reason, event: NoticeEvent = "remi
 }
 
 /** What else the receiver is to be told of an incident that it knows. */
-function otherNews(part: Part): Partial<Step> {
-  const { route, known, incident, items, all, members } = part;
-  if (known === null) return {};
+function otherNews({ route, known, incident, items, all, members }: Part): Partial<Step> {
   const tell = (known: Partial<QueuedIncident>, reason: Reason, event?: NoticeEvent): Partial<Step> => {
     const notices = members.flatMap((item) => (item.held.end === null ? remind(item, reason, event) : []));
     return notices.length === 0 ? {} : { notices, known };
@@ -326,12 +258,11 @@ function otherNews(part: Part): Partial<Step> {
   return look > known.knownLook ? tell({ knownLook: look }, "second_opinion") : {};
 }
 
-function isEndEvent(event: NoticeEvent): boolean {
+/** Returns whether it is told of an alert that is over. */
+export function isEndEvent(event: string): boolean {
   return event === "resolved" || event === "recovered";
 }
 
-function earliest(times: Iterable<number | null>): number | null {
-  let first: number | null = null;
-  for (const atMs of times) if (atMs !== null && (first === null || atMs < first)) first = atMs;
-  return first;
+function earliest(times: readonly number[]): number {
+  return times.reduce((first, atMs) => Math.min(first, atMs), Infinity);
 }

@@ -5,6 +5,12 @@ import type { AlertPeak, Alert } from "../../store/alerts/alerts.ts";
 import type { Reason } from "./reasons.ts";
 import type { AlertPolicy } from "../settings.ts";
 
+/** What happens when an alert of a kind begins, and when it is over. */
+export const eventsOf = {
+  verdict: { begun: "firing", over: "resolved" },
+  unknown: { begun: "unknown", over: "recovered" },
+} as const;
+
 /** What can happen to an alert once it fires. */
 export type ChangeEvent = "firing" | "escalated" | "deescalated" | "resolved" | "unknown" | "recovered";
 
@@ -172,7 +178,7 @@ function create(input: TransitionInput, kind: Alert["kind"], report: TransitionR
 
 function fire(draft: Draft, report: TransitionReport, alert: Alert, reason: Reason): void {
   const firing: Alert = { ...alert, state: "firing", firingAtMs: report.startedAtMs };
-  change(draft, alert.kind === "unknown" ? "unknown" : "firing", firing, "ok", reason);
+  change(draft, eventsOf[alert.kind].begun, firing, "ok", reason);
 }
 
 function change(draft: Draft, event: ChangeEvent, alert: Alert, previousSeverity: Severity, reason: Reason): void {
@@ -186,9 +192,8 @@ function end(draft: Draft, before: Alert, runAtMs: number, reason: Reason): void
   if (before.state === "pending") return void draft.forgotten.push(before.id);
   const isByRun = reason !== "organization_removed" && reason !== "check_removed";
   const alert: Alert = { ...before, reason, end: { atMs: Math.max(runAtMs, before.startsAtMs), isByRun } };
-  const event = before.kind === "unknown" ? "recovered" : "resolved";
   draft.alerts.push(alert);
-  draft.changes.push({ event, alert, previousSeverity: before.severity, reason });
+  draft.changes.push({ event: eventsOf[before.kind].over, alert, previousSeverity: before.severity, reason });
 }
 
 function keep(draft: Draft, alert: Alert, reason: Reason): void {

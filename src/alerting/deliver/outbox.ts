@@ -7,7 +7,8 @@ import type { NewDeliveryAttempt } from "../../store/alerts/deliveries.ts";
 import type { EndedDelivery, LeasedEntry } from "../../store/alerts/outbox.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import type { Store } from "../../store/store.ts";
-import type { Notification } from "../notify/notification.ts";
+import { isEndEvent } from "../decide/due.ts";
+import type { AlertNotice, Notification } from "../notify/notification.ts";
 import { answeredAttempt, attemptDelivery, type OutboxReceiver } from "./attempt.ts";
 import { Lane } from "./lane.ts";
 import { readNotification } from "./outbox-acts.ts";
@@ -291,7 +292,7 @@ async function withoutUntold(
   entries: readonly LeasedEntry[],
 ): Promise<readonly Claimed[]> {
   const claimed = entries.map((entry) => ({ entry, notification: readNotification(entry.payload) }));
-  const isEnd = ({ event }: { readonly event: string }): boolean => event === "resolved" || event === "recovered";
+  const isEnd = ({ event }: AlertNotice): boolean => isEndEvent(event);
   const ended = claimed.flatMap(({ notification }) => notification.alerts.filter(isEnd).map(({ id }) => id));
   if (ended.length === 0) return claimed;
   const isTold = await deliveries.toldOfEach(ended);

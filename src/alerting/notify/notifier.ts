@@ -47,8 +47,6 @@ const composedAtOnce = 100;
 interface Message extends Address {
   readonly incident: number;
   readonly isOfVerdict: boolean;
-  /** The alerts of the receiver's part of the incident. */
-  readonly part: ReadonlySet<string>;
   readonly entries: readonly { readonly alert: Alert; readonly said: Said }[];
 }
 
@@ -60,8 +58,8 @@ export function createNotifier(options: NotifierOptions) {
   let forwardSinceMs = clock.nowMs();
   let latestMs = forwardSinceMs;
 
-  /** Forms what is due now. Returns how many notifications, one for each recipient, and when to look next; null: when something changes. */
-  async function runOnce(): Promise<{ readonly formed: number; readonly nextAtMs: number | null }> {
+  /** Forms what is due now. Returns how many notifications, one for each recipient, and when to look next; Infinity: when something changes. */
+  async function runOnce(): Promise<{ readonly formed: number; readonly nextAtMs: number }> {
     const { planned, formed } = await form();
     for (const { id, receiver, recipient, status, alerts } of formed) {
       const to = recipient === null ? {} : { recipient };
@@ -96,7 +94,8 @@ export function createNotifier(options: NotifierOptions) {
   async function carryOut(parts: StoreParts, settings: AlertingSettings, { nowMs, holds, due }: Planned) {
     const acts = await freeActs(parts, settings, holds.queued, due);
     // What waits of an alert holds its acts back: they come after what is due.
-    const messages = [...dueMessages(holds, due), ...actMessages(acts.news, due)];
+    const messages = [...dueMessages(holds, due), ...actMessages(acts.news)];
+    const partOf = new Map(due.parts.map((one) => [keyOf(one), one.part]));
     const source = { settings, board, nowMs };
     const numbers = messages.map(({ incident }) => incident);
     const shownOf = await readIncidents(parts, source, numbers);
@@ -106,7 +105,9 @@ export function createNotifier(options: NotifierOptions) {
     const { externalUrl, sample } = settings;
     const formed: Notification[] = [];
     let composed = 0;
-    for (const { receiver, recipient, incident, isOfVerdict, part, entries } of messages) {
+    for (const message of messages) {
+      const { receiver, recipient, incident, isOfVerdict, entries } = message;
+      const part = new Set([...(partOf.get(keyOf(message)) ?? []), ...entries.map(({ alert }) => alert.id)]);
       const isSampled = settings.receivers.find(({ name }) => name === receiver)?.sample ?? true;
       const shown = shownOf(incident, receiver, ({ id }) => part.has(id));
       const ends = new Map(shown?.members.map(({ id, end }) => [id, end]));
@@ -186,7 +187,7 @@ export function createNotifier(options: NotifierOptions) {
     followsWallClock: true,
     runOnce: async () => {
       const { nextAtMs } = await runOnce();
-      return nextAtMs === null ? longestWaitMs : Math.min(Math.max(nextAtMs - clock.nowMs(), 0), longestWaitMs);
+      return Math.min(Math.max(nextAtMs - clock.nowMs(), 0), longestWaitMs);
     },
     onError: (error) => {
       if (loop.signal.aborted) failure = error;
@@ -214,10 +215,8 @@ interface Planned {
 }
 
 function dueMessages(holds: Holds, due: Due): Message[] {
-  return due.notifications.map(({ incident, notices, part, ...of }) => ({
+  return due.notifications.map(({ notices, ...of }) => ({
     ...of,
-    incident: incident.number,
-    part: new Set(part),
     entries: notices.flatMap(({ alertId, ...said }) => {
       const alert = holds.alerts.get(alertId);
       if (alert === undefined) return [];
@@ -226,12 +225,10 @@ function dueMessages(holds: Holds, due: Due): Message[] {
   }));
 }
 
-function actMessages(news: readonly ActNews[], due: Due): Message[] {
-  const parts = new Map(due.parts.map((one) => [keyOf({ ...one, incident: one.incident.number }), one.part]));
+function actMessages(news: readonly ActNews[]): Message[] {
   return news.map(({ atMs, entries, ...of }) => ({
     ...of,
     isOfVerdict: false,
-    part: new Set([...(parts.get(keyOf(of)) ?? []), ...entries.map(({ alert }) => alert.id)]),
     entries: entries.map(({ alert, event, reason, by, comment }) => {
       return { alert, said: { event, reason, previousSeverity: alert.severity, act: { by, comment, atMs } } };
     }),
@@ -242,10 +239,9 @@ function keyOf({ incident, ...address }: Address & { readonly incident: number }
   return `${incident} ${addressKey(address)}`;
 }
 
-function nextLook({ nowMs, holds, due }: Planned): number | null {
+function nextLook({ nowMs, holds, due }: Planned): number {
   const silenceMs = due.hasSilenced ? nextSilenceChangeAtMs(holds.silences, nowMs) : null;
-  if (silenceMs === null || due.nextAtMs === null) return silenceMs ?? due.nextAtMs;
-  return Math.min(silenceMs, due.nextAtMs);
+  return Math.min(silenceMs ?? Infinity, due.nextAtMs);
 }
 
 function outboxEntry(notification: Notification): NewOutboxEntry {

@@ -1,6 +1,8 @@
 import type { Alert } from "../../store/alerts/alerts.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
+import { isEndEvent } from "../decide/due.ts";
 import { isRouted } from "../decide/routing.ts";
+import { eventsOf } from "../decide/transition.ts";
 import { readIncidents } from "./incident-notice.ts";
 import { noResult, noticeOf, type NoticeSource } from "./notice.ts";
 import type { AlertNotice, Notification } from "./notification.ts";
@@ -62,7 +64,7 @@ function presentNotice(
   kept: Alert | undefined,
 ): AlertNotice {
   if (kept === undefined) return notice;
-  if (kept.end !== null && (notice.event === "resolved" || notice.event === "recovered")) return notice;
+  if (kept.end !== null && isEndEvent(notice.event)) return notice;
   const isTaken = kept.acknowledgement !== null || kept.judgement !== undefined;
   const isStillEscalated = notice.reason === "escalation" && kept.end === null && !isTaken;
   return { ...notice, ...standing(source, kept), ...(isStillEscalated ? { reason: notice.reason } : {}) };
@@ -70,7 +72,7 @@ function presentNotice(
 
 function standing(source: PresentSource, kept: Alert): AlertNotice {
   const { kind, reason, severity: previousSeverity } = kept;
-  const [begun, ended] = kind === "unknown" ? (["unknown", "recovered"] as const) : (["firing", "resolved"] as const);
-  const said = kept.end === null ? { event: begun } : { event: ended, ...noResult };
+  const { begun, over } = eventsOf[kind];
+  const said = kept.end === null ? { event: begun } : { event: over, ...noResult };
   return noticeOf(source, kept, { ...said, reason, previousSeverity });
 }
