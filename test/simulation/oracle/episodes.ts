@@ -113,7 +113,7 @@ export class Episodes {
     if (begun !== undefined && !new Set(this.#byId.values()).has(begun)) this.#byId.set(alertId, begun);
   }
 
-  /** To be called when a reload has been applied. */
+  /** To be called when a process has started, and when a reload has been applied. */
   configured(): void {
     const early = this.#early;
     this.#early = [];
@@ -128,8 +128,10 @@ export class Episodes {
   run(run: NamedRun): void {
     const { slug, dueAtMs, isAsked, report: found } = run;
     const { startedAtMs, finishedAtMs } = found;
-    // What a reload adds runs at once, also while the rest of it waits for the store.
-    if (this.#facts.world.isReloading && !this.#facts.organizations.has(slug)) return void this.#early.push(run);
+    // What a start or a reload adds runs at once, also while the rest of it waits for the store.
+    const { upSinceMs, isReloading } = this.#facts.world;
+    const isConfiguring = upSinceMs === null || isReloading;
+    if (isConfiguring && !this.#facts.organizations.has(slug)) return void this.#early.push(run);
     // `for` counts between due times, but for a run that comes late by more than a quarter of the interval: that to the next
     // one, which for the first run, at once and between two times of the schedule, is a shorter one. What is next is known when
     // the run has ended: a clock may be set forward while it lasts. One that is set back by more than a minute comes by the same
