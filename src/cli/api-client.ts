@@ -52,7 +52,7 @@ export interface ApiAccess {
   readonly token: { readonly secret: Secret; readonly from: string } | null;
   readonly exchange: (request: Exchange) => Promise<HttpResponse>;
   /** null: rows are sent. */
-  readonly importTarget: ((author: EventAuthor) => ImportTarget) | null;
+  readonly importTarget: ((author: EventAuthor) => ImportTarget | null) | null;
 }
 
 // A million assets, each of some hundred bytes, that are read from the events first.

@@ -9,7 +9,7 @@ import { Secret } from "../base/secret.ts";
 import { secondMs } from "../base/time.ts";
 import { maxSecretBytes, readInputFile, secretOf } from "../config/document/files.ts";
 import { loadClientConfig, lookUpConfigPath, noConfigFile } from "../config/load.ts";
-import type { Door } from "../daemon/door.ts";
+import type { App } from "../daemon/app.ts";
 import { localTokenPath } from "../daemon/local-token.ts";
 import { takeWithinMs } from "../store/writer.ts";
 import { createApiClient, type ApiAccess, type ApiClient, type Exchange } from "./api-client.ts";
@@ -68,6 +68,11 @@ export async function askApi<Answer>(
     await door?.close();
     await dispatcher.destroy();
   }
+}
+
+/** The routes of a daemon in this process, over a store that no other process has. */
+interface Door extends Pick<App, "inject" | "importTarget" | "localToken"> {
+  readonly close: () => Promise<unknown>;
 }
 
 /** Where a daemon would be, and what is shown to it. */
@@ -197,19 +202,20 @@ async function openUnlessHeld(found: Found, here: Here): Promise<Door | null> {
 async function openHere({ flags, context, without }: Here, isThrownAway = false): Promise<Door> {
   const config = await loadCommandConfig(flags.config, context);
   // Loaded when it is needed: most commands ask a daemon.
-  const [{ openDoor }, { createLogger }, { logLook }] = await Promise.all([
-    import("../daemon/door.ts"),
+  const [{ createApp }, { createLogger }, { logLook }] = await Promise.all([
+    import("../daemon/app.ts"),
     import("../base/logger.ts"),
     import("./terminal-log.ts"),
   ]);
   // A receiver of type log is tried by what it logs.
   const level = without === "no store" ? "info" : "warn";
   const logger = createLogger({ ...logLook(config, context), level }, (line) => context.stderr.write(line));
-  const deps = { ...context, logger };
-  if (!isThrownAway) return openDoor(config, deps, { mustExist: without !== "new store" });
-  const scratch = await makeScratch(config);
-  const door = await openDoor(scratch.config, deps, { mustExist: false });
-  return { ...door, close: () => door.close().then(scratch.remove) };
+  const scratch = isThrownAway ? await makeScratch(config) : null;
+  const door = { mustExist: without !== "new store" && scratch === null };
+  const deps = { ...context, logger, door, readConfig: async () => config, withProcessMetrics: false };
+  const app = createApp(scratch?.config ?? config, deps);
+  await app.start();
+  return { ...app, close: () => app.stop(0).then(scratch?.remove) };
 }
 
 // The daemon answers from its store in milliseconds; a store that is being imported into may take seconds.
@@ -230,7 +236,7 @@ async function accessTo(
     };
     return {
       url: null,
-      token: { secret: whom.token, from: "this command" },
+      token: { secret: whom.localToken, from: "this command" },
       importTarget: whom.importTarget,
       exchange,
     };

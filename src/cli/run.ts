@@ -1,5 +1,5 @@
 import { Option, type Command } from "commander";
-import { createApp } from "../daemon/create-app.ts";
+import { createApp } from "../daemon/app.ts";
 import { daemonUrl } from "./door.ts";
 import { errorKinds, type FlatlineError } from "../base/errors.ts";
 import { collectHeap } from "../base/heap-growth.ts";

@@ -1,12 +1,13 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { EventEmitter } from "node:events";
 import { asFlatlineError, FlatlineError } from "../base/errors.ts";
 import { ReleaseGroup } from "../base/lifecycle.ts";
+import { Secret } from "../base/secret.ts";
 import type { Config } from "../config/config.ts";
 import type { Actor } from "../contract/actor.ts";
 import { createMetrics } from "../metrics/metrics.ts";
-import { Board } from "../store/runs/board.ts";
 import type { ImportTarget } from "../store/events/import.ts";
+import { Board } from "../store/runs/board.ts";
 import type { EventAuthor } from "../web/api/event-routes.ts";
 import type { Web, WebAddress } from "../web/web.ts";
 import { createAlerting } from "./alerting.ts";
@@ -15,98 +16,136 @@ import type { AppDeps, Bus, Ground, Part } from "./ground.ts";
 import { openParts } from "./parts.ts";
 import { createServing, createStandingBy } from "./serving.ts";
 import { createSourcing } from "./sourcing.ts";
+import { createStopSequence, stopAll, type Stopped } from "./stop-sequence.ts";
 import { requireStore } from "./store-watch.ts";
-import type { StopSequence } from "./stop-sequence.ts";
 import { createUpkeep } from "./upkeep.ts";
 
-/** A daemon that runs. */
-export interface Running {
-  /** null: nobody is listened to. */
-  readonly address: WebAddress | null;
-  readonly inject: Web["inject"];
-  /** Takes an import of this process; null while the source is not a local one. */
-  readonly importTarget: ((author: EventAuthor) => ImportTarget) | null;
-  /** How many checks are running. */
-  running(): number;
-  settings(): Config["server"];
-  reload(author: Actor): Promise<void>;
+/** One daemon, or what a command has of it (`deps.door`). Two of them can live in one process. */
+export type App = ReturnType<typeof createApp>;
+
+const tokenBytes = 32;
+
+/** Creates a daemon by `written`: its parts, each once. Touches neither argv nor signals. */
+export function createApp(written: Config, deps: AppDeps) {
+  const { logger, door } = deps;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const stop = createStopSequence();
+  /** Lets commands on this machine do everything. */
+  const localToken = new Secret(randomBytes(tokenBytes).toString("base64url"));
+  let beginning: ReturnType<typeof begin> | null = null;
+  let running: Awaited<ReturnType<typeof begin>> | null = null;
+  let stopped: Promise<Stopped> | null = null;
+
+  function goOn(): void {
+    if (signal.aborted) throw new FlatlineError("unavailable", "flatline was stopped while it started");
+  }
+
+  /** Makes the parts and begins with them in order. Each registers with `stop` what ends it. */
+  async function begin() {
+    const standby = createStandingBy(written, deps, stop);
+    const opened = await openParts(written, { ...deps, signal, standBy: standby.begin }, stop.store);
+    goOn();
+    const { store, writer } = opened;
+    writer.lost.addEventListener("abort", () => deps.onTaken?.(asFlatlineError(writer.lost.reason)), { once: true });
+    // Rows that are written to a deleted or replaced file are lost with this process.
+    stop.doors.add("file of the store", () => requireStore(store), { stores: true });
+    const bus: Bus = new EventEmitter();
+    const ground: Ground = {
+      newId: randomUUID,
+      ...deps,
+      ...opened,
+      signal,
+      bus,
+      localToken,
+      metrics: createMetrics({ ...deps, withProcess: deps.withProcessMetrics ?? true }),
+      board: new Board(),
+      // What does not begin has nothing to end.
+      stop: door === undefined ? stop : { ...stop, work: new ReleaseGroup() },
+    };
+    const apply = async (): Promise<void> => {
+      for (const part of parts) await part.apply?.();
+      bus.emit("applied");
+    };
+
+    const sourcing = await createSourcing(written, ground, apply);
+    goOn();
+    const { runtime, config } = sourcing;
+    const checking = createChecking(ground, sourcing);
+    const alerting = createAlerting(ground, runtime);
+    const upkeep = createUpkeep(ground, runtime, alerting, checking);
+    const isStarted = (): boolean => running !== null;
+    const made = { sourcing, checking, alerting, upkeep, standby, reload, isStarted };
+    const serving = await createServing(ground, made);
+    // It listens before the first check runs: a second process must neither ask an upstream nor notify a receiver.
+    const parts: readonly Part[] = [serving, checking, alerting, upkeep, sourcing];
+
+    if (door === undefined)
+      for (const part of parts) {
+        await part.start?.();
+        goOn();
+      }
+    else await checking.load();
+    const url = serving.address()?.url;
+    if (url !== undefined)
+      logger.info({ url, organizations: config.organizations.length, source: config.source.type }, "flatline started");
+    return { sourcing, checking, serving };
+  }
+
+  /**
+   * Opens the store, begins to check and to listen. Rejects, with everything released, when one of these cannot be done, or it
+   * was stopped meanwhile.
+   */
+  async function start(): Promise<void> {
+    beginning = begin();
+    try {
+      running = await beginning;
+    } catch (error) {
+      if (stopped === null) await stopAll(stop, { ...deps, drainMs: 0 });
+      throw error;
+    }
+  }
+
+  async function begun(): Promise<NonNullable<typeof running>> {
+    await beginning?.catch(() => undefined);
+    if (running === null || signal.aborted) throw new FlatlineError("unavailable", "flatline is not running");
+    return running;
+  }
+
+  /** Reads the configuration again and applies it, as an act of `author`; a bad one changes nothing and rejects with invalid_config. */
+  async function reload(author: Actor): Promise<void> {
+    await (await begun()).sourcing.reloading.reload(author);
+  }
+
+  async function end(givenMs: number | undefined): Promise<Stopped> {
+    stopping.abort();
+    const drainMs = givenMs ?? (running?.sourcing.runtime.current().config ?? written).server.drainTimeoutMs;
+    if (door === undefined)
+      logger.info({ drainMs, running: running?.checking.scheduler.running() ?? 0 }, "flatline stops");
+    stop.work.add("start", () => beginning?.then(ignore, ignore));
+    const outcome = await stopAll(stop, { ...deps, drainMs });
+    if (door === undefined) logger.info({}, "flatline stopped");
+    return outcome;
+  }
+
+  return {
+    start,
+    reload,
+    /** Where it listens; null before start and after stop, and where nobody is listened to. */
+    address: (): WebAddress | null => (signal.aborted ? null : (running?.serving.address() ?? null)),
+    /** Asks its routes, with `localToken`. */
+    inject: async (...asked: Parameters<Web["inject"]>) => (await begun()).serving.web.inject(...asked),
+    localToken,
+    /** Takes an import of this process; null while the source is not a local one. */
+    importTarget: (author: EventAuthor): ImportTarget | null => running?.sourcing.ingest?.target(author) ?? null,
+    /**
+     * Ends gracefully: no new runs; running checks and deliveries get `drainMs` [`server.drainTimeout`], and the next process may
+     * write. Resolves within that and 1.2 s, whatever fails or hangs; never rejects.
+     */
+    stop: (drainMs?: number): Promise<Stopped> => (stopped ??= end(drainMs)),
+  };
 }
 
-/**
- * Starts the application: makes its parts, each once, and begins with them in order. Touches neither argv nor signals. Each part
- * registers with `stop` what ends it. Rejects when something cannot be done, or the signal has aborted.
- */
-export async function startApp(
-  written: Config,
-  deps: AppDeps & { readonly signal: AbortSignal },
-  stop: StopSequence,
-  reload: (author: Actor) => Promise<void>,
-): Promise<Running> {
-  const { signal, logger, door } = deps;
-  const goOn = (): void => {
-    if (signal.aborted) throw new FlatlineError("unavailable", "flatline was stopped while it started");
-  };
-  const standby = createStandingBy(written, deps, stop);
-  const opened = await openParts(written, { ...deps, standBy: standby.begin }, stop.store);
-  goOn();
-  const { store, writer } = opened;
-  writer.lost.addEventListener("abort", () => deps.onTaken?.(asFlatlineError(writer.lost.reason)), { once: true });
-  // Rows that are written to a deleted or replaced file are lost with this process.
-  stop.doors.add("file of the store", () => requireStore(store), { stores: true });
-  const bus: Bus = new EventEmitter();
-  const ground: Ground = {
-    newId: randomUUID,
-    ...deps,
-    ...opened,
-    bus,
-    metrics: createMetrics({ ...deps, withProcess: deps.withProcessMetrics ?? true }),
-    board: new Board(),
-    // What does not begin has nothing to end.
-    stop: door === undefined ? stop : { ...stop, work: new ReleaseGroup() },
-  };
-  const apply = async (): Promise<void> => {
-    for (const part of parts) await part.apply?.();
-    bus.emit("applied");
-  };
-  let isStarted = false;
-
-  const sourcing = await createSourcing(written, ground, apply);
-  goOn();
-  const { runtime, config, ingest } = sourcing;
-  const checking = createChecking(ground, sourcing);
-  const alerting = createAlerting(ground, runtime);
-  const upkeep = createUpkeep(ground, runtime, alerting, checking);
-  const serving = await createServing(ground, {
-    sourcing,
-    checking,
-    alerting,
-    upkeep,
-    standby,
-    reload,
-    isStarted: () => isStarted,
-  });
-  // It listens before the first check runs: a second process must neither ask an upstream nor notify a receiver.
-  const parts: readonly Part[] = [serving, checking, alerting, upkeep, sourcing];
-
-  if (door === undefined)
-    for (const part of parts) {
-      await part.start?.();
-      goOn();
-    }
-  else await checking.load();
-  isStarted = true;
-  const address = serving.address();
-  if (address !== null)
-    logger.info(
-      { url: address.url, organizations: config.organizations.length, source: config.source.type },
-      "flatline started",
-    );
-  return {
-    address,
-    inject: (request) => serving.web.inject(request),
-    importTarget: ingest === null ? null : (author) => ingest.target(author),
-    running: () => checking.scheduler.running(),
-    settings: () => runtime.current().config.server,
-    reload: (author) => sourcing.reloading.reload(author),
-  };
+function ignore(): void {
+  // Whoever starts it gets its error.
 }

@@ -7,7 +7,7 @@ import type { Config } from "../config/config.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Board } from "../store/runs/board.ts";
 import type { WebTransport } from "../web/web.ts";
-import type { DoorOptions, Parts, PartsDeps } from "./parts.ts";
+import type { Parts, PartsDeps } from "./parts.ts";
 import type { StopSequence } from "./stop-sequence.ts";
 
 export interface AppDeps extends PartsDeps {
@@ -22,10 +22,6 @@ export interface AppDeps extends PartsDeps {
   readonly transport?: WebTransport;
   /** process_* and nodejs_* series too [true]. */
   readonly withProcessMetrics?: boolean;
-  /** Only answers what is injected: nothing runs, is sent or goes, and nobody is listened to [it is a daemon]. */
-  readonly door?: DoorOptions;
-  /** What a command on this machine shows [a random one, in a file beside the store]. */
-  readonly localToken?: Secret;
   /** Called when another process has taken over the store: this one can write nothing any more, and has to end [not called]. */
   readonly onTaken?: (error: FlatlineError) => void;
 }
@@ -34,6 +30,8 @@ export interface AppDeps extends PartsDeps {
 export interface Ground extends Omit<AppDeps, "dispatcher">, Parts {
   readonly signal: AbortSignal;
   readonly newId: () => string;
+  /** What a command on this machine shows. */
+  readonly localToken: Secret;
   readonly bus: Bus;
   readonly metrics: Metrics;
   readonly board: Board;

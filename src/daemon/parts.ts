@@ -19,18 +19,12 @@ export interface PartsDeps {
   readonly random: () => number;
   /** Version of flatline. */
   readonly version: string;
-  /** Gives the opening up [never]. */
-  readonly signal?: AbortSignal;
+  /** Only answers what is injected, for a command: nothing runs, is sent or goes, and nobody is listened to [it is a daemon]. */
+  readonly door?: Pick<OpenStoreOptions, "mustExist">;
   /** [openStore] */
   readonly openStore?: typeof openStore;
   /** The dispatcher of requests to services and receivers [the network]. */
   readonly dispatcher?: HttpDispatcher;
-}
-
-/** How a command has the routes of the daemon in its own process. */
-export interface DoorOptions {
-  /** Refuses to make a store. */
-  readonly mustExist: boolean;
 }
 
 /** What sources and receivers are reached by. */
@@ -58,21 +52,17 @@ export async function openParts(
   config: Config,
   deps: PartsDeps & {
     readonly logger: Logger;
+    readonly signal: AbortSignal;
     readonly standBy: (holder: string) => void;
-    readonly door?: DoorOptions;
   },
   releases: ReleaseGroup,
 ): Promise<Parts> {
-  const { signal, standBy: onWait } = deps;
-  if (deps.door !== undefined) {
-    const store = await openConfiguredStore(config, deps, releases, deps.door);
-    return { store, writer: await store.takeWriter({ withinMs: 0 }), ...openConnections(deps, releases) };
-  }
-  const location = storeLocation(config, deps.cwd);
-  const store = await openConfiguredStore(config, deps, releases, { check: true });
-  const stop = signal === undefined ? {} : { signal };
-  const writer = await store.takeWriter("url" in location ? { withinMs: Infinity, onWait, ...stop } : stop);
-  if (config.source.holdsEvents) {
+  const { signal, standBy: onWait, door } = deps;
+  const store = await openConfiguredStore(config, deps, releases, door ?? { check: true });
+  const isRemote = config.storage.url !== null;
+  const daemon = isRemote ? { withinMs: Infinity, onWait, signal } : { signal };
+  const writer = await store.takeWriter(door === undefined ? daemon : { withinMs: 0 });
+  if (door === undefined && config.source.holdsEvents) {
     const { preload } = await import("./preload.ts");
     await preload(config, { ...deps, store });
   }

@@ -1,8 +1,6 @@
-import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { isSpike } from "../checks/checks.ts";
 import { secondMs } from "../base/time.ts";
-import { Secret } from "../base/secret.ts";
 import type { Config } from "../config/config.ts";
 import { describeConfig } from "../config/render.ts";
 import type { Actor } from "../contract/actor.ts";
@@ -37,7 +35,6 @@ export interface ServingOptions {
 
 // Time for requests that are still running when the work has ended.
 const webGraceMs = 1_000;
-const localTokenBytes = 32;
 // Each connection takes some ten kilobytes before its first request; containers often have a million descriptors.
 const mostConnections = 4_096;
 /** The time that a run may wait for its place, beyond the run itself. */
@@ -45,11 +42,10 @@ const runNowMarginMs = 10 * secondMs;
 
 /** Creates the HTTP server, and what it reads and acts on: the daemon as it runs, by the configuration that holds at each request. */
 export async function createServing(ground: Ground, options: ServingOptions) {
-  const { store, clock, logger, metrics, bus, signal, stop } = ground;
+  const { store, clock, logger, metrics, bus, signal, stop, localToken } = ground;
   const { sourcing, checking, alerting, upkeep } = options;
   const { runtime, config, discovery } = sourcing;
   const { scheduler, fleet } = checking;
-  const { localToken = new Secret(randomBytes(localTokenBytes).toString("base64url")) } = ground;
   const current = (): Applied => runtime.current();
   const settings = () => current().settings;
   const onChange = (): void => void bus.emit("changed");

@@ -1,6 +1,6 @@
 import { createDiscovery } from "../discovery/discovery.ts";
 import type { Config } from "../config/config.ts";
-import { createReloading } from "./applied/reloading.ts";
+import { createReloading } from "./reloading.ts";
 import type { Ground, Part } from "./ground.ts";
 import type { Ingest } from "./ingest.ts";
 import { createRuntime } from "./runtime.ts";
@@ -24,7 +24,8 @@ export async function createSourcing(written: Config, ground: Ground, apply: () 
     openLocal: isLocal ? (await import("./local-source.ts")).openLocal : null,
     onRequest: ({ operation, code }) => metrics.sourceRequest(operation, code),
   });
-  const reloading = createReloading({ ...ground, runtime, discovery, audit: store.audit, apply });
+  const reloading = createReloading(ground, runtime, discovery, apply);
+  stop.work.add("reload", reloading.stop);
   let ingest: Ingest | null = null;
   if (holdsEvents) {
     const { openIngest } = await import("./ingest.ts");

@@ -6,7 +6,7 @@ import type { FastifyInstance, LightMyRequestResponse } from "fastify";
 import type { Logger } from "../../src/base/logger.ts";
 import type { VirtualClock } from "../support/virtual-clock.ts";
 import type { Config } from "../../src/config/config.ts";
-import { createApp, type App } from "../../src/daemon/create-app.ts";
+import { createApp, type App } from "../../src/daemon/app.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Writer } from "../../src/store/writer.ts";
 import { createSimulatedDisk, type OnCommit, type SimulatedDisk } from "./disk.ts";

@@ -54,10 +54,7 @@ interface AuditQuery {
   readonly limit: number;
 }
 
-/** The acts of people and programs (CONTRACT 13). Rows are added and, after their retention, deleted; none is ever changed. */
-export type AuditStore = ReturnType<typeof createAuditStore>;
-
-/** Creates the audit over the table `audit`. */
+/** Creates the audit of acts of people and programs (CONTRACT 13). Rows are added and, after their retention, deleted; none is ever changed. */
 export function createAuditStore(db: Db<AuditTables>) {
   return {
     /** Adds a row; in the transaction of the act where it has one. */

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import type { App } from "../../../src/daemon/create-app.ts";
+import type { App } from "../../../src/daemon/app.ts";
 import { insideOf, oddJson, oddText } from "../../support/odd-input.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";

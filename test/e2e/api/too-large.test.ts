@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 
-import type { App } from "../../../src/daemon/create-app.ts";
+import type { App } from "../../../src/daemon/app.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
 import { eventually } from "../../support/program/program.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import type { App } from "../../../src/daemon/create-app.ts";
+import type { App } from "../../../src/daemon/app.ts";
 import { createLogger } from "../../../src/base/logger.ts";
 import { freePort } from "../../support/free-port.ts";
 import { createSystemClock } from "../../../src/base/time.ts";

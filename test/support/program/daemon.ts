@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-import type { App } from "../../../src/daemon/create-app.ts";
+import type { App } from "../../../src/daemon/app.ts";
 import { createSystemClock, hourMs, minuteMs } from "../../../src/base/time.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";

@@ -1,7 +1,7 @@
 import { createSilentLogger } from "../../../src/base/logger.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import type { AppDeps } from "../../../src/daemon/ground.ts";
-import { createApp, type App } from "../../../src/daemon/create-app.ts";
+import { createApp, type App } from "../../../src/daemon/app.ts";
 
 /** Creates a daemon in this process by flatline.yaml in the folder: silent, and with the same chance at each call. */
 export async function createTestApp(folder: string, given: Partial<AppDeps> & Pick<AppDeps, "clock">): Promise<App> {

@@ -1,11 +1,12 @@
 import { beforeEach, describe, expect, it } from "vitest";
 
-import { createVirtualClock, type VirtualClock } from "../../../test/support/virtual-clock.ts";
-import { FlatlineError } from "../../base/errors.ts";
-import { createSilentLogger } from "../../base/logger.ts";
-import type { Config } from "../../config/config.ts";
-import { actor } from "../../contract/actor.ts";
-import type { Runtime } from "../runtime.ts";
+import { createVirtualClock, type VirtualClock } from "../../test/support/virtual-clock.ts";
+import { FlatlineError } from "../base/errors.ts";
+import { createSilentLogger } from "../base/logger.ts";
+import type { Config } from "../config/config.ts";
+import { actor } from "../contract/actor.ts";
+import type { Ground } from "./ground.ts";
+import type { Runtime } from "./runtime.ts";
 import { createReloading, type Reloading } from "./reloading.ts";
 
 type Applied = ReturnType<Runtime["current"]>;
@@ -26,23 +27,24 @@ beforeEach(() => {
   current = appliedOf(before);
   given = [];
   failures = [];
-  reloading = createReloading({
-    runtime: {
-      current: () => current,
-      replace: (config: Config) => (current = appliedOf(config)),
-      restore: (applied: Applied) => (current = applied),
-    } as unknown as Runtime,
-    discovery: { join: async (written) => written, settle: () => undefined },
+  const ground = {
     clock,
     logger: createSilentLogger(),
     metrics: { configReloaded: () => undefined },
-    audit: { append: async () => undefined },
+    store: { audit: { append: async () => undefined } },
     readConfig: async () => next,
-    apply: async () => {
-      given.push(current.config);
-      const failure = failures.shift();
-      if (failure !== undefined) throw failure;
-    },
+    signal: new AbortController().signal,
+  } as unknown as Ground;
+  const runtime = {
+    current: () => current,
+    replace: (config: Config) => void (current = appliedOf(config)),
+    restore: (applied: Applied) => void (current = applied),
+  };
+  const discovery = { join: async (written: Config) => written, settle: () => undefined };
+  reloading = createReloading(ground, runtime, discovery, async () => {
+    given.push(current.config);
+    const failure = failures.shift();
+    if (failure !== undefined) throw failure;
   });
 });
 
