@@ -1,106 +1,26 @@
-/**
- * The asset types of the API; true: an asset of the type can be checked again for revival, as of the API's "social platforms" and
- * three others that it names (CONTRACT 9). Liveness events may have others: a new type of the platform is always accepted there.
- */
-const recheckable = {
-  URL: true,
-  PAGE: true,
-  ADDRESS: false,
-  DISCORD: true,
-  LINKEDIN: true,
-  TWITTER: true,
-  FACEBOOK: true,
-  YOUTUBE: true,
-  REDDIT: true,
-  TELEGRAM: true,
-  GOOGLE_APP_STORE: false,
-  APPLE_APP_STORE: false,
-  AMAZON_APP_STORE: false,
-  MICROSOFT_APP_STORE: false,
-  TIKTOK: true,
-  INSTAGRAM: true,
-  THREADS: true,
-  MEDIUM: true,
-  CHROME_WEB_STORE: false,
-  MOZILLA_ADDONS: false,
-  OPERA_ADDONS: false,
-  EMAIL: true,
-  PATREON: false,
-  OPENSEA: false,
-  FARCASTER: true,
-  IPFS: false,
-  GOOGLE_FORM: false,
-  WHATSAPP: true,
-  DISCORD_USER: true,
-  QUORA: true,
-  GITHUB: false,
-  TEACHABLE: false,
-  SUBSTACK: false,
-  DEBANK: false,
-  TAWK_TO: false,
-  JOTFORM: false,
-  PRIMAL: true,
-  BLUESKY: true,
-  SNAPCHAT: true,
-  DESO: true,
-  PINTEREST: true,
-  FLICKR: true,
-  GALXE: false,
-  VELOG: false,
-  NPM: false,
-  PYPI: false,
-  HEX: false,
-  DOCKER_HUB: false,
-  VOCAL_MEDIA: false,
-  TECKFINE: false,
-  TENDERLY: false,
-  HACKMD: false,
-  ETSY: false,
-  ZAZZLE: false,
-  BASENAME: false,
-  BILIBILI_TV: true,
-  VIMEO: true,
-  DAILYMOTION: true,
-  PHONE_NUMBER: false,
-  SLACK: false,
-  CALENDLY: false,
-  NGROK: false,
-  RARIBLE: false,
-  RUST_PACKAGE: false,
-  FLATHUB: false,
-  VIDLII: false,
-  VEVIOZ: false,
-  ISSUU: false,
-  SOUNDCLOUD: true,
-  ZAPPER: false,
-  REDNOTE: true,
-  SAMSUNG_APP_STORE: false,
-  HUAWEI_APP_STORE: false,
-  XIAOMI_APP_STORE: false,
-  TENCENT_APP_STORE: false,
-  OPPO_APP_STORE: false,
-  VIVO_APP_STORE: false,
-  F_DROID: false,
-  GOOGLE_AD: false,
-  BING_AD: false,
-  TWITCH: true,
-  BEHANCE: true,
-  ZORA: false,
-  META_AD: false,
-  SIGNAL: true,
-  DEVIANTART: true,
-  BANDCAMP: false,
-  ARCHIVE_ORG: false,
-  FIVE_HUNDRED_PX: false,
-  LUMA: false,
-  SMARTMONEYMATCH: false,
-  APK_GOLD: false,
-} as const satisfies Readonly<Record<string, boolean>>;
-export type AssetType = keyof typeof recheckable;
+// CONTRACT 9: URL, PAGE, EMAIL and the API's "social platforms" can be checked again for revival.
+const recheckable = names(`
+  URL PAGE DISCORD LINKEDIN TWITTER FACEBOOK YOUTUBE REDDIT TELEGRAM TIKTOK INSTAGRAM THREADS MEDIUM EMAIL FARCASTER
+  WHATSAPP DISCORD_USER QUORA PRIMAL BLUESKY SNAPCHAT DESO PINTEREST FLICKR BILIBILI_TV VIMEO DAILYMOTION SOUNDCLOUD
+  REDNOTE TWITCH BEHANCE SIGNAL DEVIANTART
+`);
+const others = names(`
+  ADDRESS GOOGLE_APP_STORE APPLE_APP_STORE AMAZON_APP_STORE MICROSOFT_APP_STORE CHROME_WEB_STORE MOZILLA_ADDONS
+  OPERA_ADDONS PATREON OPENSEA IPFS GOOGLE_FORM GITHUB TEACHABLE SUBSTACK DEBANK TAWK_TO JOTFORM GALXE VELOG NPM PYPI
+  HEX DOCKER_HUB VOCAL_MEDIA TECKFINE TENDERLY HACKMD ETSY ZAZZLE BASENAME PHONE_NUMBER SLACK CALENDLY NGROK RARIBLE
+  RUST_PACKAGE FLATHUB VIDLII VEVIOZ ISSUU ZAPPER SAMSUNG_APP_STORE HUAWEI_APP_STORE XIAOMI_APP_STORE
+  TENCENT_APP_STORE OPPO_APP_STORE VIVO_APP_STORE F_DROID GOOGLE_AD BING_AD ZORA META_AD BANDCAMP ARCHIVE_ORG
+  FIVE_HUNDRED_PX LUMA SMARTMONEYMATCH APK_GOLD
+`);
 
-export const assetTypes = Object.keys(recheckable) as readonly AssetType[];
+/** The asset types of the API. Liveness events may have others: a new type of the platform is always accepted there. */
+export const assetTypes: readonly string[] = [...recheckable, ...others];
 
 /** Returns whether WATCHLIST is possible for this asset type. */
-export function isRecheckable(assetType: AssetType): boolean {
-  return recheckable[assetType];
+export function isRecheckable(assetType: string): boolean {
+  return recheckable.includes(assetType);
+}
+
+function names(text: string): readonly string[] {
+  return text.trim().split(/\s+/);
 }

@@ -1,5 +1,4 @@
 import { sql } from "kysely";
-import type { AssetType } from "../../contract/asset-types.ts";
 import { chunksOf, inChunks } from "../engine/chunks.ts";
 import { readRecords, walkReports, type ReportWalk } from "./listing.ts";
 import type { AssetStatus, PlatformDb, PlatformTables } from "./tables.ts";
@@ -7,7 +6,7 @@ import type { AssetStatus, PlatformDb, PlatformTables } from "./tables.ts";
 /** The subject of a proposal. Global: unique by type and content, one status for every organization. */
 export interface Asset {
   readonly id: number;
-  readonly type: AssetType;
+  readonly type: string;
   readonly content: string;
   readonly status: AssetStatus;
 }

@@ -1,5 +1,4 @@
 import type { Generated } from "kysely";
-import type { AssetType } from "../../contract/asset-types.ts";
 import type { Actor, ProposalDecision, ReportSource, ReportStatus } from "../../contract/reports.ts";
 import type { Db, RowId } from "../tables.ts";
 
@@ -33,7 +32,7 @@ export interface PlatformTables {
   };
   readonly assets: {
     readonly assetId: number;
-    readonly assetType: AssetType;
+    readonly assetType: string;
     readonly content: string;
     readonly status: AssetStatus;
     readonly isWatchlisted: Generated<number>;
