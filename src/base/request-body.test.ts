@@ -1,6 +1,9 @@
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
+
 import { describe, expect, it } from "vitest";
 
-import { collectBytes, createByteBudget } from "./request-body.ts";
+import { createBlock, createByteBudget, receiveBody } from "./request-body.ts";
 
 /** As a parser of HTTP may do it: each piece is in the same memory as the one before. */
 function* piecesInOnePlace(text: string, pieceBytes: number): Generator<Uint8Array> {
@@ -8,19 +11,24 @@ function* piecesInOnePlace(text: string, pieceBytes: number): Generator<Uint8Arr
   for (let at = 0; at < text.length; at += pieceBytes) yield place.subarray(0, place.write(text.slice(at), "latin1"));
 }
 
-describe("collectBytes", () => {
-  it.each([1, 7, 1_024, 5_000, 1_000_000])("copies pieces of %i bytes and keeps none of them", async (pieceBytes) => {
+describe("createBlock", () => {
+  it.each([1, 7, 1_024, 5_000, 1_000_000])("copies pieces of %i bytes and keeps none of them", (pieceBytes) => {
     const text = "0123456789".repeat(2_345);
+    const block = createBlock(100_000);
 
-    const bytes = await collectBytes(piecesInOnePlace(text, pieceBytes), 100_000);
+    for (const piece of piecesInOnePlace(text, pieceBytes)) block.add(piece);
 
-    expect(Buffer.from(bytes).toString("latin1")).toBe(text);
+    const bytes = block.bytes();
+    expect(bytes.toString("latin1")).toBe(text);
     expect(bytes.buffer.byteLength).toBeLessThanOrEqual(2 * text.length);
   });
 
-  it("takes as much as it may, in no more memory than that", async () => {
-    const bytes = await collectBytes(piecesInOnePlace("x".repeat(3_000), 700), 3_000);
+  it("takes as much as it may, in no more memory than that", () => {
+    const block = createBlock(3_000);
 
+    for (const piece of piecesInOnePlace("x".repeat(3_000), 700)) block.add(piece);
+
+    const bytes = block.bytes();
     expect([bytes.length, bytes.buffer.byteLength]).toEqual([3_000, 3_000]);
   });
 });
@@ -55,4 +63,16 @@ describe("createByteBudget", () => {
     expect(() => small.hold(4)).toThrow(refusal);
     small.hold(3);
   });
+});
+
+it("a body that breaks off is refused, and holds nothing any more", async () => {
+  const budget = createByteBudget(10);
+  const request = new IncomingMessage(new Socket());
+  const reading = receiveBody(request, new ServerResponse(request), { mostBytes: 10, budget });
+
+  request.push("12345");
+  setImmediate(() => request.destroy());
+
+  await expect(reading).rejects.toMatchObject({ code: "invalid_data", message: "the body broke off" });
+  budget.open().hold(10);
 });

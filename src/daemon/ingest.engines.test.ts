@@ -27,8 +27,8 @@ async function total({ store }: EventWorld, slug: string): Promise<number> {
   return counts.reduce((sum, { currentCount, baselineCount }) => sum + currentCount + baselineCount, 0);
 }
 
-async function* bodyOf(value: unknown): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
+function bodyOf(value: unknown): Buffer {
+  return Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
 }
 
 interface Noted {

@@ -2,7 +2,6 @@ import { excerpt } from "../base/cut-text.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { holdHeap, releaseHeap } from "../base/heap-growth.ts";
 import type { Logger } from "../base/logger.ts";
-import { collectBytes } from "../base/request-body.ts";
 import { matchesText } from "../base/text-pattern.ts";
 import { createRest, eventLoopTurn, minuteMs, secondMs, type Clock } from "../base/time.ts";
 import { refusals } from "../contract/refusals.ts";
@@ -34,7 +33,6 @@ export type Ingest = Awaited<ReturnType<typeof openIngest>>;
 const freshMs = 30 * secondMs;
 /** The time after which posts count as taken again. */
 const refusedForMs = 5 * minuteMs;
-const mostBodyBytes = 16 * 1_024 * 1_024;
 /** Rows of an import have any time: who imports has checked them by what the command was given. */
 const importLayout: EventLayout = { ...plainLayout, hasNumbers: true };
 
@@ -105,16 +103,10 @@ export async function openIngest({ store, clock, logger, metrics, isAlone, onCha
     return added;
   }
 
-  async function eventsOf(
-    body: AsyncIterable<Uint8Array>,
-    layout: () => EventLayout,
-    { organizations }: EventAuthor,
-  ): Promise<LivenessEvent[]> {
-    const bytes = await collectBytes(body, mostBodyBytes);
+  function eventsOf(body: Buffer, layout: () => EventLayout, { organizations }: EventAuthor): Promise<LivenessEvent[]> {
     return inTurn(async (rest) => {
       const events: LivenessEvent[] = [];
-      const input = inputOfBody(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), layout());
-      await readAll([input], (event) => void events.push(event), signal, rest);
+      await readAll([inputOfBody(body, layout())], (event) => void events.push(event), signal, rest);
       refuseForeignSlugs(new Set(events.map(({ slug }) => slug)), organizations);
       return events;
     });

@@ -1,12 +1,10 @@
-import { once } from "node:events";
-import { connect } from "node:net";
 import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 
 import { request } from "undici";
 import { afterEach, describe, expect, it } from "vitest";
 
-import { bearer, startWeb, token, type RunningWeb } from "../../../test/support/web-harness.ts";
+import { bearer, startWeb, type RunningWeb } from "../../../test/support/web-harness.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { maxEventsBytes } from "./event-routes.ts";
 
@@ -88,7 +86,7 @@ describe("POST /api/v1/events", () => {
       name: "of a few KiB that becomes more than 16 MiB",
       body: gzipSync(Buffer.alloc(maxEventsBytes + 1, 0x20)),
       status: 413,
-      message: /16 MiB/,
+      message: /more than 16777216 bytes/,
     },
   ])("refuses a compressed body $name", async ({ body, status, message }) => {
     const { url, world } = await start();
@@ -117,7 +115,7 @@ describe("POST /api/v1/events", () => {
       name: "that does not say so",
       body: () => Readable.from([Buffer.alloc(maxEventsBytes, 0x20), Buffer.from(line)]),
     },
-  ])("refuses a larger one $name, and the port sees that it broke off", async ({ body }) => {
+  ])("refuses a larger one $name", async ({ body }) => {
     const { url, world } = await start();
 
     const answer = await post(url, body());
@@ -140,18 +138,11 @@ describe("POST /api/v1/events", () => {
       body: { code: "CONFLICT" },
     },
     { error: new FlatlineError("store_busy", "busy"), status: 503, body: { code: "SERVICE_UNAVAILABLE" } },
-  ])("answers $status when the port refuses early, however much is still to come", async ({ error, status, body }) => {
+  ])("answers $status when the port refuses it", async ({ error, status, body }) => {
     const { url, world } = await start();
-    world.ingest = async (chunks) => {
-      const first = await chunks[Symbol.asyncIterator]().next();
-      if (first.done !== true) throw error;
-      return { received: 0, stored: 0, duplicates: 0, conflicts: 0, otherStatuses: {} };
-    };
+    world.ingest = () => Promise.reject(error);
 
-    const answer = await post(url, Buffer.alloc(4 * 2 ** 20, 0x31));
-
-    expect(answer).toMatchObject({ status, body });
-    expect((await post(url, line)).status).toBe(status);
+    expect(await post(url, line)).toMatchObject({ status, body });
   });
 
   describe("beside others that are not stored yet", () => {
@@ -161,8 +152,7 @@ describe("POST /api/v1/events", () => {
     async function holdPosts(): Promise<{ url: string; held: () => number; store: () => void }> {
       const { url, world } = await start();
       const waiting: (() => void)[] = [];
-      world.ingest = async (chunks) => {
-        for await (const chunk of chunks) expect(chunk.length).toBeGreaterThan(0);
+      world.ingest = async () => {
         await new Promise<void>((resolve) => waiting.push(resolve));
         return { received: 0, stored: 0, duplicates: 0, conflicts: 0, otherStatuses: {} };
       };
@@ -198,28 +188,5 @@ describe("POST /api/v1/events", () => {
       store();
       expect((await later).status).toBe(200);
     });
-  });
-
-  it("tells the port when the client goes away in the middle", async () => {
-    const { port, world } = await start();
-    const seen = new Promise<unknown>((resolve) => {
-      world.ingest = async (chunks) => {
-        try {
-          for await (const chunk of chunks) if (chunk.length > 0) socket.destroy();
-        } catch (error) {
-          resolve({ error });
-          throw error;
-        }
-        return { received: 0, stored: 0, duplicates: 0, conflicts: 0, otherStatuses: {} };
-      };
-    });
-    const socket = connect(port, "127.0.0.1");
-    await once(socket, "connect");
-
-    socket.write(
-      `POST /api/v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Length: 1000\r\n\r\n${line}`,
-    );
-
-    expect(await seen).toMatchObject({ error: { code: "invalid_data", message: "the body broke off" } });
   });
 });

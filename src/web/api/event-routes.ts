@@ -1,10 +1,7 @@
-import { pipeline, Readable } from "node:stream";
-import { createGunzip } from "node:zlib";
-
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 
-import { collectBytes, type HeldBytes, piecesOf } from "../../base/request-body.ts";
+import { receiveBody, unpackBody } from "../../base/request-body.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { parseJson } from "../../base/json.ts";
 import type { Actor } from "../../contract/actor.ts";
@@ -39,13 +36,13 @@ export interface EventsPort {
    * of life. @throws FlatlineError invalid_data (issues name lines), forbidden, unavailable, store_*, and what `body` throws
    */
   ingest(
-    body: AsyncIterable<Uint8Array>,
+    body: Buffer,
     author: EventAuthor,
   ): Promise<Omit<ImportAnswer, "someConflicts"> & { readonly otherStatuses: Readonly<Record<string, number>> }>;
   /** Begins an import. */
   begin(plan: ImportPlan, author: EventAuthor): Promise<number>;
   /** Stores some events of an import. @throws not_found for one that has not begun, and as `ingest` */
-  addBody(id: number, body: AsyncIterable<Uint8Array>, author: EventAuthor): Promise<ImportAnswer>;
+  addBody(id: number, body: Buffer, author: EventAuthor): Promise<ImportAnswer>;
   /** Ends an import whose events are all stored. @throws not_found */
   end(id: number, author: EventAuthor): Promise<void>;
   /** Imports that have begun and not ended, and whether each is running. */
@@ -85,8 +82,8 @@ const eventSchema = z.object({
 });
 
 /** `POST /api/v1/events`, and the routes of imports (CONTRACT 8). */
-export function addEventRoutes(server: FastifyInstance, { events, bodies: all }: WebParts): void {
-  const bodies = all.part(mostEventBytes);
+export function addEventRoutes(server: FastifyInstance, { events, bodies }: WebParts): void {
+  const limits = { mostBytes: maxEventsBytes, budget: bodies.part(mostEventBytes) };
   const port = (): EventsPort => {
     const found = events();
     if (found !== null) return found;
@@ -95,20 +92,21 @@ export function addEventRoutes(server: FastifyInstance, { events, bodies: all }:
   const addBodyRoute = <Path extends `POST /api/v1/${string}`>(
     path: Path,
     described: Described,
-    work: (body: AsyncIterable<Uint8Array>, asked: Asked<Path, unknown, unknown>) => Promise<unknown>,
+    work: (body: Buffer, asked: Asked<Path, unknown, unknown>) => Promise<unknown>,
   ): void =>
     addRoute(server, path, {
       access: "ingest",
       ...described,
       handle: async (asked) => {
-        const held = bodies.open();
-        try {
-          return await withBody(asked, held, (body) => work(body, asked));
-        } finally {
-          held.release();
-          // Unread bytes are dropped, so that the client can end its request and read the answer.
-          asked.request.raw.resume();
-        }
+        const { request, reply } = asked;
+        const encoding = (request.headers["content-encoding"] ?? "identity").toLowerCase();
+        const isPacked = encoding === "gzip" || encoding === "x-gzip";
+        if (!mediaTypes.has(mediaTypeOf(request)))
+          return sendProblem(reply, 415, "events are sent as application/x-ndjson, or as an array in application/json");
+        if (!isPacked && encoding !== "identity")
+          return sendProblem(reply, 415, "events are sent with content-encoding gzip, or without one");
+        const body = await receiveBody(request.raw, reply.raw, limits);
+        return work(isPacked ? await unpackBody(body, reply.raw, limits) : body, asked);
       },
     });
   addBodyRoute(
@@ -124,8 +122,8 @@ export function addEventRoutes(server: FastifyInstance, { events, bodies: all }:
     "POST /api/v1/imports",
     { says: "Begins an import", bodySays: importPlanSchema, answer: importBegunSchema },
     async (body, { request }) => {
-      const text = Buffer.from(await collectBytes(body, maxEventsBytes)).toString();
-      return { id: await port().begin(readInput(importPlanSchema, parseJson(text)), authorOfEvents(request)) };
+      const plan = readInput(importPlanSchema, parseJson(body.toString()));
+      return { id: await port().begin(plan, authorOfEvents(request)) };
     },
   );
   addBodyRoute(
@@ -142,50 +140,4 @@ export function addEventRoutes(server: FastifyInstance, { events, bodies: all }:
 
 function authorOfEvents(request: FastifyRequest): EventAuthor {
   return { actor: authorOf(request), organizations: request.identity?.slugs ?? null };
-}
-
-async function withBody(
-  { request, reply }: Pick<Asked<"", unknown, unknown>, "request" | "reply">,
-  held: HeldBytes,
-  work: (body: AsyncIterable<Uint8Array>) => Promise<unknown>,
-): Promise<unknown> {
-  const encoding = (request.headers["content-encoding"] ?? "identity").toLowerCase();
-  if (!mediaTypes.has(mediaTypeOf(request))) {
-    return sendProblem(reply, 415, "events are sent as application/x-ndjson, or as an array in application/json");
-  }
-  const isCompressed = encoding === "gzip" || encoding === "x-gzip";
-  if (!isCompressed && encoding !== "identity") {
-    return sendProblem(reply, 415, "events are sent with content-encoding gzip, or without one");
-  }
-  if (Number(request.headers["content-length"] ?? 0) > maxEventsBytes) throw tooLarge();
-  const raw = piecesOf(request.raw);
-  // A compressed body is passed on as it comes: its limit is for both forms, and what is kept is the other one.
-  return work(bounded(isCompressed ? decompress(bounded(raw)) : raw, held));
-}
-
-/** The same bytes, held before they are passed on; throws too_large past the limit. */
-async function* bounded(body: AsyncIterable<Uint8Array>, held: HeldBytes | null = null): AsyncGenerator<Uint8Array> {
-  let receivedBytes = 0;
-  for await (const chunk of body) {
-    receivedBytes += chunk.length;
-    if (receivedBytes > maxEventsBytes) throw tooLarge();
-    held?.hold(chunk.length);
-    yield chunk;
-  }
-}
-
-async function* decompress(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const gunzip = createGunzip();
-  // An error of the body destroys the stream with it; the loop throws it.
-  pipeline(Readable.from(body), gunzip, () => undefined);
-  try {
-    yield* gunzip as AsyncIterable<Uint8Array>;
-  } catch (error) {
-    if (error instanceof FlatlineError) throw error;
-    throw new FlatlineError("invalid_data", "the body is not gzip, or is incomplete", { cause: error });
-  }
-}
-
-function tooLarge(): FlatlineError {
-  return new FlatlineError("too_large", "the body is larger than 16 MiB: send it in parts");
 }
