@@ -68,6 +68,11 @@ export function headlineFacts(
     isSeen: shown.some(({ found }) => found !== undefined && (found.cause !== null || found.excess)),
     excess: incidentExcess(shown.flatMap((alert) => (alert.end === null ? [alert] : []))),
     ...judgedOf(members),
+    /** When the last of what fires was acknowledged; it counts where all of it is. */
+    acknowledgedAtMs: Math.max(
+      0,
+      ...members.flatMap(({ end, acknowledgement }) => (end === null ? (acknowledgement?.atMs ?? []) : [])),
+    ),
     /** Organizations whose takedowns its alerts hold, and those that are allowed again; 0 where nobody goes by gates. */
     held: isGateUsed ? summary.held : 0,
     opened: isGateUsed ? Math.max(0, failed.size - summary.held) : 0,
@@ -89,7 +94,8 @@ function judgedOf(members: readonly IncidentMember[]) {
   const judgement = isWhole
     ? { verdict: last.verdict, by: describeAuthor(last.by, last.note), comment: last.comment, atMs: last.atMs }
     : null;
-  return { judgement, judged, judgeable: judgeable.length };
+  const judges = new Set(given.map(({ by, note }) => describeAuthor(by, note)));
+  return { judgement, judged, judges: [...judges], judgeable: judgeable.length };
 }
 
 /** No number counts silenced members (CONTRACT 15); an incident that is silenced as a whole is said as it is. */

@@ -120,8 +120,11 @@ export function judgementSentence(
   return `${judgementSentences[verdict]}, says ${by || "somebody"}${why}.`;
 }
 
-/** "1 of 9 is judged real.": what people say of some of an incident, which does not speak for all of it; empty: nothing. */
-export function judgedInPart({ judged, judgeable, judgement }: HeadlineFacts): string {
+/** "1 of 9 is judged real, says dana.": what people say of some of an incident, which does not speak for all of it; empty: nothing. */
+export function judgedInPart(
+  { judged, judges, judgeable, judgement }: HeadlineFacts,
+  { withPeople }: Pick<Reader, "withPeople">,
+): string {
   if (judgement !== null) return "";
   const parts = judgementVerdicts.flatMap((verdict) => {
     const count = judged[verdict];
@@ -129,7 +132,8 @@ export function judgedInPart({ judged, judgeable, judgement }: HeadlineFacts): s
       ? []
       : [`${formatCount(count)} of ${formatCount(judgeable)} ${count === 1 ? "is" : "are"} judged ${verdict}`];
   });
-  return parts.length === 0 ? "" : `${parts.join(", ")}.`;
+  const by = judges.length === 1 ? `says ${judges[0]}` : `say ${judges.length} people`;
+  return parts.length === 0 ? "" : `${[...parts, ...(withPeople ? [by] : [])].join(", ")}.`;
 }
 
 function gateSentences({ held, opened, judgement, endedAtMs, alone, whole }: HeadlineFacts): string[] {

@@ -20,6 +20,15 @@ describe("a message", () => {
     );
   });
 
+  it("says who has acknowledged it, and when", () => {
+    const { incident, ...rest } = sample("fleet");
+    if (incident === null) throw new Error("the sample has no incident");
+
+    const headline = { ...incident.headline, acknowledgedAtMs: incident.startedAtMs };
+    const { text } = messageOf({ ...rest, incident: { ...incident, acknowledgedBy: "dana (ops)", headline } });
+    expect(text).toMatch(/dana \(ops\) has acknowledged it, 00:20\./);
+  });
+
   it("says how many began since the last one, and not of those that are told late", () => {
     const { alerts } = sample("fleet");
     const late = alerts.map((alert) => ({ ...alert, reason: "escalation" }));

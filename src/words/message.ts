@@ -9,7 +9,7 @@ import { compareSeverity, type Severity } from "../contract/severity.ts";
 import { actSentence, actTitle, alertLine, isActNotice, isTest, peakSentence, summaryOf } from "./alert.ts";
 import { alertFacts, incidentFacts, labelFacts, labelsFact, type Fact } from "./facts.ts";
 import { headline } from "./headline.ts";
-import { countOf, durationText, instantText } from "./numbers.ts";
+import { countOf, durationText, instantText, timeText } from "./numbers.ts";
 import { plainText } from "../base/unseen-text.ts";
 
 export interface MessageLink {
@@ -220,7 +220,7 @@ const beginReasons: ReadonlySet<string> = new Set(["not_ok", "for_elapsed", "unk
 
 /** What has changed since the last message, and what this reader has to do. */
 function newsSentences(
-  { number, acknowledgedBy, startedAtMs, own }: IncidentNotice,
+  { number, acknowledgedBy, startedAtMs, own, headline: { acknowledgedAtMs } }: IncidentNotice,
   {
     notices,
     changes,
@@ -247,7 +247,9 @@ function newsSentences(
       ? [`Nobody has acknowledged incident ${number} for ${lasted}.`]
       : []),
     ...(isReminder && nowMs - startedAtMs >= minuteMs ? [`It has been open for ${lasted}.`] : []),
-    ...(acknowledgedBy === null ? [] : [`${acknowledgedBy} has acknowledged it.`]),
+    ...(acknowledgedBy === null
+      ? []
+      : [`${acknowledgedBy} has acknowledged it, ${timeText(acknowledgedAtMs, nowMs)}.`]),
   ];
 }
 

@@ -327,7 +327,8 @@ describe("the headline of an incident", () => {
   it("says of what is judged apart how much of it that is", () => {
     const members = [...many(9, { judgement: { ...judgement, verdict: "real" } }).slice(0, 1), ...many(9).slice(1)];
 
-    expect(judgedInPart(factsOf({ members }))).toBe("1 of 9 is judged real.");
+    const said = [true, false].map((withPeople) => judgedInPart(factsOf({ members }), { withPeople }));
+    expect(said).toEqual(["1 of 9 is judged real, says dana (ops).", "1 of 9 is judged real."]);
   });
 
   it("has a day beside a time of another day", () => {

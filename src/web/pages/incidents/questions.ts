@@ -189,7 +189,7 @@ function judgedQuestion({ incident, summary, headline, nowMs }: ReadIncident, wi
   return ask(
     question,
     open < judgeable ? "Not judged as a whole" : "Nobody has judged it",
-    open < judgeable ? judgedInPart(headline) : evidenceWords[summary.likelyCause],
+    open < judgeable ? judgedInPart(headline, { withPeople }) : evidenceWords[summary.likelyCause],
     { act: "judge", words, isFirst: incident.endedAtMs !== null },
   );
 }
