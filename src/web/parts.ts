@@ -9,7 +9,6 @@ import type { Hooks } from "./api/hook-routes.ts";
 import type { Links } from "./pages/link.ts";
 import type { Site } from "./pages/site.ts";
 import type { AlertAssets } from "./read/dead-assets.ts";
-import type { GateReading } from "./read/gate.ts";
 import type { IncidentReading } from "./read/incidents.ts";
 import type { Running } from "./read/running.ts";
 import type { UnwatchedReading } from "./read/unwatched.ts";
@@ -46,5 +45,4 @@ export interface WebParts extends DaemonParts {
   readonly sessions: Sessions;
   readonly site: Site;
   readonly incidents: IncidentReading;
-  readonly gate: GateReading;
 }

@@ -36,7 +36,6 @@ import type { NoteFailure } from "./access/failures.ts";
 import { comesFrom } from "./access/proxy.ts";
 import { createSessions } from "./access/sessions.ts";
 import type { AccessSettings } from "./access/settings.ts";
-import { createGateReading } from "./read/gate.ts";
 import { addLinkRoutes } from "./pages/link.ts";
 import { createIncidentReading } from "./read/incidents.ts";
 import type { DaemonParts, WebParts } from "./parts.ts";
@@ -288,8 +287,8 @@ function createServer(options: WebOptions, refusalOf: (host: string | undefined)
   server.setReplySerializer((payload) => escapeUnseen(JSON.stringify(payload)));
   server.setErrorHandler(site.fail);
   server.setNotFoundHandler((request, reply) => site.miss(request, reply));
-  const [incidents, gate] = [createIncidentReading(running), createGateReading(running)];
-  for (const addRoutes of allRoutes) addRoutes(server, { ...options, bodies, sessions, site, incidents, gate });
+  const incidents = createIncidentReading(running);
+  for (const addRoutes of allRoutes) addRoutes(server, { ...options, bodies, sessions, site, incidents });
   for (const plugin of plugins?.(bodies) ?? []) void server.register(plugin, { prefix: "/api/v2" });
   return { server, sessions };
 }

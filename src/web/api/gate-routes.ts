@@ -1,24 +1,58 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 
+import { releaseGate } from "../../alerting/acts/alert-acts.ts";
+import {
+  decideGate,
+  heldGates,
+  isGateAlert,
+  type GateDecision,
+  type GatePolicy,
+  type GateReason,
+} from "../../alerting/decide/gate.ts";
+import { noteGateAsked } from "../../alerting/gate-use.ts";
 import { FlatlineError } from "../../base/errors.ts";
+import { hourMs } from "../../base/time.ts";
+import type { Actor } from "../../contract/actor.ts";
 import { gateListSchema, gateSchema, type Gate, type GateList } from "../../contract/v1/alerts.ts";
-import { withInstants } from "../../contract/v1/instant.ts";
+import { iso, withInstants } from "../../contract/v1/instant.ts";
+import { defaultThresholds } from "../../spike/thresholds.ts";
 import { authorOf } from "../access/identity.ts";
 import type { WebParts } from "../parts.ts";
-import type { GateView } from "../read/gate.ts";
+import { isStale, type Running } from "../read/running.ts";
 import { addRoute } from "../route.ts";
 import { nameSchema, reasonSchema } from "./read-input.ts";
 
+const shownReleases = 10;
+// A pipeline asks for each takedown; to the hour is enough of the month for which it is remembered.
+const notedEachMs = hourMs;
+
 /** `/api/v1/gate…`: those that are held, and whether a pipeline may act on an organization's deaths; always 200 for a known slug. */
-export function addGateRoutes(server: FastifyInstance, { gate }: WebParts): void {
+export function addGateRoutes(server: FastifyInstance, { running }: WebParts): void {
+  const { store, clock, logger } = running;
+  const gates = createGates(running);
+  let notedAtMs = -Infinity;
+
+  /** Notes that a gate was asked for; a store that takes nothing now is asked again with the next. */
+  async function noteAsked(): Promise<void> {
+    const nowMs = clock.nowMs();
+    if (Math.abs(nowMs - notedAtMs) < notedEachMs) return;
+    notedAtMs = nowMs;
+    try {
+      await noteGateAsked(store, nowMs);
+    } catch (error) {
+      notedAtMs = -Infinity;
+      logger.debug({ err: error }, "it could not be noted that a gate was asked for");
+    }
+  }
+
   addRoute(server, "GET /api/v1/gate", {
     access: "public",
     says: "The gates that hold",
     answer: gateListSchema,
     handle: async ({ withDetails }): Promise<GateList> => {
-      const { held, open } = await gate.all();
-      void gate.noteAsked();
+      const { held, open } = await gates.all();
+      void noteAsked();
       return { gates: held.map((view) => viewGate(view, withDetails)), open };
     },
   });
@@ -28,8 +62,8 @@ export function addGateRoutes(server: FastifyInstance, { gate }: WebParts): void
     says: "May a pipeline act on the deaths of an organization",
     answer: gateSchema,
     handle: async ({ params: { slug }, withDetails }) => {
-      const view = known(await gate.look(slug));
-      void gate.noteAsked();
+      const view = await gates.look(slug);
+      void noteAsked();
       return viewGate(view, withDetails);
     },
   });
@@ -39,13 +73,128 @@ export function addGateRoutes(server: FastifyInstance, { gate }: WebParts): void
     body: z.strictObject({ by: nameSchema.optional(), comment: reasonSchema }),
     answer: gateSchema,
     handle: async ({ request, params: { slug }, body: { by, comment }, withDetails }) =>
-      viewGate(known(await gate.release(slug, authorOf(request, by), comment)), withDetails),
+      viewGate(await gates.release(slug, authorOf(request, by), comment), withDetails),
   });
 }
 
-function known(view: GateView | null): GateView {
-  if (view === null) throw new FlatlineError("not_found", "no such organization");
-  return view;
+type GateView = Awaited<ReturnType<ReturnType<typeof createGates>["look"]>>;
+
+/** Returns the gates over what runs: decided at each question from what the store has, never from memory. */
+export function createGates(
+  running: Pick<
+    Running,
+    "store" | "clock" | "logger" | "checks" | "config" | "settings" | "storeProblem" | "onAct" | "newId"
+  >,
+) {
+  const { store, checks, clock, logger, settings } = running;
+
+  async function view(slug: string) {
+    const organization = running.config().organizations.find((one) => one.slug === slug);
+    const policy = settings().gateOf(slug);
+    const failures = await store.gate.failures(slug);
+    const checkers = (await store.alerts.judged({ verdict: "checker", slug })).filter(isGateAlert);
+    const { windowHours } = organization?.thresholds ?? defaultThresholds;
+    const asked = { failures, checkers, isKnown: isKnown(slug), nowMs: clock.nowMs(), windowHours };
+    const decided = decideGate(asked, policy);
+    const isHeldByFailure = decided.decision === "hold" && decided.failure !== null;
+    return {
+      slug,
+      ...decided,
+      /** It is configured, or was once and is still on hold. */
+      isFound: organization !== undefined || isHeldByFailure,
+      /** The reason in words. */
+      message: wordDecision(slug, decided, policy),
+      /** The latest ones, newest first. */
+      releases: await store.log.releases(slug, shownReleases),
+    };
+  }
+
+  /** Whether the spike check's last run gave a result that still holds. */
+  function isKnown(slug: string): boolean {
+    const state = checks.of("dead-asset-spike", slug);
+    return state?.last?.lastReport.kind === "result" && !isStale(state, clock.nowMs());
+  }
+
+  async function read<Result>(work: () => Promise<Result>): Promise<Result> {
+    const problem = running.storeProblem();
+    if (problem !== null) throw new FlatlineError("unavailable", `the gate is not known: ${problem}`);
+    try {
+      return await work();
+    } catch (error) {
+      const message = error instanceof FlatlineError ? error.message : "an unexpected error, see the log";
+      if (!(error instanceof FlatlineError)) logger.error({ err: error }, "gate could not be read");
+      throw new FlatlineError("unavailable", `the gate is not known, the store cannot be read: ${message}`, {
+        cause: error,
+      });
+    }
+  }
+
+  async function look(slug: string) {
+    const found = await read(() => view(slug));
+    if (!found.isFound) throw new FlatlineError("not_found", "no such organization");
+    return found;
+  }
+
+  return {
+    /** @throws FlatlineError not_found, unavailable when the store cannot be read */
+    look,
+    /**
+     * Every gate that holds, by a failure or because nothing is known, worst first, and how many others are open.
+     * @throws FlatlineError unavailable
+     */
+    all: () =>
+      read(async () => {
+        const { organizations } = running.config();
+        const rules = settings();
+        const failures = await store.gate.unreleased(await store.alerts.allLive());
+        const failing = heldGates(failures, (slug) => rules.gateOf(slug));
+        const unknown = organizations.filter(
+          ({ slug }) => !failing.has(slug) && rules.gateOf(slug).whenUnknown === "hold" && !isKnown(slug),
+        );
+        const views = await Promise.all([...failing.keys(), ...unknown.map(({ slug }) => slug)].map(view));
+        // Between the two reads a release may have opened one.
+        const held = views.filter(({ decision }) => decision === "hold").toSorted(compareHeld);
+        const slugs = new Set(held.map(({ slug }) => slug));
+        return { held, open: organizations.filter(({ slug }) => !slugs.has(slug)).length };
+      }),
+    /** Lets deaths be acted on again by hand, and records it. @throws FlatlineError as `look` */
+    release: async (slug: string, author: Actor, comment: string) => {
+      await look(slug);
+      const context = { settings: settings(), nowMs: clock.nowMs(), newId: running.newId };
+      await releaseGate(store, context, { slug, author, comment });
+      logger.warn({ slug, by: author.name, note: author.note, comment }, "gate released by hand");
+      running.onAct();
+      return view(slug);
+    },
+  };
+}
+
+const holdOrder: readonly GateReason[] = ["fail_firing", "fail_latched", "unknown"];
+
+type Held = GateDecision & { readonly slug: string };
+
+/** Orders the firing ones first, then the latched, then the unknown; the longest first. */
+function compareHeld(left: Held, right: Held): number {
+  return (
+    holdOrder.indexOf(left.reason) - holdOrder.indexOf(right.reason) ||
+    (left.sinceMs ?? 0) - (right.sinceMs ?? 0) ||
+    (left.slug < right.slug ? -1 : 1)
+  );
+}
+
+function wordDecision(slug: string, { decision, reason, failure }: GateDecision, { releaseOn }: GatePolicy): string {
+  const { check, end, judgement, failure: failed } = failure ?? {};
+  const since = `${end === null ? "has fired as fail since" : "fired as fail at"} ${iso(failed?.atMs ?? null)}`;
+  const isJudged = judgement?.verdict === "checker";
+  const ways = [...releaseOn.map((one) => (one === "judged" && isJudged ? "over" : one)), "released"].join(" or ");
+  const words: Readonly<Record<GateReason, string>> = {
+    no_failure: `no failure of ${slug} is open`,
+    fail_firing: `${check} of ${slug} ${since}${isJudged ? ", judged checker" : ""}: act on none of its deaths until it is ${ways}`,
+    fail_latched: `${check} of ${slug} fired as fail at ${iso(failed?.atMs ?? null)}, and it has not been released`,
+    released: `${check} of ${slug} ${since}, and is released`,
+    unknown: `nothing is known of ${slug} at the moment; gate.whenUnknown says ${decision}`,
+  };
+  return words[reason];
 }
 
 /** Times are ISO 8601. `withPeople`: who released it and why, which is the operator's business. */

@@ -9,8 +9,8 @@ import { minuteMs } from "../../base/time.ts";
 import type { AlertingSettings } from "../../alerting/settings.ts";
 import type { Config } from "../../config/config.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
-import type { Running } from "./running.ts";
-import { createGateReading, type GateReading } from "./gate.ts";
+import type { Running } from "../read/running.ts";
+import { createGates } from "./gate-routes.ts";
 import { firingAlert, openIncident } from "../../../test/support/firing-alert.ts";
 
 const kim = actor("kim", "token");
@@ -30,10 +30,10 @@ const settings = { receivers: [], gateOf: () => ({ releaseOn: ["judged"], whenUn
 
 let world: EventWorld;
 let clock: VirtualClock;
-let gate: GateReading;
+let gate: ReturnType<typeof createGates>;
 
-function readingOver(over: Partial<Running> = {}): GateReading {
-  return createGateReading({
+function gatesOver(over: Partial<Running> = {}): ReturnType<typeof createGates> {
+  return createGates({
     store: world.store,
     // No run is on the board here.
     checks: { of: () => null } as unknown as Running["checks"],
@@ -52,7 +52,7 @@ beforeEach(async () => {
   world = await createEventWorld();
   await world.store.incidents.add(openIncident(startMs));
   clock = createVirtualClock({ startMs });
-  gate = readingOver();
+  gate = gatesOver();
 });
 afterEach(() => world[Symbol.asyncDispose]());
 
@@ -88,12 +88,12 @@ it("is opened by a release for what has failed, and held again by what fails lat
 it("holds for an organization that is gone from the configuration as long as it has a failure", async () => {
   await world.store.alerts.save({ ...(await fail("gone")), end: { atMs: startMs, isByRun: false } });
   expect(await gate.look("gone")).toMatchObject({ decision: "hold", reason: "fail_latched" });
-  expect(await gate.look("stranger")).toBeNull();
-  expect(await gate.release("stranger", kim, "x")).toBeNull();
+  await expect(gate.look("stranger")).rejects.toMatchObject({ code: "not_found" });
+  await expect(gate.release("stranger", kim, "x")).rejects.toMatchObject({ code: "not_found" });
 
   await gate.release("gone", kim, "moved away");
 
-  expect(await gate.look("gone")).toBeNull();
+  await expect(gate.look("gone")).rejects.toMatchObject({ code: "not_found" });
 });
 
 it("lists what is held, the longest first", async () => {
@@ -110,13 +110,13 @@ it.each([
     "the store cannot be read",
     () => {
       const refuse = () => Promise.reject(new FlatlineError("store_busy", "the server is away"));
-      return readingOver({
+      return gatesOver({
         store: { ...world.store, gate: { ...world.store.gate, failures: refuse, unreleased: refuse } },
       });
     },
     /the store cannot be read: the server is away/,
   ],
-  ["its file is gone", () => readingOver({ storeProblem: () => "the file was deleted" }), /the file was deleted/],
+  ["its file is gone", () => gatesOver({ storeProblem: () => "the file was deleted" }), /the file was deleted/],
 ])("is not known while %s", async (_what, make, message) => {
   const port = make();
 
