@@ -143,10 +143,10 @@ export function createIncidentStore(db: Db<IncidentTables & AlertTables & LogTab
      * The alerts of these incidents, live and ended, in the order in which they began, by number; of the live ones, where all are
      * read already.
      */
-    members: async (
+    members: async <Live extends Alert = Alert>(
       numbers: readonly number[],
-      live?: readonly Alert[],
-    ): Promise<ReadonlyMap<number, readonly Alert[]>> => {
+      live?: readonly Live[],
+    ): Promise<ReadonlyMap<number, readonly (Live | Alert)[]>> => {
       const isWanted = new Set<number | undefined>(numbers);
       const living = (live ?? []).filter(({ incident }) => isWanted.has(incident?.number));
       const rows = await inChunks(numbers, (some) => {
@@ -154,11 +154,12 @@ export function createIncidentStore(db: Db<IncidentTables & AlertTables & LogTab
         return (live === undefined ? all : all.where("endsAtMs", "is not", null)).execute();
       });
       const isLiving = new Set(living.map(({ id }) => id));
-      const found = [
+      const found: (Live | Alert)[] = [
         ...living,
         // One that ended meanwhile is seen as it was.
         ...rows.map((row) => alertOf(row)).filter((alert) => !isLiving.has(alert.id)),
-      ].toSorted((left, right) => left.startsAtMs - right.startsAtMs || (left.slug < right.slug ? -1 : 1));
+      ];
+      found.sort((left, right) => left.startsAtMs - right.startsAtMs || (left.slug < right.slug ? -1 : 1));
       return Map.groupBy(found, (alert) => alert.incident?.number ?? 0);
     },
     /** How many alerts of each incident fire; those of which none does are absent. */

@@ -12,7 +12,6 @@ import { alertViewer, type AlertView } from "../../alerting/view.ts";
 import { dayMs } from "../../base/time.ts";
 import type { Actor } from "../../contract/actor.ts";
 import { showsDeath, showsLife } from "../../contract/second-opinion.ts";
-import type { Alert } from "../../store/alerts/alerts.ts";
 import type { Incident, IncidentQuery } from "../../store/alerts/incidents.ts";
 import type { Look } from "../../store/alerts/looks.ts";
 import type { Running } from "./running.ts";
@@ -47,9 +46,9 @@ export type IncidentReading = ReturnType<typeof createIncidentReading>;
 export function createIncidentReading(running: Running) {
   const { store, clock, settings } = running;
 
-  async function readAll(incidents: readonly Incident[], live: readonly Alert[], slug?: string) {
+  async function readAll(incidents: readonly Incident[], slug?: string) {
     const numbers = incidents.map(({ number }) => number);
-    const kept = await store.incidents.members(numbers, live);
+    const kept = await store.incidents.members(numbers, (await running.fleet()).alerts);
     const nowMs = clock.nowMs();
     const { externalUrl } = settings();
     const view = await alertViewer(store, settings(), nowMs);
@@ -59,7 +58,7 @@ export function createIncidentReading(running: Running) {
       /** In the order in which they began. */
       const members: readonly AlertView[] = (kept.get(one.number) ?? [])
         .filter((alert) => slug === undefined || alert.slug === slug)
-        .map(view);
+        .map((alert) => ("holdsGate" in alert ? alert : view(alert)));
       if (members.length === 0) continue;
       const incident = slug === undefined ? one : await opinionOf(one, slug);
       const summary = summarizeIncident(incident, members, { externalUrl });
@@ -93,13 +92,12 @@ export function createIncidentReading(running: Running) {
   }
 
   /** The receiver that is notified next of an alert which nobody has acknowledged. */
-  function nextEscalation(members: readonly IncidentMember[], nowMs: number) {
-    const rules = settings();
+  function nextEscalation(members: readonly AlertView[], nowMs: number) {
     let next: { readonly receiver: string; readonly atMs: number } | null = null;
     for (const alert of members) {
-      const { firingAtMs, acknowledgement, check, slug } = alert;
+      const { firingAtMs, acknowledgement, target } = alert;
       if (alert.end !== null || firingAtMs === null || acknowledgement !== null) continue;
-      for (const { name, afterMs } of rules.targetOf(check, slug)?.receivers ?? []) {
+      for (const { name, afterMs } of target?.receivers ?? []) {
         const atMs = firingAtMs + afterMs;
         if (afterMs > 0 && atMs > nowMs && atMs < (next?.atMs ?? Infinity)) next = { receiver: name, atMs };
       }
@@ -144,23 +142,22 @@ export function createIncidentReading(running: Running) {
       const found = await store.incidents.list({ ...query, limit: limit + 1 });
       const page = found.slice(0, limit);
       const next = found.length > limit ? (page.at(-1)?.number ?? null) : null;
-      return { incidents: await readAll(page, (await running.fleet()).alerts), next };
+      return { incidents: await readAll(page), next };
     },
     /** By number or id; null: unknown. */
     find: async (reference: string) => {
       const incident = await store.incidents.find(referenceOf(reference));
-      const [found] = incident === null ? [] : await readAll([incident], await store.alerts.allLive());
+      const [found] = incident === null ? [] : await readAll([incident]);
       return found === undefined ? null : readDetail(found);
     },
     /** Those of these numbers, newest first. */
     ofNumbers: async (numbers: Iterable<number>) => {
       const found = await store.incidents.byNumbers([...numbers]);
       const newestFirst = found.toSorted((left, right) => right.number - left.number);
-      return readAll(newestFirst, (await running.fleet()).alerts);
+      return readAll(newestFirst);
     },
     /** The part of an incident that is of one organization; null: it has none. */
-    partOf: async (incident: Incident, slug: string) =>
-      (await readAll([incident], (await running.fleet()).alerts, slug))[0] ?? null,
+    partOf: async (incident: Incident, slug: string) => (await readAll([incident], slug))[0] ?? null,
     /** Begins a look at the incident as an act of `author`. @throws FlatlineError usage, too_many */
     look: async (incident: Incident, author: Actor): Promise<Look> => {
       const look = await running.look(incident);

@@ -77,7 +77,7 @@ const alerts: readonly string[] = [
      incident_number INTEGER, ends_at_ms INTEGER, end_body TEXT, acknowledgement TEXT, verdict TEXT, judgement TEXT,
      failed_at_ms INTEGER, released_at_ms INTEGER, body TEXT NOT NULL)`,
   `CREATE UNIQUE INDEX alerts_live ON alerts (check_name, slug, kind) WHERE ends_at_ms IS NULL`,
-  `CREATE INDEX alerts_by_incident ON alerts (incident_number) WHERE incident_number IS NOT NULL`,
+  `CREATE INDEX alerts_by_incident ON alerts (incident_number, ends_at_ms) WHERE incident_number IS NOT NULL`,
   `CREATE INDEX alerts_by_check ON alerts (check_name, slug, ends_at_ms) WHERE ends_at_ms IS NOT NULL`,
   `CREATE INDEX alerts_by_end ON alerts (ends_at_ms) WHERE ends_at_ms IS NOT NULL`,
   `CREATE INDEX alerts_judged ON alerts (slug) WHERE verdict IS NOT NULL`,
