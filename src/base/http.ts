@@ -11,10 +11,7 @@ import type { HttpDispatcher } from "./http-dispatcher.ts";
 
 export type HttpFailureKind = "timeout" | "network" | "aborted";
 
-/**
- * Thrown when no complete response arrived. `timeout`: the deadline of the signal or of the connection passed; `aborted`:
- * the caller stopped; `network`: everything else. Callers map it to their own errors.
- */
+/** No complete response arrived: its deadline passed (`timeout`), the caller stopped (`aborted`), or anything else. */
 export class HttpFailure extends FlatlineError {
   readonly kind: HttpFailureKind;
   /** False only if no byte of the request was sent: then a retry is safe. */
@@ -170,20 +167,19 @@ export function sendRequest(dispatcher: HttpDispatcher, request: HttpRequest): P
   });
 }
 
-type Unpack = (bytes: Buffer, options: { readonly maxOutputLength: number }) => Promise<Buffer>;
-const unpackers: Readonly<Record<string, Unpack | undefined>> = {
-  gzip: promisify(gunzip),
-  "x-gzip": promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-};
+const unpackers = new Map([
+  ["gzip", promisify(gunzip)],
+  ["x-gzip", promisify(gunzip)],
+  ["deflate", promisify(inflate)],
+  ["br", promisify(brotliDecompress)],
+]);
 
 /** Some servers pack although identity was asked for. Returns null for what is longer than the limit of what is read. */
 async function unpack(packed: Buffer, encoding: string, maxOutputLength: number): Promise<string | null> {
   const refuse = (message: string, cause?: unknown): never => {
     throw new HttpFailure("network", message, true, cause);
   };
-  const known = unpackers[encoding];
+  const known = unpackers.get(encoding);
   if (known === undefined)
     return refuse(`its answer is compressed as ${excerpt(encoding)}, which was not asked for and cannot be read`);
   try {
@@ -226,10 +222,7 @@ export function createBodyGate(freeBytes: number, onBusy: () => void, onEmpty: (
 const httpDate =
   /^(?:\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT|\w{6,9}, \d{2}-\w{3}-\d{2} \d{2}:\d{2}:\d{2} GMT|\w{3} \w{3} [ \d]\d \d{2}:\d{2}:\d{2} \d{4})$/;
 
-/**
- * Parses a Retry-After header and returns the delay from `nowMs` in milliseconds: delta-seconds or an HTTP-date in one of
- * its three forms (RFC 9110, 10.2.3 and 5.6.7). A past date is 0; null if the header is absent or invalid.
- */
+/** Returns the delay of a Retry-After header (RFC 9110, 10.2.3), ms; of a past date 0; null: absent or invalid. */
 export function parseRetryAfter(value: string | null | undefined, nowMs: number): number | null {
   const text = value?.trim() ?? "";
   if (/^\d+(?:\.\d+)?$/.test(text)) return Math.min(Math.ceil(Number(text) * 1_000), Number.MAX_SAFE_INTEGER);
@@ -254,28 +247,16 @@ function inUtf8(headers: HttpRequest["headers"]): Record<string, string> {
 
 function flattenHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
   const flat: Record<string, string> = Object.create(null) as Record<string, string>;
-  for (const name in headers) {
-    const value = headers[name];
-    if (value !== undefined) flat[name.toLowerCase()] = Array.isArray(value) ? value.join(", ") : value;
-  }
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined) flat[name.toLowerCase()] = [value].flat().join(", ");
   return flat;
 }
 
-const timeoutCodes: ReadonlySet<string> = new Set([
-  "UND_ERR_CONNECT_TIMEOUT",
-  "UND_ERR_HEADERS_TIMEOUT",
-  "UND_ERR_BODY_TIMEOUT",
-  "ETIMEDOUT",
-]);
-
 function isTimeoutError(error: unknown): boolean {
-  return error instanceof Error && "code" in error && timeoutCodes.has(String(error.code));
+  return error instanceof Error && /^(?:UND_ERR_\w+_TIMEOUT|ETIMEDOUT)$/.test(systemCodeOf(error));
 }
 
-/**
- * Returns the network error in one line. The address is omitted if the code is sufficient: the address of a receiver is a
- * secret. An AggregateError (every address of a name refused) is described by its first error.
- */
+/** Returns the error in one line; without the address, which is a secret of receivers, where its code says enough. */
 export function describeNetworkError(error: unknown): string {
   const first: unknown = error instanceof AggregateError && error.message === "" ? error.errors[0] : error;
   if (!(first instanceof Error)) return "the request failed";

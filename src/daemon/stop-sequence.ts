@@ -1,4 +1,4 @@
-import { ReleaseGroup, type ReleaseFailure } from "../base/lifecycle.ts";
+import { ReleaseGroup } from "../base/lifecycle.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 
@@ -40,7 +40,7 @@ export async function stopAll(
   { clock, logger, drainMs }: { readonly clock: Clock; readonly logger: Logger; readonly drainMs: number },
 ): Promise<Stopped> {
   const drainedMs = clock.monotonicMs() + drainMs;
-  const failures: ReleaseFailure[] = [];
+  const failures = [];
   for (const [group, endsMs] of [
     [sequence.work, workEndsMs],
     [sequence.doors, doorsEndMs],
