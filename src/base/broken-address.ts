@@ -1,7 +1,4 @@
-/**
- * Returns an asset's address in a form that nothing makes a link of (CONTRACT 12): `hxxps://login[.]acme[.]example/a`,
- * `kim[at]acme[.]example`. Breaking a broken one changes nothing.
- */
+/** Returns an address that nothing makes a link of (CONTRACT 12): `hxxps://acme[.]example/a`; a broken one stays. */
 export function breakAddress(address: string): string {
   const [, scheme = "", rest = ""] = /^([a-z][a-z0-9+.-]*(?::|\[:\])\/\/)?(.*)$/is.exec(address) ?? [];
   // Not at a backslash: programs differ about what follows one.
@@ -19,10 +16,7 @@ const scheme = /[a-z][a-z0-9+.-]{0,30}:\/\//.source;
 // An address ends where the next one begins: `(https://a.example)(https://b.example)` has two.
 const urls = new RegExp(String.raw`${scheme}(?:(?:(?!${scheme})[^\s<>"])+|(?=${scheme}))`, "gi");
 
-/**
- * Returns the text with every URL that has a scheme broken, but those of `ownOrigins`: people may follow these. Text of others
- * may look like an own address and be none, so that the origin has to end where it ends.
- */
+/** Returns the text with every URL that has a scheme broken, but those of `ownOrigins`: people may follow these. */
 export function breakAddresses(text: string, ownOrigins: readonly string[] = []): string {
   return text.replaceAll(urls, (url) => (ownOrigins.some((origin) => isOf(origin, url)) ? url : breakAddress(url)));
 }

@@ -14,10 +14,7 @@ export interface CronTime {
 interface Pattern {
   /** Returns the next match after a local time, both written as if they were UTC; null when there is none. */
   next(localMs: number): number | null;
-  /**
-   * True when the hour field has a wildcard or a step: the schedule then follows the clock through a change of offset.
-   * Otherwise its times are fixed local times.
-   */
+  /** A wildcard or a step: it follows the clock through a change of offset. Else its local times are fixed. */
   readonly hasWildHour: boolean;
 }
 

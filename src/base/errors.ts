@@ -11,10 +11,7 @@ interface ErrorKind {
   readonly exitCode: number;
 }
 
-/**
- * Codes of every error that flatline throws (docs/architecture.md, Conventions). A PlatformApi rejects with the `api_*` codes;
- * contract/report.ts maps those that can end a check to the closed set of the metric.
- */
+/** The codes of all errors. A PlatformApi rejects with `api_*`; contract/report.ts has those that end a check. */
 export const errorKinds = {
   usage: { fault: "operator", httpStatus: 400, exitCode: 64 },
   invalid_data: { fault: "operator", httpStatus: 400, exitCode: 65 },
@@ -56,7 +53,6 @@ export interface ErrorDetails {
   readonly issues?: readonly string[];
   /** For api_rate_limited: the delay that the service asked for, milliseconds. */
   readonly retryAfterMs?: number;
-  /** The HTTP status that a service refused with. */
   readonly status?: number;
 }
 
@@ -95,7 +91,6 @@ export function asFlatlineError(error: unknown): FlatlineError {
   return new FlatlineError("internal", messageOf(error), { cause: error });
 }
 
-/** Returns the message of whatever was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

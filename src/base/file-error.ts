@@ -3,10 +3,7 @@ export function systemCodeOf(error: Error): string {
   return "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-/**
- * Returns why an input file could not be read, to be printed after its name: `no such file`, `is a folder`, or the system's
- * message.
- */
+/** Returns why a file could not be read, to follow its name: `no such file`, or the system's message. */
 export function describeUnreadable(error: Error): string {
   return reasons[systemCodeOf(error)] ?? error.message;
 }

@@ -22,7 +22,6 @@ export function collectHeap(): void {
   collect({ type: "major", execution: "sync", flavor: "last-resort" });
 }
 
-/** Restores V8's default growth factors. */
 export function releaseHeap(): void {
   setFlagsFromString("--semi-space-growth-factor=2");
   setFlagsFromString("--heap-growing-percent=0");

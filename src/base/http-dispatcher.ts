@@ -5,9 +5,7 @@ import { FlatlineError } from "./errors.ts";
 /** Sends requests: what we use of undici's dispatchers. */
 export interface HttpDispatcher {
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): unknown;
-  /** Waits for running requests. */
   close(): Promise<void>;
-  /** Ends running requests. */
   destroy(): Promise<void>;
 }
 

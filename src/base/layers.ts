@@ -1,4 +1,3 @@
-/** What every layer together says. */
 type Whole<Layer> = { readonly [Key in keyof Layer]-?: Readonly<Exclude<Layer[Key], undefined>> };
 
 /** Returns `base` with what `layers` say, field by field: the last one that says something holds. */

@@ -2,10 +2,7 @@ import { pino, type Logger as PinoLogger } from "pino";
 
 import { redact, type Secret } from "./secret.ts";
 
-/**
- * Structured log: fixed message, facts in fields. info = state changed; debug = each run; warn = retrying; error = a human
- * must act.
- */
+/** Fixed messages, facts in fields. info: state changed; debug: each run; warn: retrying; error: a human must act. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -16,9 +13,7 @@ export interface Logger {
 
 type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
-/** A log line: the fixed message and its fields. */
 export interface LogEntry {
-  /** ISO 8601, UTC. */
   readonly time: string;
   readonly level: Exclude<LogLevel, "silent">;
   readonly msg: string;

@@ -16,10 +16,7 @@ export interface LoopOptions {
   readonly retryAfterMs?: number;
   /** [never] */
   readonly stalledAfterMs?: number;
-  /**
-   * Whether a turn waits for an instant of the wall clock: when that clock is set, or the machine was suspended, the
-   * next turn begins within a minute [false].
-   */
+  /** It waits for an instant of the wall clock: when that is set, the next turn begins within a minute [false]. */
   readonly followsWallClock?: boolean;
 }
 
@@ -96,7 +93,6 @@ export function createLoop(options: LoopOptions) {
       lastTurnMs = clock.monotonicMs();
       running = run();
     },
-    /** Aborts when the loop is stopped. */
     signal: stopping.signal,
     wake,
     /** Returns true if a turn lasts for `stalledAfterMs`, or is overdue by as much, or if the loop was stopped. */

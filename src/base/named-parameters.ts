@@ -3,10 +3,7 @@
 const token =
   /[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|(\$(?:[A-Za-z_]\w*)?\$)[\s\S]*?\1|::|(?<![\w\])]):([A-Za-z_]\w*)/g;
 
-/**
- * Finds the named parameters (`:name`) of a query, of which one may occur several times, and the texts around them: one more. Ignores
- * strings, quoted names, comments and casts (`::`).
- */
+/** Finds the parameters (`:name`) of a query, and the texts around them; not in strings, names, comments and casts. */
 export function splitParameters(text: string) {
   const texts: string[] = [];
   const names: string[] = [];
@@ -25,10 +22,7 @@ export function splitParameters(text: string) {
 const typedToken =
   /'(?:[^'\\]|\\[\s\S]|'')*'|"(?:[^"\\]|\\[\s\S])*"|`(?:[^`\\]|\\[\s\S])*`|--[^\n]*|\/\*[\s\S]*?\*\/|\{\s*([A-Za-z_]\w*)\s*:\s*([^{}]+?)\s*\}/g;
 
-/**
- * Returns every occurrence of a typed parameter (`{name:Type}`) in a ClickHouse query, with its type as it is written; ignores strings,
- * names and comments.
- */
+/** Returns the parameters (`{name:Type}`) of a ClickHouse query; not those in strings, names and comments. */
 export function typedParameters(text: string) {
   return [...text.matchAll(typedToken)].flatMap(([, name, type]) =>
     name === undefined || type === undefined ? [] : [{ name, type }],

@@ -19,7 +19,6 @@ export function formatExpected(expected: number | null): string {
   return Math.abs(expected) < 99.95 ? expected.toFixed(1) : formatCount(expected);
 }
 
-/** Formats a ratio: `459×`, `3.1×`. */
 export function formatRatio(ratio: number): string {
   return `${formatExpected(ratio)}×`;
 }

@@ -26,9 +26,7 @@ export function driverUrl(text: string): string {
   return text.replace(/(?<=[?&]sslmode=)(?:allow|prefer|require|verify-ca)(?=&|$)/, "verify-full");
 }
 
-/**
- * Returns the problem of a PostgreSQL URL; null if it is valid. The text never contains the URL, which may hold a password.
- */
+/** Returns the problem of a PostgreSQL URL, without the URL, which may hold a password; null: it is valid. */
 export function checkPostgresUrl(text: string): string | null {
   if (!/^postgres(?:ql)?:\/\//.test(text)) return "must begin with postgres:// or postgresql://";
   if (/^\w+:\/\/(?:[^/?]*@)?[^/?@]*,[^/?@]*(?:[/?]|$)/.test(text))

@@ -132,7 +132,6 @@ interface Pool {
   usedBytes: number;
 }
 
-/** Creates a budget of which nothing is held. */
 export function createByteBudget(mostBytes: number, whole: readonly Pool[] = []): ByteBudget {
   const pools = [...whole, { mostBytes, usedBytes: 0 }];
   return {

@@ -9,14 +9,10 @@ export interface RetryOptions {
   readonly longestMs: number;
   /** Returns whether another attempt may succeed. */
   readonly isPassing: (error: unknown) => boolean;
-  /** Ends the retries. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * Runs `work` again while it fails with errors that pass.
- * @throws the error of the last attempt
- */
+/** Runs `work` again while it fails with errors that pass. @throws the error of the last attempt */
 export async function retrying<Result>(work: () => Promise<Result>, options: RetryOptions): Promise<Result> {
   const { clock, withinMs, firstMs, longestMs, isPassing, signal } = options;
   const deadlineMs = clock.monotonicMs() + withinMs;

@@ -29,7 +29,6 @@ export function literalOf(pattern: string): string | null {
   return others.length === 0 ? first : null;
 }
 
-/** The texts between the stars. */
 function partsOf(pattern: string): readonly string[] {
   if (!pattern.includes("\\")) return pattern.split("*");
   const parts: string[] = [];

@@ -8,16 +8,12 @@ export interface Clock {
   monotonicMs(): number;
   /** Resolves after `delayMs`, or at once when `signal` aborts; never rejects. Callers check the signal. */
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
-  /**
-   * Returns an AbortSignal that aborts after `delayMs` with a TimeoutError, or earlier with `signal`. Does not keep the
-   * process alive.
-   */
+  /** Returns a signal that aborts after `delayMs` with a TimeoutError, or with `signal`. Keeps no process alive. */
   timeout(delayMs: number, signal?: AbortSignal): AbortSignal;
   /** Like `timeout`, for frequent operations that usually end early: `release` it afterwards. */
   deadline(delayMs: number, signal?: AbortSignal): Deadline;
 }
 
-/** A timeout that can be released early. */
 export interface Deadline {
   /** Aborts with a TimeoutError, or with the reason of the parent signal; never after `release`. */
   readonly signal: AbortSignal;
@@ -39,7 +35,6 @@ export function isTimedOut({ reason }: AbortSignal): boolean {
   return reason instanceof Error && reason.name === "TimeoutError";
 }
 
-/** Creates a clock over the system's clock. */
 export function createSystemClock(): Clock {
   // Costs a third of AbortSignal.timeout and AbortSignal.any, which are only released by garbage collection.
   function deadline(delayMs: number, signal?: AbortSignal): Deadline {

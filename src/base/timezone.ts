@@ -30,10 +30,7 @@ function createTimezone(name: string): Timezone {
 
 /** What follows from local time minus UTC at an instant, milliseconds. */
 function createOffsets(offsetMs: (atMs: number) => number) {
-  /**
-   * Returns the first instant of the new offset if it changes in (fromMs, toMs], otherwise null. The interval must be short
-   * enough for one change (a day or two: no zone changes twice in a week).
-   */
+  /** Returns the first instant of a new offset in (fromMs, toMs], a day or two with one change at most; null: none. */
   function changeAtMs(fromMs: number, toMs: number): number | null {
     const before = offsetMs(fromMs);
     if (offsetMs(toMs) === before) return null;

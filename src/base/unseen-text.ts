@@ -16,10 +16,7 @@ export function plainText(text: string): string {
   return blankUnseen(text.toWellFormed()).replaceAll(/\s+/g, " ").trim();
 }
 
-/**
- * Escapes invisible characters that mislead a terminal or a reader as `\u202e`; JSON keeps the same value. The C0 controls
- * stay: JSON has no raw ones, and tables and colours are made of them.
- */
+/** Escapes invisible characters that mislead a reader as `\u202e`; the C0 controls stay, of which tables are made. */
 export function escapeUnseen(text: string): string {
   return text.replace(unseen, escapeCharacter);
 }

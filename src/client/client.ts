@@ -55,9 +55,7 @@ export interface Client extends PlatformApi {
   healthcheck(request: HealthcheckRequest, options?: CallOptions): Promise<HealthcheckResult>;
   /** Returns one page; the first one if the query has no cursor. */
   listReports(query?: ReportsQuery, options?: CallOptions): Promise<ReportsPage>;
-  /**
-   * Iterates over all reports of a listing. Rejects like `listReports`, and with api_invalid_response if a cursor repeats.
-   */
+  /** Iterates over all reports. Rejects like `listReports`, and with api_invalid_response if a cursor repeats. */
   allReports(query?: ReportsQuery, options?: CallOptions): AsyncGenerator<Report, void, undefined>;
   /** Closes the connections. */
   close(): Promise<void>;

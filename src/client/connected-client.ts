@@ -104,10 +104,7 @@ export function createConnectedClient(options: ConnectedClientOptions): Connecte
   };
 }
 
-/**
- * Returns the query string of a listing, "" if nothing is set. A false flag is omitted: it means the same (CONTRACT 9), and
- * some services take any text for true.
- */
+/** Returns the query of a listing. A false flag is left out: some services take any text for true (CONTRACT 9). */
 function reportsQueryString(query: ReportsQuery): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query) as [string, string | number | boolean | undefined][]) {
@@ -121,11 +118,7 @@ const reportsSchema = z.array(reportSchema);
 // A missing cursor ends a listing; null and "" mean the same in services that always send the field.
 const cursorSchema = z.string().nullish();
 
-/**
- * Parses a page: an array of reports under `reports` or under the only array property, and an optional string `cursor`
- * (CONTRACT 9, the client).
- * @throws api_invalid_response
- */
+/** Reads `reports`, or the only array there is, and an optional cursor (CONTRACT 9). @throws api_invalid_response */
 function parseReportsPage(json: unknown): ReportsPage {
   if (typeof json !== "object" || json === null || Array.isArray(json)) throw unlike("it is not an object");
   const page = json as Readonly<Record<string, unknown>>;

@@ -120,10 +120,7 @@ export function createExchange(options: ConnectedClientOptions) {
         await clock.sleep(random() * Math.min(longestBackoffMs, firstBackoffMs * 2 ** attempt), signal);
       }
     },
-    /**
-     * Sends a request at most once and returns the JSON of the 200.
-     * @throws FlatlineError api_*; api_outcome_unknown if the answer was lost
-     */
+    /** Sends a request at most once. @throws FlatlineError api_*; api_outcome_unknown if the answer was lost */
     once: async (request: ExchangeRequest, { signal }: CallOptions): Promise<unknown> => {
       await awaitPause(signal);
       const response = await send(request, signal).catch((error: unknown) => {
@@ -149,10 +146,7 @@ function usableUrl(text: string): URL {
   return url;
 }
 
-/**
- * Rejects a key that no header can hold: every request would fail, with the key in the library's message. Plain JavaScript
- * may also pass an environment variable that is not set.
- */
+/** Rejects a key that no header can hold, and what plain JavaScript has of a variable that is not set. */
 function usableKey(given: string | Secret | undefined): Secret {
   const apiKey = given === undefined || typeof given === "string" ? new Secret(given ?? "") : given;
   if (/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(apiKey.reveal())) return apiKey;

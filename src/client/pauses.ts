@@ -6,10 +6,7 @@ import { hourMs, type Clock } from "../base/time.ts";
 // CONTRACT 9: a Retry-After of years is a mistake, and an hour is long enough for a real rate limit.
 const longestPauseMs = hourMs;
 
-/**
- * Keeps the end of each pause that a Retry-After asked for, per key and origin (CONTRACT 9, the client). Clients that share
- * a registry honour each other's pauses. It stores only hashes of keys.
- */
+/** The pauses that a Retry-After asked for, by hashes of key and origin, for all clients that share it (CONTRACT 9). */
 export class PauseRegistry {
   readonly #clock: Clock;
   readonly #others: PauseRegistry | null;

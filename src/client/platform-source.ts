@@ -11,10 +11,7 @@ export interface PlatformSourceOptions extends Omit<ConnectedClientOptions, "api
   readonly apiKeyOf: (slug: string) => Secret | null;
 }
 
-/**
- * Creates the clients of one service on first use, one per key; they share the dispatcher and the pauses. `forOrganization`
- * throws invalid_config if there is no key for the slug.
- */
+/** Creates the clients of one service, one per key. `forOrganization` throws invalid_config where there is no key. */
 export function createPlatformSource(options: PlatformSourceOptions) {
   const clock = options.clock ?? createSystemClock();
   const pauses = options.pauses ?? new PauseRegistry({ clock });

@@ -11,9 +11,7 @@ const deepest = 64;
 // A shorter key occurs in ordinary words ("key", "acme"), so redacting it would change the answer.
 const shortestRedacted = 8;
 
-/**
- * Returns text of an upstream for display: without the key, on one line, without control characters, at most 300 characters.
- */
+/** Returns text of an upstream for display: without the key, on one line, at most 300 characters. */
 export function quoteUpstream(text: string, apiKey: Secret): string {
   const line = plainText(redact(text, [apiKey]));
   return hasAtMost(line, longestQuote) ? line : `${firstCharacters(line.slice(0, 2 * longestQuote), longestQuote)}…`;
@@ -26,10 +24,7 @@ export function quoteIssues(issues: readonly string[], apiKey: Secret): string[]
   return quoted;
 }
 
-/**
- * Parses an answer as JSON and redacts the key in values and names, which become log lines, labels and notifications.
- * Returns undefined for invalid JSON, or for more than 64 levels.
- */
+/** Parses JSON and redacts the key in it; undefined where it is none, or has more than 64 levels. */
 export function parseJson(text: string, apiKey: Secret): unknown {
   const secrets = apiKey.reveal().length < shortestRedacted ? [] : [apiKey];
   try {

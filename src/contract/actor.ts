@@ -5,7 +5,6 @@ export type ActVia = FailedVia | "cli" | "config" | "discovery";
 export const failedVias = ["token", "session", "proxy", "link", "pagerduty", "api_v2"] as const;
 export type FailedVia = (typeof failedVias)[number];
 
-/** The author of an act. */
 export interface Actor {
   /** The token's name, the proxy's user, the operating system's user of a command, the key's name. */
   readonly name: string;
@@ -16,7 +15,6 @@ export interface Actor {
   readonly note: string | null;
 }
 
-/** Creates an author without further facts. */
 export function actor(name: string, via: ActVia): Actor {
   return { name, via, user: null, note: null };
 }
@@ -37,5 +35,4 @@ type MarkerAction = "marker.create" | "marker.delete";
 type DaemonAction = "run" | "reload" | "outbox.retry" | "outbox.discard" | "receiver.test" | "discovery.change";
 type DataAction = "review" | "import.events" | "import.fixture" | "forget" | "assets.csv";
 type AccessAction = "keys.create" | "keys.revoke" | "sign_in" | "sign_out";
-/** The acts of the audit. */
 export type Action = AlertAction | SilenceAction | MarkerAction | DaemonAction | DataAction | AccessAction;

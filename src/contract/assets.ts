@@ -13,7 +13,6 @@ export interface AssetLook extends AssetName {
   readonly count: number;
 }
 
-/** The `typeId` of an event that names no type. */
 export const noType = 0;
 
 /** Returns whether an event of a type may be of an asset of another: of its own, and where one of the two is not said. */

@@ -6,11 +6,9 @@ export interface DeathCounts {
   readonly currentCount: number | null;
   readonly expectedCount: number | null;
   readonly ratio?: number | null;
-  /** What is counted [deaths]. */
   readonly counting?: CountKind;
 }
 
-/** Returns what the counts of a result are of. */
 export function countingOf(result: { readonly observed: Readonly<Record<string, unknown>> } | null): CountKind {
   return result?.observed["counting"] === "assets" ? "assets" : "deaths";
 }

@@ -29,10 +29,7 @@ const looseErrorSchema = z.looseObject({
     .catch(undefined),
 });
 
-/**
- * Reads the message of an error body of any service; null if there is none. The API documents the error body of the
- * healthcheck only, so other operations may nest it under `error`.
- */
+/** Reads the message of an error body of any service, which may be nested under `error`; null if there is none. */
 export function readErrorBody(body: unknown): { readonly message: string; readonly issues: readonly string[] } | null {
   const wrapped = z.looseObject({ error: looseErrorSchema }).safeParse(body);
   const plain = looseErrorSchema.safeParse(body);

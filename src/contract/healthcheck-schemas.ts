@@ -8,10 +8,8 @@ import {
   type HealthcheckResult,
 } from "./healthcheck.ts";
 
-/** A value of the free maps `observed` and `threshold`. */
 const mapValue = z.union([z.number(), z.string(), z.boolean(), z.null()]);
 
-/** One finding: kind, subject (null for none), severity and text. */
 const findingSchema = z.object({
   kind: z.string(),
   ref: z.string().nullable(),
@@ -35,10 +33,7 @@ export const servedHealthcheckSchema = z.object({
   appUrl: z.string().nullable(),
 });
 
-/**
- * The results that flatline accepts from a service: as served, and findings may be ok. Other keys are dropped, because their
- * size is not bounded (CONTRACT 9, the client).
- */
+/** What flatline accepts: findings may be ok. Other keys, whose size is not bounded, are dropped (CONTRACT 9). */
 export const healthcheckResultSchema = servedHealthcheckSchema.extend({
   findings: z.array(findingSchema.extend({ severity: z.enum(healthcheckSeverities) })),
 }) satisfies z.ZodType<HealthcheckResult>;
@@ -47,10 +42,7 @@ export const healthcheckResultSchema = servedHealthcheckSchema.extend({
 const count = z.int().gt(0);
 const multiplier = z.number().gt(0);
 
-/**
- * The body of POST /api/v2/healthchecks/assets/dead-asset-spike: missing thresholds get the API's defaults, unknown keys are
- * ignored.
- */
+/** The request of a spike check: missing thresholds get the API's defaults, unknown keys are ignored. */
 export const spikeRequestSchema = z.object({
   slug: z.string().min(1),
   windowHours: count.default(defaultThresholds.windowHours),

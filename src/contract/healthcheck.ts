@@ -1,7 +1,6 @@
 import { breakAddress, breakAddresses } from "../base/broken-address.ts";
 import { mapTexts } from "../base/json.ts";
 
-/** The six categories of API v2. */
 export const healthcheckCategories = [
   "detection",
   "reviewing",
@@ -13,7 +12,6 @@ export const healthcheckCategories = [
 export const healthcheckSeverities = ["ok", "warn", "fail"] as const;
 export const findingSeverities = ["warn", "fail"] as const;
 
-/** The free maps `observed` and `threshold`. */
 export type HealthcheckMap = Readonly<Record<string, number | string | boolean | null>>;
 
 /** One finding: kind, subject (null for none), severity and text. */
@@ -24,7 +22,6 @@ export interface Finding {
   readonly message: string;
 }
 
-/** The result of a healthcheck: the API's twelve fields. */
 export interface HealthcheckResult {
   readonly id: string;
   readonly title: string;
@@ -57,10 +54,7 @@ export function brokenResult<Result extends ShownTexts>(result: Result, own: rea
   };
 }
 
-/**
- * Returns what a finding names and says, with every address broken that is not of `own` origins (CONTRACT 12). What a sentinel's
- * finding names is an asset, also without a scheme.
- */
+/** Returns what a finding names and says, with addresses broken; a sentinel's names an asset, also without a scheme. */
 export function brokenFinding(
   { kind, ref, message: text }: Pick<Finding, "kind" | "ref" | "message">,
   own: readonly string[] = [],

@@ -6,10 +6,7 @@ export const sharedFamilies = ["deaths", "unreachable", "no-events"] as const;
 // Unknown alerts are about the way to the service, but those of these two checks are about missing events.
 const reasonsOfMissingEvents: readonly CheckErrorReason[] = ["no_events", "stream_silent"];
 
-/**
- * Returns the family of an alert: only alerts of one family belong to one incident. `errorReason` is that of the failed run
- * with which an alert of kind unknown fired; null for a verdict.
- */
+/** Returns the family of an alert, whose incident has no other; `errorReason`: of the run with which it fired. */
 export function familyOf({
   check,
   kind,
@@ -24,7 +21,6 @@ export function familyOf({
   return familyOfCheck(check);
 }
 
-/** Returns the family of a check's verdict alerts. */
 function familyOfCheck(check: CheckName): string {
   if (check === "dead-asset-spike" || check === "sentinel") return "deaths";
   return check === "event-flow" ? "no-events" : check;
@@ -35,5 +31,4 @@ export function familiesOf(checks: Iterable<CheckName>): readonly string[] {
   return [...new Set<string>([...sharedFamilies, ...[...checks].map(familyOfCheck)])];
 }
 
-/** Every family that there can be. */
 export const incidentFamilies = familiesOf(checkNames);

@@ -7,7 +7,6 @@ export interface SchemaProblem {
   readonly path: readonly (string | number)[];
   /** Follows the name of the field at `path`: "must be a number, not a string". */
   readonly message: string;
-  /** True if the key is wrong and not its value. */
   readonly isAboutKey: boolean;
   /** True if the value has a wrong type, or is not one of the choices. */
   readonly isAboutType: boolean;
@@ -20,10 +19,7 @@ export type Reading<Output> =
 /** Returns how messages call a field of the API: as it does, or by a flag. */
 export type NameOf = (field: string) => string;
 
-/**
- * Validates `value` and returns the output, or all problems. This is the only code that words problems of schemas. What is
- * read once is read `jitless`: zod then compiles no code for it.
- */
+/** Validates `value`; words all problems. What is read once is read `jitless`: zod then compiles no code for it. */
 export function readWith<Output>(schema: z.ZodType<Output>, value: unknown, jitless = false): Reading<Output> {
   const parsed = schema.safeParse(value, { jitless, error: wordIssue });
   if (parsed.success) return { kind: "data", data: parsed.data };
@@ -41,10 +37,7 @@ function withoutEchoes(problems: readonly SchemaProblem[]): SchemaProblem[] {
   });
 }
 
-/**
- * Returns one message per field for the `issues` of an error body: a value that is neither an integer nor positive is one
- * mistake.
- */
+/** Returns one message per field for an error body: neither an integer nor positive is one mistake. */
 export function issueMessages(problems: readonly SchemaProblem[], nameOf: NameOf = String): string[] {
   const messages = new Map<string, string>();
   for (const { path, message } of problems) {
@@ -179,7 +172,6 @@ function wordType(expected: readonly string[], value: unknown): string {
   return `must be ${wanted.join(" or ")}, not ${nounOf(value)}${quotesHint(wanted, value)}`;
 }
 
-/** Returns a hint about quotes: in JSON and YAML, quotes turn a number into a string. */
 function quotesHint(wanted: readonly string[], value: unknown): string {
   if (typeof value !== "string") {
     const isUnquoted = wanted.includes(nouns.string) && (typeof value === "number" || typeof value === "boolean");

@@ -8,9 +8,7 @@ export interface ListedOrganization {
   readonly slug: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly timezone?: string;
-  /** A cron pattern. */
   readonly schedule?: string;
-  /** The thresholds of the spike check that the list sets. */
   readonly thresholds?: Partial<SpikeThresholds>;
 }
 

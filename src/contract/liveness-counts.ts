@@ -15,7 +15,6 @@ export interface DeathsQuery {
   readonly count?: CountKind;
 }
 
-/** Deaths of one asset type, one number per interval of the query, in the same order. */
 export interface AssetTypeDeaths {
   /** null: events without a type. */
   readonly assetType: string | null;
@@ -29,15 +28,9 @@ interface ReadOptions {
   readonly signal?: AbortSignal;
 }
 
-/**
- * The counts of a local evaluation (CONTRACT 2), from stored events or from the user's own table. One call is for all
- * organizations of a round.
- */
+/** The counts of a local evaluation, of stored events or of a table; one call is for a whole round (CONTRACT 2). */
 export interface LivenessCounts {
-  /**
-   * Returns for each query, in order, the asset types with a death in one of its intervals; none for an unknown slug. An error
-   * is of that query alone.
-   */
+  /** Returns for each query the asset types with a death in one of its intervals, or its own error. */
   deaths(
     queries: readonly DeathsQuery[],
     options?: ReadOptions,

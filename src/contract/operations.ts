@@ -6,7 +6,6 @@ export const operations = {
   reviewProposal: { name: "review_proposal", method: "POST", path: "/organization/proposals/{proposalId}/review" },
 } as const satisfies Record<string, Operation>;
 
-/** One operation; `path` is relative to the base URL, which ends in /api/v2. */
 export interface Operation {
   readonly name: string;
   readonly method: "GET" | "POST";

@@ -8,10 +8,8 @@ export interface SpikeRequest extends SpikeThresholds {
   readonly slug: string;
 }
 
-/** The parameters of a healthcheck of the platform, beside the organization. */
 export type HealthcheckParameters = Readonly<Record<string, number | string | boolean>>;
 
-/** One of the platform's healthchecks, by its path below `/healthchecks/`: `reviewing/backlog`. */
 export interface HealthcheckRequest {
   readonly path: string;
   readonly slug: string;

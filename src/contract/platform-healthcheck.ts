@@ -6,7 +6,6 @@ export const healthcheckPathPattern = /^[a-z0-9-]+(?:\/[a-z0-9-]+){0,3}$/;
 // The name is a label of metrics, and a part of keys and addresses.
 export const longestHealthcheckPath = 128;
 
-/** Returns the name of the check of a path. */
 export function healthcheckName(path: string): CheckName {
   return path.replaceAll("/", "-");
 }

@@ -5,10 +5,7 @@ import type { Report, ReportsPage, ReportsQuery } from "./reports.ts";
 // Bounds a service that returns new cursors forever: with 100 reports per page this is ten million reports.
 const mostPages = 100_000;
 
-/**
- * Iterates over the pages of a listing from `query.cursor` on, also across empty pages (CONTRACT 9, the client).
- * @throws api_invalid_response for a repeated cursor, and the errors of `listReports`
- */
+/** Iterates over pages, also empty ones. @throws api_invalid_response for a repeated cursor, and as `listReports` */
 export async function* walkReportPages(
   api: Pick<PlatformApi, "listReports">,
   query: ReportsQuery,

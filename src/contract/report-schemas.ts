@@ -61,9 +61,7 @@ export function isInstant(text: string): boolean {
 
 const identifier = z.int().gt(0);
 
-/**
- * The fields of a report that the client requires and a review returns; others are optional and passed through (CONTRACT 9).
- */
+/** What the client requires of a report and a review returns; all else is passed through (CONTRACT 9). */
 export const reportSchema = z.looseObject({
   proposals: z.array(z.looseObject({ id: identifier, asset: z.looseObject({ id: identifier }) })).optional(),
 }) satisfies z.ZodType<Report>;
@@ -76,7 +74,6 @@ const asset = z.object({
   status: z.enum(["UNKNOWN", "BLOCKED", "ALLOWED"]),
 });
 
-/** A proposal in flatline's own service, in a report and in the answer to a review. */
 export const proposalRecordSchema = z.object({
   id,
   decision: z.enum(proposalDecisions).nullable(),
@@ -122,7 +119,6 @@ export const reviewRecordSchema = z.object({
     id: z.int(),
     /** WATCHLIST is stored as REJECT. */
     decision: z.enum(["APPROVE", "REJECT"]),
-    /** "" without one. */
     label: z.string(),
     brandId: z.int().nullable(),
     /** Composed of reason and note. */

@@ -51,7 +51,6 @@ interface ReportBase {
   readonly finishedAtMs: number;
 }
 
-/** The report of a run with a verdict. */
 export interface ResultReport extends ReportBase {
   readonly kind: "result";
   readonly severity: Exclude<Severity, "unknown">;
@@ -71,7 +70,6 @@ export interface ErrorReport extends ReportBase {
   readonly error: { readonly reason: CheckErrorReason; readonly message: string; readonly status?: number };
 }
 
-/** The report of one run of one check for one organization. */
 export type CheckReport = ResultReport | ErrorReport;
 
 const reasons: Readonly<Partial<Record<ErrorCode, CheckErrorReason>>> = {
@@ -90,10 +88,7 @@ const reasons: Readonly<Partial<Record<ErrorCode, CheckErrorReason>>> = {
   no_events: "no_events",
 };
 
-/**
- * Returns the reason under which an error of a PlatformApi is counted. An error that is not an answer of the service is a
- * store error.
- */
+/** Returns the reason under which an error of a PlatformApi is counted; what is no answer of a service is `store`. */
 export function checkErrorReason(code: ErrorCode): CheckErrorReason {
   return reasons[code] ?? "store";
 }

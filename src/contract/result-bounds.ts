@@ -3,9 +3,7 @@ import { mapTexts } from "../base/json.ts";
 import type { HealthcheckMap, HealthcheckResult } from "./healthcheck.ts";
 import type { CheckReport } from "./report.ts";
 
-/** Limits of a stored result. */
 export interface ResultBounds {
-  /** Keys per free map. */
   readonly keys: number;
   readonly findings: number;
   /** UTF-16 units per text, also for names of keys. */
@@ -28,10 +26,7 @@ const reportBounds: readonly ResultBounds[] = [
 // Longer than any message of flatline; a driver may quote its input.
 const errorCharacters = 1_024;
 
-/**
- * Returns a result within the limits: the first findings, with the number of the others in `findingsOmitted`; of a larger map
- * `firstKeys`, then the first keys by name.
- */
+/** Returns a result within the limits; of a larger map `firstKeys` are kept, then the first keys by name. */
 export function boundResult(
   result: HealthcheckResult,
   { keys, findings, characters }: ResultBounds,
@@ -56,10 +51,7 @@ function boundMap(map: HealthcheckMap, keys: number, firstKeys: readonly string[
   return Object.fromEntries([...first].slice(0, keys).map((name) => [name, map[name] ?? null]));
 }
 
-/**
- * Returns the report with at most `maxReportBytes` of JSON: unchanged, or with shorter texts, then fewer findings and keys,
- * and `isTruncated` in its result.
- */
+/** Returns the report within `maxReportBytes` of JSON: with shorter texts, then fewer findings and keys. */
 export function boundReport<Report extends CheckReport>(report: Report): Report;
 export function boundReport(report: CheckReport): CheckReport {
   if (report.kind === "error") {

@@ -22,9 +22,7 @@ export const rejectReasons = [
   "not_targeting_org",
   "decayed",
 ] as const;
-/** OTHER needs a `note`. */
 export const watchlistReasons = ["DEAD", "PARKING", "NOT_ENOUGH_EVIDENCE", "OTHER"] as const;
-/** Unicode code points (CONTRACT 9). */
 export const longestNote = 1_000;
 
 /** Path and body of the review together. Conditional fields are checked by `parseReviewBody`, not by the type. */

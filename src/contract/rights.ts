@@ -7,8 +7,6 @@ export function rightsOf(may: readonly Right[]): ReadonlySet<Right> {
   return new Set([...(may.some((right) => right !== "ingest") ? (["read"] as const) : []), ...may]);
 }
 
-/** How the token of `server.token` is called. */
 export const oneTokenName = "token";
 
-/** All rights, which the token of `server.token` has. */
 export const allRights: ReadonlySet<Right> = new Set(rights);

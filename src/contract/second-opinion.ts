@@ -1,7 +1,4 @@
-/**
- * The answers of a verifier about one asset (CONTRACT 16): the first two show life, `parked` and `gone` show death, the last
- * nothing.
- */
+/** The answers of a verifier: two show life, `parked` and `gone` show death, the last nothing (CONTRACT 16). */
 export const lookAnswers = ["answers", "challenge", "parked", "gone", "undecided"] as const;
 export type LookAnswer = (typeof lookAnswers)[number];
 
@@ -9,7 +6,6 @@ export type LookAnswer = (typeof lookAnswers)[number];
 export const lookRoles = ["sample", "alive", "dead"] as const;
 export type LookRole = (typeof lookRoles)[number];
 
-/** What people read in place of a role. */
 export const lookRoleWords: Readonly<Record<LookRole, string>> = {
   sample: "dead asset",
   alive: "known to be alive",
@@ -22,23 +18,19 @@ export type OpinionVerdict = (typeof opinionVerdicts)[number];
 
 export const opinionFailures = ["no_answer", "controls"] as const;
 
-/** What people read of a verifier that fails. */
 export const failureWords: Readonly<Record<(typeof opinionFailures)[number], string>> = {
   no_answer: "the verifier gave no answer",
   controls: "the verifier fails: it finds less than half alive of what is known to be",
 };
 
-/** Returns whether an answer shows that an asset is alive. */
 export function showsLife(answer: LookAnswer): boolean {
   return answer === "answers" || answer === "challenge";
 }
 
-/** Returns whether an answer shows that an asset is dead. */
 export function showsDeath(answer: LookAnswer): boolean {
   return answer === "gone" || answer === "parked";
 }
 
-/** Controls of one kind, and how many of them showed life. */
 export interface ControlCounts {
   readonly asked: number;
   readonly alive: number;

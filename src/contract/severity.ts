@@ -1,14 +1,11 @@
 /** Severities of the API, plus flatline's `unknown`: the check could not be run (CONTRACT 1). */
 export const severities = ["ok", "warn", "fail", "unknown"] as const;
 export type Severity = (typeof severities)[number];
-/** The severities of an evaluation. */
 export type ResultSeverity = Exclude<Severity, "unknown">;
 
 const rank: Readonly<Record<Severity, number>> = { ok: 0, warn: 1, unknown: 2, fail: 3 };
 
-/**
- * Compares severities: negative if `left` is less severe than `right`; fail > unknown > warn > ok everywhere (CONTRACT 1).
- */
+/** Negative if `left` is less severe than `right`: fail > unknown > warn > ok everywhere (CONTRACT 1). */
 export function compareSeverity(left: Severity, right: Severity): number {
   return rank[left] - rank[right];
 }

@@ -10,7 +10,6 @@ export interface Matcher {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** A silence or maintenance window of the configuration. */
 export type SilenceRule = Matcher & { readonly comment: string } & (
     | { readonly kind: "fixed"; readonly startsAtMs: number; readonly endsAtMs: number }
     /** Begins at each time of the schedule and lasts `durationMs` of elapsed time, whatever the local clock does. */

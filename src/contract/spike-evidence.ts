@@ -29,7 +29,6 @@ export const excessSchema = z.object({
   expectedEndAtMs: nullableNumber,
 });
 
-/** Deaths with a known asset, and those of them that were found alive later. */
 export const revivedSchema = z.object({ judged: z.number(), count: z.number() });
 
 export type SpikeCarrier = Readonly<z.infer<typeof carrierSchema>>;
@@ -39,14 +38,12 @@ export type SpikeExcess = Readonly<z.infer<typeof excessSchema>>;
 export interface SpikeEvidence {
   /** The asset types of the findings with their deaths above the expected number, largest first. */
   readonly assetTypes: readonly { readonly assetType: string; readonly excess: number }[];
-  /** The surest first. */
   readonly carriers: readonly SpikeCarrier[];
   /** `key=value` that most of the deaths share and usually fewer do: alerts of one belong to one incident. */
   readonly sharedValue: string | null;
   readonly onset: SpikeOnset | null;
   readonly excess: SpikeExcess | null;
   readonly revived: Readonly<z.infer<typeof revivedSchema>> | null;
-  /** The likely cause (evidence/likely-cause.ts). */
   readonly cause: string | null;
 }
 

@@ -29,7 +29,6 @@ export interface LooksOptions {
   readonly sources: Omit<LookSources, "sentinelsOf">;
   /** Asked before each look, so that a reload changes it; null: none is configured. */
   readonly settings: () => LookSettings | null;
-  /** Called when a look has begun or ended. */
   readonly onChange: () => void;
 }
 

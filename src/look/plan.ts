@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import type { LookRole } from "../contract/second-opinion.ts";
 import type { Alert } from "../store/alerts/alerts.ts";
 
-/** An asset of an organization. */
 export interface NamedAsset {
   readonly slug: string;
   readonly asset: string;
@@ -16,7 +15,6 @@ export type Planned = NamedAsset & { readonly role: LookRole; readonly isSentine
 /** An asset that died, `isUndone` where it was found alive since. */
 export type Died = Omit<NamedAsset, "slug"> & { readonly isUndone: boolean };
 
-/** Where the assets come from. */
 export interface LookSources {
   /** Those that died in an alert; null: it has none. */
   readonly diedIn: (alert: Alert) => Promise<readonly Died[] | null>;
@@ -96,10 +94,7 @@ export function seededRandom(seed: string): () => number {
   return () => createHash("sha256").update(`${seed}/${count++}`).digest().readUInt32BE() / 2 ** 32;
 }
 
-/**
- * Yields all assets in random order: first the organization, as likely as its excess is large (deaths more than expected), then any
- * of its assets.
- */
+/** Yields all in random order: first the organization, as likely as its excess is large, then any of its assets. */
 export function* drawAssets<T>(
   organizations: readonly { readonly excess: number; readonly assets: readonly T[] }[],
   random: () => number,

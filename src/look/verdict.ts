@@ -23,7 +23,6 @@ const leastAccuracy = 1.2;
 // From so many living controls on, a verifier fails that finds less than half of them alive.
 const leastLivingToFail = 5;
 
-/** Returns what the answers of a verifier say. */
 export function judgeLook(answers: readonly CountedAnswer[]): OpinionCounts {
   const of = (role: LookRole): readonly CountedAnswer[] => answers.filter((one) => one.role === role);
   const controls = { alive: countLife(of("alive")), dead: countLife(of("dead")) };

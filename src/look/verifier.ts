@@ -13,11 +13,9 @@ import type { Clock } from "../base/time.ts";
 import { blankUnseen } from "../base/unseen-text.ts";
 import { lookAnswers } from "../contract/second-opinion.ts";
 
-/** The operator's own service that looks at assets. */
 interface VerifierService {
   readonly url: Secret;
   readonly timeoutMs: number;
-  /** Returns the headers that sign a body. */
   readonly sign: (message: { id: string; atMs: number; body: string }) => Readonly<Record<string, string>>;
 }
 
@@ -33,7 +31,6 @@ const wordSchema = z.enum(lookAnswers).catch("undecided");
 const resultSchema = z.object({ asset: z.string(), answer: wordSchema, detail: detailSchema.nullable().default(null) });
 const answerSchema = z.object({ results: z.array(resultSchema).max(10_000) });
 
-/** What a verifier says of each asset, by its name. */
 export type VerifierAnswers = ReadonlyMap<string, z.infer<typeof resultSchema>>;
 
 /**

@@ -14,7 +14,6 @@ export interface Instrument {
   readonly labels: Readonly<Record<string, readonly string[] | null>>;
   /** The HELP line, and what docs/metrics.md says. */
   readonly help: string;
-  /** Upper bounds, seconds. */
   readonly buckets?: readonly number[];
 }
 
@@ -42,7 +41,6 @@ export type DeliveryOutcome = (typeof deliveryOutcomes)[number];
 /** How an open incident stands, exclusive. */
 export const incidentStates = ["active", "acknowledged", "silenced"] as const;
 export const alertLabelStates = ["pending", "firing", "silenced"] as const;
-/** Severities that an alert can have. */
 export const alertSeverities = ["warn", "fail", "unknown"] as const;
 export const eventStatuses = ["DETECTED_AS_DEAD", "DETECTED_AS_ALIVE", "other"] as const;
 

@@ -28,7 +28,6 @@ type Family = keyof typeof checkInstruments;
 /** One series of a target: its metric, its label beside check and slug, and its value; without one it is absent. */
 type CheckSample = readonly [family: Family, label: string, value: number | null];
 
-/** Lines of one (check, slug), per metric. */
 type Lines = ReadonlyMap<Family, string>;
 
 interface Target extends CheckKey {
@@ -103,7 +102,6 @@ export function createCheckSeries() {
       const target = targets.get(checkKey(key));
       if (target !== undefined) target.shown = null;
     },
-    /** The whole families, HELP and TYPE once each. */
     render: (nowMs: number): Buffer[] => {
       // Bytes, because to join those of ten thousand targets takes a fifth of the time of strings.
       const shown = Array.from(targets, ([key, target]) => showTarget(target, runs.get(key) ?? noRuns, nowMs));
@@ -112,7 +110,6 @@ export function createCheckSeries() {
         return lines.length === 0 ? [] : [Buffer.from(formatHead(family, checkInstruments[family])), lines];
       });
     },
-    /** Targets of a check whose last run gave a result that is not stale. */
     countFresh: (check: CheckName, nowMs: number): number => {
       let count = 0;
       for (const target of targets.values()) {

@@ -1,6 +1,5 @@
 import type { Instrument } from "./catalogue.ts";
 
-/** Prometheus' text format. */
 export const contentType = "text/plain; version=0.0.4; charset=utf-8";
 
 const needsEscape = /[\\"\n]/;
@@ -21,7 +20,6 @@ export function formatValue(value: number): string {
   return value === Number.NEGATIVE_INFINITY ? "-Inf" : String(value);
 }
 
-/** Formats the HELP and TYPE lines of one metric. */
 export function formatHead(name: string, { type, help }: Instrument): string {
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
 }

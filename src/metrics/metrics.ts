@@ -28,9 +28,7 @@ import { createCheckSeries } from "./check-series.ts";
 import { formatFamily, type Sample } from "./exposition.ts";
 
 export interface MetricsOptions {
-  /** Version of flatline, without a leading v. */
   readonly version: string;
-  /** Version of Node.js, without a leading v. */
   readonly nodeVersion: string;
   /** process_* and nodejs_* too [true]; they watch the process from then on. */
   readonly withProcess?: boolean;
@@ -155,7 +153,6 @@ export function createMetrics({ version, nodeVersion, withProcess = true }: Metr
     },
     runSkipped: (check: CheckName, reason: SkipReason, count: number): void =>
       skipped.inc({ check, reason }, atLeastZero(count)),
-    /** A run began so late. */
     schedulerLag: (seconds: number): void => lag.observe({}, atLeastZero(seconds)),
     /** A request to a receiver begins; what is answered is called when it is over, with whether its timeout ended it. */
     attemptBegan: (receiver: string): ((isTimedOut: boolean) => void) => {
@@ -178,7 +175,6 @@ export function createMetrics({ version, nodeVersion, withProcess = true }: Metr
       eventsIngested.inc({ status: eventStatuses.find((name) => name === status) ?? "other" }, atLeastZero(count)),
     eventsRefused: (reason: Refusal, count: number): void => eventsRefused.inc({ reason }, count),
     incidentOpened: (family: string): void => incidentsTotal.inc({ family }),
-    /** Counts what the verifier said of one asset. */
     assetLookedAt: (answer: LookAnswer): void => opinionAnswers.inc({ answer }),
     opinionGiven: (verdict: OpinionVerdict): void => opinionVerdicts.inc({ verdict }),
     alertJudged: (check: CheckName, verdict: JudgementVerdict): void => alertsJudged.inc({ check, verdict }),
@@ -206,7 +202,6 @@ export function createMetrics({ version, nodeVersion, withProcess = true }: Metr
   };
 }
 
-/** What is counted of a run. */
 type RanCheck = Pick<CheckReport, "check" | "slug" | "severity"> & {
   readonly error?: { readonly reason: CheckErrorReason };
 };

@@ -8,10 +8,8 @@ import { decoded } from "../base/uri-text.ts";
 import type { DeliveryOutcome, Receiver } from "../alerting/deliver/receiver.ts";
 import { plainText } from "../base/unseen-text.ts";
 
-/** What a delivery is made with. */
 export type DeliveryContext = Pick<Parameters<Receiver["deliver"]>[1], "signal" | "nowMs">;
 
-/** One POST to one address. */
 export interface DeliveryRequest {
   readonly url: Secret;
   /** Over those of JSON from flatline [none]. */

@@ -55,7 +55,6 @@ export interface ReceiverKind {
   create(options: Named, deps: ReceiverDeps): Delivering;
 }
 
-/** The keys of a receiver that posts to one address. */
 export const urlShape = {
   url: secret(checkHttpUrl).describe("Where it is posted to. A secret."),
 };

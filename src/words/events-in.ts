@@ -3,7 +3,6 @@ import { countOf, durationText } from "./numbers.ts";
 
 // What the page and `status` say of events that come in.
 
-/** An import that has begun and not ended. */
 export interface ImportUnderWay {
   readonly name: string;
   readonly rows: number;
@@ -22,7 +21,6 @@ export interface RefusedPosts {
   readonly example: string;
 }
 
-/** Returns a sentence for an import. */
 export function importText({ name, rows, received, ...its }: ImportUnderWay, nowMs: number): string {
   const share = `${formatCount(received)} of ${countOf(rows, "row")}`;
   return its.isRunning
@@ -30,7 +28,6 @@ export function importText({ name, rows, received, ...its }: ImportUnderWay, now
     : `The import of ${name} stopped ${durationText(nowMs - its.renewedAtMs)} ago at ${share}: run it again to complete it.`;
 }
 
-/** Returns a sentence for refused posts. */
 export function refusedText({ posts, sinceMs, lastAtMs, example }: RefusedPosts, nowMs: number): string {
   return `${countOf(posts, "post")} of events ${posts === 1 ? "was" : "were"} refused within ${durationText(nowMs - sinceMs)}, the last ${durationText(nowMs - lastAtMs)} ago: ${example}.`;
 }

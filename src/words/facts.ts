@@ -91,7 +91,6 @@ export function alertFacts(notice: AlertNotice): Fact[] {
   ];
 }
 
-/** Returns the labels of an alert. */
 export function labelFacts({ labels }: AlertNotice): Fact[] {
   const all = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
   const missing = all.length - shownLabels;

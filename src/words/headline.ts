@@ -5,7 +5,6 @@ import { deathWords } from "../contract/death-counts.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../contract/judgement.ts";
 import { countOf, dueText, durationText, shareText, timeText, withinText } from "./numbers.ts";
 
-/** What a judgement says. */
 export const judgementSentences: Readonly<Record<JudgementVerdict, string>> = {
   checker: "The checker was wrong",
   real: "They did die",

@@ -14,7 +14,6 @@ import { plainText } from "../base/unseen-text.ts";
 
 export interface MessageLink {
   readonly label: string;
-  /** http or https. */
   readonly url: string;
 }
 
@@ -137,7 +136,6 @@ function actWords(notices: readonly AlertNotice[]): Words {
   };
 }
 
-/** A test, or alerts of an incident that is not kept any more. */
 function alertWords(notification: Notification, notices: readonly AlertNotice[]): Words {
   const { generatedAtMs } = notification;
   const [only, ...others] = notices;

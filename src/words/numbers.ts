@@ -72,7 +72,6 @@ export function instantText(atMs: number, nowMs: number): string {
   return `${dayText(atMs)}${ofYear} ${clockText(atMs)}${nbsp}UTC`;
 }
 
-/** Returns whether both are in one day of UTC. */
 export function isSameDay(leftMs: number, rightMs: number): boolean {
   return Math.floor(leftMs / dayMs) === Math.floor(rightMs / dayMs);
 }

@@ -157,9 +157,7 @@ export function builtInOf<Of extends Shape>(shape: Of): Whole<Of> {
 type Values = Readonly<Record<string, unknown>>;
 
 interface ShapeKey {
-  /** In the file. */
   readonly key: string;
-  /** In the configuration. */
   readonly name: string;
   readonly schema: z.core.$ZodType;
   readonly isBuiltIn: boolean;

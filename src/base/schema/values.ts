@@ -15,10 +15,7 @@ export const longestTimeoutMs = 10 * minuteMs;
 /** The shortest interval at which anything is sent again and again. */
 export const shortestIntervalMs = secondMs;
 
-/**
- * Returns an object whose every key is known; an unknown key is refused with the nearest known one and `where` it is unknown, or with
- * the reason that `foreign` has for it.
- */
+/** Returns an object whose every key is known; of others `foreign` has the reason, else the nearest one is named. */
 export function strictObject<Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
   where = "",
@@ -88,7 +85,6 @@ export function checkedText(check: (text: string) => string | null) {
   });
 }
 
-/** Returns a cron pattern of the contract's dialect. */
 export function cronPattern() {
   return checkedText(checkCronPattern);
 }
@@ -122,7 +118,6 @@ export function nameText(maxLength = 256) {
   }).meta({ minLength: 1, maxLength });
 }
 
-/** Returns a text of at most so many characters. */
 export function textUpTo(most: number) {
   return z
     .string()
@@ -151,7 +146,6 @@ export function checkHttpUrl(text: string, protocols: readonly string[] = ["http
   return url.hostname === "" ? "must name a host" : null;
 }
 
-/** Returns an address that is no secret. */
 export function httpUrl() {
   return checkedText(checkHttpUrl).meta({ format: "uri" });
 }
@@ -173,7 +167,6 @@ export function instant() {
   });
 }
 
-/** Returns a whole number within bounds. */
 export function wholeNumber({ min, max }: { readonly min: number; readonly max: number }) {
   return z.int().min(min).max(max);
 }
@@ -191,7 +184,6 @@ export function addressRange() {
 /** What the name of a header may hold (RFC 9110, 5.1). */
 export const headerNamePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Returns the name of a header. */
 export function headerName() {
   return checkedText((text) => {
     if (!headerNamePattern.test(text)) return "must be the name of a header";

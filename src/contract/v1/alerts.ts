@@ -17,7 +17,6 @@ export const costSchema = z.object({
   stillDead: z.number(),
   /** From an asset's last death to its first revival; null: none was revived. */
   medianClosedSeconds: z.number().nullable(),
-  /** The sum of these. */
   closedSeconds: z.number(),
 });
 export type CostAnswer = z.infer<typeof costSchema>;
@@ -40,7 +39,6 @@ export const judgementSchema = z.object({
 });
 export type AlertJudgementAnswer = z.infer<typeof judgementSchema>;
 
-/** The marker before the begin of an alert's excess. */
 const onsetMarkerSchema = z.object({ text: z.string(), at: instantSchema });
 
 /** A live alert; who acknowledged it and why only for readers with that right. */
@@ -80,7 +78,6 @@ export const alertSchema = z.object({
   deathsLastHour: z.number().optional(),
   usualPerHour: z.number().optional(),
   excessStoppedAt: instantSchema.nullable().optional(),
-  /** The latest instant of the end. */
   expectedEndAt: instantSchema.nullable().optional(),
   reason: z.string(),
   labels: z.record(z.string(), z.string()),
@@ -97,7 +94,6 @@ export const alertSchema = z.object({
 });
 export type LiveAlert = z.infer<typeof alertSchema>;
 
-/** A comment on an alert, with the act that it came with. */
 export const commentSchema = z.object({
   at: instantSchema,
   actor: z.string(),
@@ -111,7 +107,6 @@ export type AlertCommentAnswer = z.infer<typeof commentSchema>;
 export const alertDetailSchema = alertSchema.extend({
   result: keptResultSchema.nullable().optional(),
   resultAt: instantSchema.nullable().optional(),
-  /** null while it lives. */
   endsAt: instantSchema.nullable(),
   /** The cost of an alert that is judged `checker`; absent if nothing is stored of its assets. */
   cost: costSchema.nullable().optional(),
@@ -131,13 +126,11 @@ export const alertDetailSchema = alertSchema.extend({
 });
 export type AlertDetailAnswer = z.infer<typeof alertDetailSchema>;
 
-/** Everything that lives. */
 export const alertListSchema = z.object({ alerts: z.array(alertSchema) });
 export type LiveAlerts = z.infer<typeof alertListSchema>;
 
 const errorSchema = z.object({ reason: z.string(), message: z.string() });
 
-/** A live alert as its check shows it. */
 const checkAlertSchema = alertSchema.pick({
   id: true,
   kind: true,
@@ -164,14 +157,12 @@ export const checkSchema = z.object({
   isRunning: z.boolean(),
   result: keptResultSchema.nullable(),
   error: errorSchema.nullable(),
-  /** The first of `alerts`. */
   alert: checkAlertSchema.nullable(),
   /** Firing before pending, then the more severe first. */
   alerts: z.array(checkAlertSchema),
 });
 export type CheckAnswer = z.infer<typeof checkSchema>;
 
-/** The report of a run that was asked for. */
 export const runReportSchema = z.object({
   check: z.string(),
   slug: z.string(),

@@ -5,20 +5,16 @@ import { severities } from "../severity.ts";
 import { alertSchema, commentSchema, costSchema } from "./alerts.ts";
 import { instantSchema } from "./instant.ts";
 
-/** What the verifier says of some of its dead assets (CONTRACT 16). */
 const opinionSchema = z.object({
   /** Dead assets that were asked about, and how many of them showed life and death. */
   asked: z.number(),
   alive: z.number(),
   gone: z.number(),
   verdict: z.enum(opinionVerdicts),
-  /** The opinion in words. */
   finding: z.string(),
 });
 
-/**
- * An incident, that is alerts that began together (CONTRACT 15): totals over its members, as far as the reader may see them.
- */
+/** Alerts that began together (CONTRACT 15): totals over its members, as far as the reader may see them. */
 export const incidentSchema = z.object({
   id: z.string(),
   /** Counts from 1; paths take it in place of the id. */
@@ -28,7 +24,6 @@ export const incidentSchema = z.object({
   /** What it is, in whole sentences: the first says who, how many and since when; then the cause, judgement and what is on hold. */
   headline: z.array(z.string()),
   startedAt: instantSchema,
-  /** null while any of its alerts fires. */
   endedAt: instantSchema.nullable(),
   severity: z.enum(severities),
   organizations: z.number(),
@@ -59,7 +54,6 @@ export type IncidentAnswer = z.infer<typeof incidentSchema>;
 export const incidentListSchema = z.object({ incidents: z.array(incidentSchema), cursor: z.string().optional() });
 export type IncidentListAnswer = z.infer<typeof incidentListSchema>;
 
-/** An incident with its alerts and what people said of it. */
 export const incidentDetailSchema = incidentSchema.extend({
   secondOpinion: opinionSchema
     .extend({
@@ -97,14 +91,12 @@ export const incidentActSchema = z.object({
 });
 export type IncidentActAnswer = z.infer<typeof incidentActSchema>;
 
-/** A look that was asked for, and has begun. */
 export const lookSchema = z.object({
   /** Counts from 1 in its incident. */
   look: z.number(),
 });
 export type LookAnswer = z.infer<typeof lookSchema>;
 
-/** An asset that died in an alert. */
 export const deadAssetSchema = z.object({
   asset: z.string(),
   assetType: z.string().nullable(),
@@ -124,7 +116,6 @@ export const deadAssetPageSchema = z.object({
   cursor: z.string().optional(),
 });
 
-/** An asset that died in an incident. */
 export const incidentAssetSchema = deadAssetSchema.extend({
   slug: z.string(),
   /** What the verifier said of it; null: nothing. */

@@ -2,7 +2,6 @@ import { z } from "zod";
 
 import { instantSchema } from "./instant.ts";
 
-/** A notification in the outbox. */
 export const outboxEntrySchema = z.object({
   id: z.string(),
   receiver: z.string(),
@@ -13,7 +12,6 @@ export const outboxEntrySchema = z.object({
   /** The number of the incident that it is about; null: of none. */
   incident: z.number().nullable(),
   createdAt: instantSchema,
-  /** null: it is dead-lettered. */
   nextAttemptAt: instantSchema.nullable(),
 });
 export type OutboxEntryAnswer = z.infer<typeof outboxEntrySchema>;
@@ -48,7 +46,6 @@ export const receiverTestSchema = z.object({
 });
 export type ReceiverTestAnswer = z.infer<typeof receiverTestSchema>;
 
-/** The organizations that send events and are not configured. */
 export const unwatchedSchema = z.object({
   slugs: z.array(z.object({ slug: z.string(), events: z.number(), firstAt: instantSchema, lastAt: instantSchema })),
   /** How many there are beyond the 1,000 that are listed. */
@@ -82,7 +79,6 @@ const storedSchema = z.object({
   conflicts: z.number(),
 });
 
-/** What became of posted events. */
 export const ingestedSchema = storedSchema.extend({
   /** Received events by their status, where that is neither a death nor a sign of life: they count for nothing. */
   otherStatuses: z.record(z.string(), z.number()).optional(),
@@ -96,7 +92,6 @@ export const importPlanSchema = z.strictObject({
   rows: z.int().nonnegative(),
 });
 export const importBegunSchema = z.object({ id: z.number() });
-/** What became of some rows of an import. */
 export const importAnswerSchema = storedSchema.extend({
   someConflicts: z.array(z.object({ slug: z.string(), id: z.string() })),
 });
@@ -142,7 +137,6 @@ export const listedKeySchema = z.object({
   id: z.string(),
   name: z.string(),
   role: z.enum(["customer", "staff"]),
-  /** Slugs. */
   organizations: z.array(z.string()),
   createdAt: instantSchema,
 });
@@ -156,7 +150,6 @@ export const madeKeySchema = listedKeySchema.extend({
 });
 export type MadeKey = z.infer<typeof madeKeySchema>;
 
-/** Numbers of inserted or updated records. */
 export const fixtureCountsSchema = z.object({
   organizations: z.number(),
   keys: z.number(),

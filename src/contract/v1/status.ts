@@ -3,7 +3,6 @@ import { z } from "zod";
 import { severities } from "../severity.ts";
 import { instantSchema } from "./instant.ts";
 
-/** One line of the status for each receiver. */
 const receiverSchema = z.object({
   name: z.string(),
   state: z.enum(["ok", "warn", "fail"]),

@@ -29,7 +29,6 @@ const shape = {
   apiUrl: httpUrl().optional().describe("With a token: the address of the API.").meta({ default: defaultApiUrl }),
 };
 
-/** An incoming webhook, or a bot. */
 export type SlackOptions = OptionsOf<"slack", typeof shape>;
 
 export const slackKind = {
@@ -60,7 +59,6 @@ function rules(written: WrittenReceiver): readonly KeyProblem[] {
   return problems;
 }
 
-/** A bot that may write in one channel. */
 export type SlackBotOptions = Pick<SlackOptions, "name" | "channel" | "apiUrl"> & { readonly token: Secret };
 
 const answerSchema = z.object({

@@ -6,7 +6,6 @@ import { originsOf } from "../../words/message.ts";
 import { notificationPayload, templatePayload } from "../payload.ts";
 import { sampleNotifications } from "../sample-notifications.ts";
 
-/** A template that parsed. */
 export interface CompiledTemplate {
   /**
    * The body of a request; `firing` are the alerts of its incident that fire by now [those of the notification].
