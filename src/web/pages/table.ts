@@ -1,40 +1,88 @@
 import { formatCount } from "../../base/numbers.ts";
+import type { Severity } from "../../contract/severity.ts";
+import { formatRatioCell } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
+import { renderTime } from "../parts/time.ts";
 
-/** A column of a table. */
-export interface Column {
-  readonly name: string;
-  /** Classes of its cells [none]. `n` stands at the right. */
-  readonly kind?: string;
-  /** Its name is for readers of text only [no]. */
-  readonly isHidden?: boolean;
+/**
+ * A column of a table: the classes of its cells, and what a row has in them. `name` heads the row, `n` stands at the right,
+ * `named` says the column's name before the cell where there is little room.
+ */
+export type Column<Row> = readonly [name: string, kind: string, cell: (row: Row) => Html | string | number];
+
+/** Rows, and what stands over them [nothing]. */
+export interface RowGroup<Row> {
+  readonly head?: Html | undefined;
+  readonly rows: readonly Row[];
 }
 
 /** Renders a table of rows; `kind` are the classes that decide how it looks where there is little room. */
-export function renderTable(kind: string, columns: readonly Column[], rows: readonly Html[], caption?: string): Html {
-  const heads = columns.map(
-    ({ name, kind: classes = "", isHidden = false }) =>
-      html`<th scope="col" class="${classes}">${isHidden ? html`<span class="sr">${name}</span>` : name}</th>`,
-  );
+export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], kind = ""): Html {
+  return renderGroups(columns, [{ rows }], kind);
+}
+
+/** Renders a table of groups of rows, each with its `attributes`; a group without rows is left out. */
+export function renderGroups<Row>(
+  columns: readonly Column<Row>[],
+  groups: readonly RowGroup<Row>[],
+  kind: string,
+  attributes: (row: Row) => Html = () => nothing,
+): Html {
+  const hasTicks = columns[0]?.[1].startsWith("check") === true;
+  const tick = html`<td class="check wide"><input type="checkbox" data-group aria-label="Tick these" hidden /></td>`;
+  const renderHead = (head: Html): Html =>
+    html`<tr class="group">
+      ${hasTicks ? tick : nothing}
+      <td class="sev" colspan="${columns.length - Number(hasTicks)}">${head}</td>
+    </tr>`;
+  const renderCell = ([name, classes, cell]: Column<Row>, row: Row): Html => {
+    const kinds = classes.split(" ");
+    if (kinds.includes("name")) return html`<th scope="row">${cell(row)}</th>`;
+    const label = kinds.includes("named") ? html` data-name="${name.toLowerCase()}"` : nothing;
+    return html`<td class="${classes}" ${label}>${cell(row)}</td>`;
+  };
+  const renderRow = (row: Row): Html =>
+    html`<tr ${attributes(row)}>
+      ${columns.map((column) => renderCell(column, row))}
+    </tr>`;
   return html`<div class="table ${kind}">
     <table>
-      ${
-        caption === undefined
-          ? nothing
-          : html`<caption class="sr">
-              ${caption}
-            </caption>`
-      }
       <thead>
         <tr>
-          ${heads}
+          ${columns.map(([name, classes]) => {
+            const isHidden = /\b(?:act|bar|check)\b/.test(classes);
+            return html`<th scope="col" class="${classes}"><span class="${isHidden ? "sr" : ""}">${name}</span></th>`;
+          })}
         </tr>
       </thead>
       <tbody>
-        ${rows}
+        ${groups
+          .filter(({ rows }) => rows.length > 0)
+          .map(({ head, rows }) => html`${head === undefined ? nothing : renderHead(head)}${rows.map(renderRow)}`)}
       </tbody>
     </table>
   </div>`;
+}
+
+/** Returns the path of an organization's page. */
+export function organizationPath(slug: string): string {
+  return `/o/${encodeURIComponent(slug.toWellFormed())}`;
+}
+
+export function organizationLink(slug: string): Html {
+  return html`<a href="${organizationPath(slug)}">${slug}</a>`;
+}
+
+/** Renders how many times as many as usual came, in the colour of the severity that holds [none]. */
+export function renderRatio(row: Parameters<typeof formatRatioCell>[0], severity: Severity | "" = ""): Html {
+  return html`<span class="severity ${severity}">${formatRatioCell(row)}</span>`;
+}
+
+/** Renders whether takedowns of an organization are on hold, and since when. */
+export function renderGate(heldSinceMs: number | null, nowMs: number): Html {
+  return heldSinceMs === null
+    ? html`<span class="second">allowed</span>`
+    : html`on hold since ${renderTime(heldSinceMs, nowMs)}`;
 }
 
 /** Renders a section with its head; `beside` stands after the head. */
@@ -53,23 +101,11 @@ interface SectionParts {
   readonly id?: string;
 }
 
-/** What a list is filtered by. */
-export interface FilterParts {
-  readonly path: string;
-  readonly params: URLSearchParams;
-  readonly placeholder: string;
-  /** Parameters that a new text keeps. */
-  readonly kept?: readonly string[];
-  /** Stands behind the field: how many match, and what else can be chosen. */
-  readonly beside: Html;
-}
-
-/** Renders the field that filters a list by `?q=`, while one types where scripts run. */
-export function renderFilter({ path, params, placeholder, kept = [], beside }: FilterParts): Html {
-  const hidden = kept.flatMap((name) => {
-    const value = params.get(name);
-    return value === null ? [] : [html`<input type="hidden" name="${name}" value="${value}" />`];
-  });
+/** Renders the field that filters the list at `path` by `?q=`, while one types where scripts run; `found` says how many match. */
+export function renderFilter(path: string, params: URLSearchParams, placeholder: string, found: string): Html {
+  const hidden = [...params].map(([name, value]) =>
+    name === "q" || name === "page" ? null : html`<input type="hidden" name="${name}" value="${value}" />`,
+  );
   return html`<form
     class="tools"
     role="search"
@@ -92,7 +128,8 @@ export function renderFilter({ path, params, placeholder, kept = [], beside }: F
         placeholder="${placeholder}"
         autocomplete="off"
         spellcheck="false" /></label
-    >${hidden}${beside}
+    >${hidden}
+    <p>${found}</p>
   </form>`;
 }
 
@@ -118,7 +155,10 @@ export function renderNoMatch(what: string, path: string, params: URLSearchParam
 }
 
 /** Renders a choice between links; the chosen one is marked. */
-export function renderSwitch(choices: readonly Choice[], label: string): Html {
+export function renderSwitch(
+  choices: readonly { readonly words: string; readonly href: string; readonly isChosen: boolean }[],
+  label: string,
+): Html {
   return html`<nav class="switch row" aria-label="${label}">
     ${choices.map(
       ({ words, href, isChosen }) =>
@@ -127,35 +167,24 @@ export function renderSwitch(choices: readonly Choice[], label: string): Html {
   </nav>`;
 }
 
-export interface Choice {
-  readonly words: string;
-  readonly href: string;
-  readonly isChosen: boolean;
-}
-
-/** The rows of one page of a list. */
-export interface PageOf<Item> {
-  readonly items: readonly Item[];
-  /** Counts from 1. */
-  readonly number: number;
-  readonly pages: number;
-  readonly total: number;
-  /** Index of the first item over all, from 0. */
-  readonly start: number;
-}
-
-/** Returns the page that `?page=` asks for, or the nearest that there is. */
-export function pageOf<Item>(items: readonly Item[], asked: string | null, size: number): PageOf<Item> {
+/** Returns the page that `?page=` asks for, or the nearest that there is; `start` is the index of its first item. */
+export function pageOf<Item>(items: readonly Item[], params: URLSearchParams, size: number) {
   const pages = Math.max(1, Math.ceil(items.length / size));
-  const number = Math.min(Math.max(1, Math.trunc(Number(asked ?? 1)) || 1), pages);
+  const number = Math.min(Math.max(1, Math.trunc(Number(params.get("page") ?? 1)) || 1), pages);
   const start = (number - 1) * size;
   return { items: items.slice(start, start + size), number, pages, total: items.length, start };
 }
 
-/** Renders "1–100 of 180 Next" under a list of several pages; `hrefOf` gives the address of a page. */
-export function renderPager<Item>(page: PageOf<Item>, hrefOf: (number: number) => string, note = nothing): Html {
+/** Renders "1–100 of 180 Next" under a list of several pages, which is at `path`. */
+export function renderPager<Item>(
+  page: ReturnType<typeof pageOf<Item>>,
+  path: string,
+  params: URLSearchParams,
+  note = nothing,
+): Html {
   const { items, number, pages, total, start } = page;
-  const link = (to: number, words: string): Html => html` <a href="${hrefOf(to)}">${words}</a>`;
+  const link = (to: number, words: string): Html =>
+    html` <a href="${withParams(path, params, { page: to === 1 ? null : String(to) })}">${words}</a>`;
   return html`<p class="pager">
     <span>${note}</span>
     ${

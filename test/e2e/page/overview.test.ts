@@ -65,7 +65,7 @@ describe("the overview", () => {
   it("filters by words and severities, and says what matches", async () => {
     const page = await open();
     await page.fill("#filter", "team=fraud gate=hold");
-    await page.locator("text=/^5 of 15 match: 5 fail$/").waitFor();
+    await page.locator("text=/^5 of 15 match: 5 fail, 5 on hold$/").waitFor();
 
     await page.click(".counters a:has-text('ok')");
 

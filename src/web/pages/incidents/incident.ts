@@ -7,7 +7,7 @@ import type { IncidentDetail } from "../../read/incidents.ts";
 import { renderThen } from "../dialog.ts";
 import { renderHead } from "../frame.ts";
 import { mark, type MarkShape } from "../marks.ts";
-import { renderSection, renderTable } from "../table.ts";
+import { renderSection, renderTable, type Column } from "../table.ts";
 import { excessOf, memberFactsOf } from "./member-facts.ts";
 import { renderMembers, type MembersOptions } from "./members.ts";
 import { renderOpinion } from "./opinion.ts";
@@ -96,22 +96,13 @@ function renderCarriers(page: IncidentDetail): Html {
   const { carriers } = page.summary;
   const excess = Math.round(excessOf(memberFactsOf(page)));
   if (carriers.length === 0) return nothing;
-  const columns = [
-    { name: "Value" },
-    { name: "Share", kind: "n" },
-    { name: "Usually", kind: "n" },
-    { name: "Bar", kind: "bar", isHidden: true },
+  const columns: readonly Column<(typeof carriers)[number]>[] = [
+    ["Value", "", ({ key, value }) => html`<span class="quiet">${key}</span> ${value}`],
+    ["Share", "n", ({ share }) => html`<b>${formatPercent(share)}</b>`],
+    ["Usually", "n second", ({ usualShare }) => formatPercent(usualShare)],
+    ["Bar", "bar", ({ share, usualShare }) => renderBar(share, usualShare)],
   ];
-  const rows = carriers.map(
-    ({ key, value, share, usualShare }) =>
-      html`<tr>
-        <td><span class="quiet">${key}</span> ${value}</td>
-        <td class="n"><b>${formatPercent(share)}</b></td>
-        <td class="n second">${formatPercent(usualShare)}</td>
-        <td class="bar">${renderBar(share, usualShare)}</td>
-      </tr>`,
-  );
-  const table = html`${renderTable("", columns, rows)}
+  const table = html`${renderTable(columns, carriers)}
     <p class="pager">the tick on each bar is the usual share</p>`;
   const beside = html`<p>${countOf(excess, "death")} more than usual</p>`;
   return renderSection("What these deaths share", table, { beside, id: "carries" });

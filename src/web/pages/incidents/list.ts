@@ -8,7 +8,7 @@ import type { Unfinished } from "../../read/fleet.ts";
 import { headline as incidentHeadline } from "../../../words/headline.ts";
 import { renderHead } from "../frame.ts";
 import { severityWord } from "../marks.ts";
-import { filterByWords, renderFilter, renderNoMatch, renderTable, withParams, type Column } from "../table.ts";
+import { filterByWords, renderFilter, renderGroups, renderNoMatch, withParams, type Column } from "../table.ts";
 import { excessOf, memberFactsOf } from "./member-facts.ts";
 import { leftWords } from "../overview/headline.ts";
 import { sentenceOf } from "../site.ts";
@@ -25,17 +25,6 @@ export interface IncidentList {
   readonly next: number | null;
 }
 
-const columns: readonly Column[] = [
-  { name: "Severity", kind: "sev" },
-  { name: "Incident" },
-  { name: "Began", kind: "n" },
-  { name: "Organizations", kind: "n wide" },
-  { name: "More than usual", kind: "n wide" },
-  { name: "On hold", kind: "n" },
-  { name: "Judged", kind: "wide" },
-  { name: "Act", kind: "act", isHidden: true },
-];
-
 /** Renders what waits, what is not finished, and what is. */
 export function renderIncidents(list: IncidentList, params: URLSearchParams): Html {
   const { incidents, next } = list;
@@ -43,23 +32,23 @@ export function renderIncidents(list: IncidentList, params: URLSearchParams): Ht
   const isOpen = ({ incident }: ReadIncident): boolean => incident.endedAtMs === null;
   const ended = wanted.filter((one) => !isOpen(one));
   const left = ended.filter(({ incident }) => isLeft(list, incident.number));
-  const groups: readonly IncidentGroup[] = [
+  const groups = [
     ["Open", wanted.filter(isOpen), ""],
     ["Needs a judgement", left.toSorted((a, b) => b.heldSince.size - a.heldSince.size), ", most on hold first"],
     ["Ended", ended.filter(({ incident }) => !isLeft(list, incident.number)), ", newest first"],
-  ];
+  ] as const;
   const head = renderHead(headline(list));
   if (incidents.length === 0)
     return html`${head}
       <p class="lede">When one begins it stands here, with its likely cause, and whether it is over.</p>`;
   const older = withParams("/incidents", params, { before: String(next) });
   return html`${head}
-  ${renderFilter({
-    path: "/incidents",
+  ${renderFilter(
+    "/incidents",
     params,
-    placeholder: "Filter: acme judged=checker not:judged",
-    beside: html`<p>${formatCount(wanted.length)} of the ${countOf(incidents.length, "incident")} shown</p>`,
-  })}
+    "Filter: acme judged=checker not:judged",
+    `${formatCount(wanted.length)} of the ${countOf(incidents.length, "incident")} shown`,
+  )}
   ${wanted.length === 0 ? renderNoMatch("incident", "/incidents", params) : renderIncidentTable(groups, list)}
   ${
     next === null
@@ -93,47 +82,46 @@ function headline({ incidents, unfinished }: IncidentList): string[] {
   return [open.length === 0 ? "No incident is open." : who, ...(left === null ? [] : [sentenceOf(left)])];
 }
 
-/** Incidents under a name, with what is said of their order. */
-export type IncidentGroup = readonly [name: string, some: readonly ReadIncident[], note: string];
-
 type Listing = Pick<IncidentList, "unfinished" | "withPeople" | "nowMs">;
 
-/** Renders incidents in groups; one without incidents is left out. */
-export function renderIncidentTable(groups: readonly IncidentGroup[], listing: Listing): Html {
-  const rows = groups.flatMap((group) => renderGroup(group, listing));
-  return renderTable("incidents", columns, rows);
-}
-
-function renderGroup([name, some, note]: IncidentGroup, list: Listing): Html[] {
-  if (some.length === 0) return [];
-  return [
-    html`<tr class="group">
-      <td colspan="${columns.length}"><b>${name}</b> ${formatCount(some.length)}${note}</td>
-    </tr>`,
-    ...some.map((one) => renderRow(one, list)),
+/** Renders incidents in groups, each with what is said of its order; one without incidents is left out. */
+export function renderIncidentTable(
+  groups: readonly (readonly [name: string, some: readonly ReadIncident[], note: string])[],
+  list: Listing,
+): Html {
+  const { withPeople } = list;
+  const columns: readonly Column<ReadIncident>[] = [
+    ["Severity", "sev", ({ summary, incident }) => severityWord(summary.severity, incident.endedAtMs !== null)],
+    ["Incident", "name", (facts) => renderName(facts, withPeople)],
+    ["Began", "n", renderBegan],
+    ["Organizations", "n wide", ({ members }) => formatCount(slugsOf(members).size)],
+    ["More than usual", "n wide", (facts) => formatCount(excessCount(facts))],
+    ["On hold", "n named", ({ heldSince }) => formatCount(heldSince.size)],
+    ["Judged", "wide", (facts) => judgedCell(facts, withPeople)],
+    ["Act", "act", (facts) => nextAct(facts, list)],
   ];
+  return renderGroups(
+    columns,
+    groups.map(([name, rows, note]) => ({ rows, head: html`<b>${name}</b> ${formatCount(rows.length)}${note}` })),
+    "incidents",
+    ({ incident: { number, endedAtMs } }) =>
+      html`id="incident-${number}" class="${endedAtMs === null || isLeft(list, number) ? "todo" : "done"}"`,
+  );
 }
 
-function renderRow(facts: ReadIncident, list: Listing): Html {
-  const { incident, summary, members, heldSince, nowMs } = facts;
-  const { number, endedAtMs } = incident;
-  const excess = Math.round(excessOf(memberFactsOf(facts)));
-  const isTodo = endedAtMs === null || isLeft(list, number);
-  const organizations = slugsOf(members).size;
-  const lasted = durationText((endedAtMs ?? nowMs) - incident.startedAtMs);
-  const [first, ...more] = incidentHeadline(facts.headline, { nowMs, withPeople: list.withPeople });
-  return html`<tr id="incident-${number}" class="${isTodo ? "todo" : "done"}">
-    <td class="sev">${severityWord(summary.severity, endedAtMs !== null)}</td>
-    <th scope="row"><a href="/incidents/${number}">${first}</a><span class="under">${more.join(" ")}</span></th>
-    <td class="n">${renderTime(incident.startedAtMs, nowMs)}<span class="under">for ${lasted}</span></td>
-    <td class="n wide">${formatCount(organizations)}</td>
-    <td class="n wide">${incident.family === "deaths" ? formatCount(excess) : "–"}</td>
-    <td class="n" data-name="on hold">
-      ${heldSince.size === 0 ? html`<span class="quiet">0</span>` : html`<b>${formatCount(heldSince.size)}</b>`}
-    </td>
-    <td class="wide">${judgedCell(facts, list.withPeople)}</td>
-    <td class="act">${nextAct(facts, list)}</td>
-  </tr>`;
+function renderName({ headline: facts, incident, nowMs }: ReadIncident, withPeople: boolean): Html {
+  const [first, ...more] = incidentHeadline(facts, { nowMs, withPeople });
+  return html`<a href="/incidents/${incident.number}">${first}</a><span class="under">${more.join(" ")}</span>`;
+}
+
+/** null: it is of no deaths. */
+function excessCount(facts: ReadIncident): number | null {
+  return facts.incident.family === "deaths" ? Math.round(excessOf(memberFactsOf(facts))) : null;
+}
+
+function renderBegan({ incident: { startedAtMs, endedAtMs }, nowMs }: ReadIncident): Html {
+  const lasted = durationText((endedAtMs ?? nowMs) - startedAtMs);
+  return html`${renderTime(startedAtMs, nowMs)}<span class="under">for ${lasted}</span>`;
 }
 
 function judgedCell(facts: ReadIncident, withPeople: boolean): Html {

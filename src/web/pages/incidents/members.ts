@@ -1,25 +1,21 @@
-import { formatCount, formatExpected, formatPercent } from "../../../base/numbers.ts";
-import { formatRatioCell } from "../../parts/figures.ts";
+import { formatCount, formatExpected, formatPercent, none } from "../../../base/numbers.ts";
+import { countOf } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import type { IncidentDetail } from "../../read/incidents.ts";
 import { severityWord } from "../marks.ts";
-import { pageOf, renderPager, renderSection, renderTable, withParams, type Column } from "../table.ts";
-import { excessOf, memberFactsOf, sharesCause, type MemberFacts } from "./member-facts.ts";
-
-const columns: readonly Column[] = [
-  { name: "Tick", kind: "check wide", isHidden: true },
-  { name: "Severity", kind: "sev" },
-  { name: "Organization", kind: "name" },
-  { name: "Began", kind: "n wide" },
-  { name: "Deaths", kind: "n" },
-  { name: "Expected", kind: "n" },
-  { name: "More than usual", kind: "n wide" },
-  { name: "Ratio", kind: "n" },
-  { name: "Share this", kind: "n" },
-  { name: "Found alive", kind: "n wide" },
-  { name: "Takedowns", kind: "gate" },
-];
+import {
+  organizationLink,
+  pageOf,
+  renderGate,
+  renderGroups,
+  renderPager,
+  renderRatio,
+  renderSection,
+  withParams,
+  type Column,
+} from "../table.ts";
+import { memberFactsOf, sharesCause, type MemberFacts } from "./member-facts.ts";
 
 const shownAtFirst = 10;
 const shownOnAPage = 100;
@@ -37,21 +33,18 @@ export function renderMembers(page: IncidentDetail, { params, ticked, path }: Me
   const [odd, sharing] = [all.filter((one) => !sharesCause(one)), all.filter(sharesCause)];
   const ordered = [...odd, ...sharing];
   const isAll = params.has("page") || params.get("show") === "all";
-  const shown = pageOf(ordered, params.get("page"), isAll ? shownOnAPage : shownAtFirst);
+  const shown = pageOf(ordered, params, isAll ? shownOnAPage : shownAtFirst);
   const isShown = (one: MemberFacts): boolean => shown.items.includes(one) || ticked.has(one.slug);
-  const groupOf = (some: readonly MemberFacts[], words: Html): Html[] => {
-    const rows = some.filter(isShown).map((one) => renderMember(one, page.nowMs));
-    const hasHead = rows.length > 0 && some.length < all.length;
-    return hasHead ? [renderGroup(some, words), ...rows] : rows;
-  };
   const many = odd.length > 1;
-  const rows = [
-    ...groupOf(
-      odd,
-      html`<b>${odd.length} ${many ? "do" : "does"} not share this</b>: look at ${many ? "them" : "it"} apart`,
-    ),
-    ...groupOf(sharing, html`<b>${formatCount(sharing.length)} share this</b>, the worst first`),
+  const heads = [
+    html`<b>${odd.length} ${many ? "do" : "does"} not share this</b>, look at ${many ? "them" : "it"} apart:
+      ${sumWords(odd)}`,
+    html`<b>${formatCount(sharing.length)} share this</b>, the worst first: ${sumWords(sharing)}`,
   ];
+  const groups = [odd, sharing].map((some, index) => ({
+    rows: some.filter(isShown),
+    head: odd.length > 0 && sharing.length > 0 ? heads[index] : undefined,
+  }));
   const [carrier] = page.summary.carriers;
   const note =
     carrier === undefined
@@ -59,7 +52,7 @@ export function renderMembers(page: IncidentDetail, { params, ticked, path }: Me
       : html`share this: deaths with <span class="nowrap">${carrier.key}=${carrier.value}</span>`;
   const more =
     isAll || shown.pages === 1
-      ? renderPager(shown, (number) => withParams(path, params, { page: String(number) }), note)
+      ? renderPager(shown, path, params, note)
       : html`<p class="pager">
           <span>${note}</span
           ><span
@@ -68,51 +61,47 @@ export function renderMembers(page: IncidentDetail, { params, ticked, path }: Me
           >
         </p>`;
   const number = page.incident.number;
-  const table = html`<form class="picks" action="/incidents/${number}" method="get">
-    ${renderTable("members", columns, rows)}${renderBulk(number, all.length)}
+  const table = renderGroups(
+    columnsOf(page.nowMs),
+    groups,
+    "members",
+    ({ member }) => html`id="member-${member.id}" ${member.end === null ? html` class="bad"` : nothing}`,
+  );
+  const form = html`<form class="picks" action="/incidents/${number}" method="get">
+    ${table}${renderBulk(number, all.length)}
   </form>`;
-  return renderSection("Organizations", html`${table}${more}`, { id: "organizations" });
+  return renderSection("Organizations", html`${form}${more}`, { id: "organizations" });
 }
 
-function renderGroup(some: readonly MemberFacts[], words: Html): Html {
+/** "2,657 deaths, 125 expected, 1,904 found alive, 81 on hold" */
+function sumWords(some: readonly MemberFacts[]): string {
   const sum = (value: (one: MemberFacts) => number | null): number =>
     some.reduce((total, one) => total + (value(one) ?? 0), 0);
-  const shut = some.filter(({ heldSinceMs }) => heldSinceMs !== null).length;
-  return html`<tr class="group">
-    <td class="check wide">
-      <input type="checkbox" data-group aria-label="Tick these ${some.length}" hidden />
-    </td>
-    <td class="sev" colspan="2">${words}</td>
-    <td class="wide"></td>
-    <td class="n"><b>${formatCount(sum(({ count }) => count))}</b></td>
-    <td class="n" data-name="of">${formatExpected(sum(({ expected }) => expected))}</td>
-    <td class="n wide">${formatCount(excessOf(some))}</td>
-    <td class="n ratio"></td>
-    <td class="n"></td>
-    <td class="n wide">${formatCount(sum(({ revived }) => revived))}</td>
-    <td class="gate">${shut === 0 ? "allowed" : `${formatCount(shut)} on hold`}</td>
-  </tr>`;
+  const deaths = sum(({ count }) => count);
+  const expected = formatExpected(sum(({ expected: own }) => own));
+  const held = some.filter(({ heldSinceMs }) => heldSinceMs !== null).length;
+  const alive = formatCount(sum(({ revived }) => revived));
+  return `${countOf(deaths, "death")}, ${expected} expected, ${alive} found alive, ${formatCount(held)} on hold`;
 }
 
-function renderMember(one: MemberFacts, nowMs: number): Html {
-  const { member, slug, beganMs, count, expected, excess, share, revived, heldSinceMs } = one;
-  const isOver = member.end !== null;
-  const path = `/o/${encodeURIComponent(slug.toWellFormed())}`;
-  return html`<tr id="member-${member.id}" ${isOver ? nothing : html` class="bad"`}>
-    <td class="check wide"><input type="checkbox" name="slug" value="${slug}" aria-label="Tick ${slug}" /></td>
-    <td class="sev">${severityWord(member.severity, isOver)}</td>
-    <th scope="row"><a href="${path}">${slug}</a></th>
-    <td class="n wide second">${renderTime(beganMs, nowMs)}</td>
-    <td class="n"><b>${formatCount(count)}</b></td>
-    <td class="n second" data-name="of">${formatExpected(expected)}</td>
-    <td class="n wide">${count === null ? "–" : formatCount(excess)}</td>
-    <td class="n ratio ${isOver ? "" : member.severity}">${formatRatioCell(one)}</td>
-    <td class="n" data-name="share this">${share === null ? "–" : formatPercent(share)}</td>
-    <td class="n wide second">${formatCount(revived)}</td>
-    <td class="gate">
-      ${heldSinceMs === null ? html`<span class="second">allowed</span>` : html`on hold since ${renderTime(heldSinceMs, nowMs)}`}
-    </td>
-  </tr>`;
+function columnsOf(nowMs: number): readonly Column<MemberFacts>[] {
+  return [
+    [
+      "Tick",
+      "check wide",
+      ({ slug }) => html`<input type="checkbox" name="slug" value="${slug}" aria-label="Tick ${slug}" />`,
+    ],
+    ["Severity", "sev", ({ member }) => severityWord(member.severity, member.end !== null)],
+    ["Organization", "name", ({ slug }) => organizationLink(slug)],
+    ["Began", "n wide second", ({ beganMs }) => renderTime(beganMs, nowMs)],
+    ["Deaths", "n", ({ count }) => html`<b>${formatCount(count)}</b>`],
+    ["Expected", "n second named", ({ expected }) => formatExpected(expected)],
+    ["More than usual", "n wide", ({ count, excess }) => (count === null ? none : formatCount(excess))],
+    ["Ratio", "n ratio", (one) => renderRatio(one, one.member.end === null ? one.member.severity : "")],
+    ["Share this", "n named", ({ share }) => (share === null ? none : formatPercent(share))],
+    ["Found alive", "n wide second", ({ revived }) => formatCount(revived)],
+    ["Takedowns", "gate", ({ heldSinceMs }) => renderGate(heldSinceMs, nowMs)],
+  ];
 }
 
 /** The acts on what is ticked: without scripts each is a page that asks. */

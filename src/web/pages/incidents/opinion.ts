@@ -1,5 +1,5 @@
 import { breakAddress } from "../../../base/broken-address.ts";
-import { formatCount } from "../../../base/numbers.ts";
+import { formatCount, none } from "../../../base/numbers.ts";
 import {
   lookAnswers,
   lookRoles,
@@ -21,12 +21,12 @@ const shapes: Readonly<Record<LookAnswer, MarkShape>> = {
   gone: "ring",
 };
 
-const columns: readonly Column[] = [
-  { name: "Answer" },
-  { name: "Asked as" },
-  { name: "Type" },
-  { name: "Address" },
-  { name: "Detail" },
+const columns: readonly Column<IncidentDetail["answers"][number]>[] = [
+  ["Answer", "marked nowrap", ({ answer }) => html`${mark(shapes[answer], "ink")}${answer}`],
+  ["Asked as", "second", ({ role }) => lookRoleWords[role]],
+  ["Type", "", ({ assetType }) => assetType ?? none],
+  ["Address", "address", ({ asset }) => breakAddress(asset)],
+  ["Detail", "answer second", ({ detail }) => detail ?? ""],
 ];
 
 /** Renders what the verifier said of each asset: the sample, then the controls; addresses broken, never a link. */
@@ -38,19 +38,9 @@ export function renderOpinion({ summary, answers }: IncidentDetail): Html {
       lookRoles.indexOf(left.role) - lookRoles.indexOf(right.role) ||
       lookAnswers.indexOf(left.answer) - lookAnswers.indexOf(right.answer),
   );
-  const rows = shown.map(
-    ({ answer, role, assetType, asset, detail }) =>
-      html`<tr>
-        <td class="marked nowrap">${mark(shapes[answer], "ink")}${answer}</td>
-        <td class="second">${lookRoleWords[role]}</td>
-        <td>${assetType ?? "–"}</td>
-        <td class="address">${breakAddress(asset)}</td>
-        <td class="answer second">${detail ?? ""}</td>
-      </tr>`,
-  );
   const asked = answers.filter(({ role }) => role === "sample").length;
   const beside = opinion === null ? nothing : html`<p>${opinionWords(opinion)}</p>`;
-  return renderSection(`What each of the ${formatCount(asked)} said`, renderTable("", columns, rows), {
+  return renderSection(`What each of the ${formatCount(asked)} said`, renderTable(columns, shown), {
     beside,
     id: "said",
   });

@@ -7,7 +7,7 @@ import { renderTime } from "../../parts/time.ts";
 import { receiverState, type ReceiverRow } from "../../read/receivers.ts";
 import { renderHead } from "../frame.ts";
 import { mark, severityWord } from "../marks.ts";
-import { pageOf, renderPager, renderSection, renderTable, withParams, type Column } from "../table.ts";
+import { pageOf, renderPager, renderSection, renderTable, type Column } from "../table.ts";
 import { countOf, durationText, nbsp, timeText } from "../../../words/numbers.ts";
 
 /** Everything on the page of receivers. */
@@ -32,13 +32,7 @@ export function renderReceivers(view: ReceiversView): Html {
     return html`${renderHead(["No receiver is configured."])}
       <p class="lede">No notification is sent. Add one under <code>receivers</code> in flatline.yaml, then reload.</p>
       <p class="code"><code>receivers: [{ name: ops, type: webhook, url: "https://&hellip;" }]</code></p>`;
-  return html`${renderHead(receiversSentences(receivers, nowMs))}
-  ${renderTable(
-    "",
-    receiverColumns,
-    receivers.map((one) => renderReceiver(one, nowMs)),
-    "Receivers",
-  )}
+  return html`${renderHead(receiversSentences(receivers, nowMs))} ${renderTable(receiverColumns(nowMs), receivers)}
   ${renderSection("Not delivered", outbox.length === 0 ? html`<p class="second">Nothing waits, and nothing was given up.</p>` : renderOutbox(view))}
   ${renderAttempts(view)}`;
 }
@@ -69,41 +63,31 @@ function troubleSentence({ name, deadLetters, pending, oldestMs, pausedUntilMs }
   return `${name} ${parts.join(", and ")}.`;
 }
 
-const receiverColumns: readonly Column[] = [
-  { name: "State", kind: "sev" },
-  { name: "Receiver" },
-  { name: "Type", kind: "wide" },
-  { name: "From severity", kind: "wide" },
-  { name: "Waits", kind: "n" },
-  { name: "Gave up", kind: "n" },
-  { name: "Last answer", kind: "answer" },
-  { name: "Act", kind: "act", isHidden: true },
-];
+function receiverColumns(nowMs: number): readonly Column<ReceiverRow>[] {
+  return [
+    ["State", "sev", (row) => stateWord(row, nowMs)],
+    ["Receiver", "name", ({ name }) => name],
+    ["Type", "wide second", ({ type }) => type],
+    ["From severity", "wide second", ({ minSeverity }) => minSeverity],
+    ["Waits", "n named", (row) => waitsText(row, nowMs)],
+    ["Gave up", "n named", ({ deadLetters }) => formatCount(deadLetters)],
+    ["Last answer", "answer", (row) => renderAnswer(row, nowMs)],
+    ["Act", "act", testForm],
+  ];
+}
 
-function renderReceiver(row: ReceiverRow, nowMs: number): Html {
-  const { name, type, minSeverity, pending, oldestMs, deadLetters, lastDelivered, lastError, pausedUntilMs } = row;
-  const oldest = oldestMs === null ? nothing : html`<span class="under">for ${formatLength(nowMs - oldestMs)}</span>`;
-  const isErrorLast = lastError !== null && (lastDelivered === null || lastError.atMs > lastDelivered.atMs);
+function waitsText({ pending, oldestMs }: ReceiverRow, nowMs: number): string {
+  return `${formatCount(pending)}${oldestMs === null ? "" : ` for ${formatLength(nowMs - oldestMs)}`}`;
+}
+
+/** The last error first where nothing was accepted since. */
+function renderAnswer({ lastDelivered, lastError }: ReceiverRow, nowMs: number): Html | string {
   const accepted =
-    lastDelivered === null
-      ? nothing
-      : html`accepted ${renderTime(lastDelivered.atMs, nowMs)}, in ${formatCount(lastDelivered.tookMs)}${nbsp}ms`;
-  const refused =
-    lastError === null
-      ? nothing
-      : html`<span class="error">${lastError.text}</span>, ${renderTime(lastError.atMs, nowMs)}`;
-  return html`<tr>
-    <td class="sev">${stateWord(row, nowMs)}</td>
-    <th scope="row">${name}</th>
-    <td class="wide second">${type}</td>
-    <td class="wide second">${minSeverity}</td>
-    <td class="n" data-name="waits">${formatCount(pending)}${oldest}</td>
-    <td class="n" data-name="gave up">${formatCount(deadLetters)}</td>
-    <td class="answer">
-      ${lastDelivered === null && lastError === null ? none : isErrorLast ? refused : accepted}${isErrorLast && lastDelivered !== null ? html`<span class="under">${accepted}</span>` : nothing}
-    </td>
-    <td class="act">${testForm(name, pausedUntilMs === null ? "Send a test" : "Resume with a test")}</td>
-  </tr>`;
+    lastDelivered &&
+    html`accepted ${renderTime(lastDelivered.atMs, nowMs)}, in ${formatCount(lastDelivered.tookMs)}${nbsp}ms`;
+  if (lastError === null || (lastDelivered !== null && lastDelivered.atMs >= lastError.atMs)) return accepted ?? none;
+  return html`<span class="error">${lastError.text}</span>,
+    ${renderTime(lastError.atMs, nowMs)}${accepted && html`<span class="under">${accepted}</span>`}`;
 }
 
 function stateWord(row: ReceiverRow, nowMs: number): Html {
@@ -117,7 +101,7 @@ function stateWord(row: ReceiverRow, nowMs: number): Html {
 }
 
 /** A test is sent at once: it disturbs nobody who has not asked for it. */
-function testForm(name: string, words: string): Html {
+function testForm({ name, pausedUntilMs }: ReceiverRow): Html {
   return html`<form
     method="post"
     action="${path}/test"
@@ -126,49 +110,30 @@ function testForm(name: string, words: string): Html {
     hx-swap="innerHTML"
   >
     <input type="hidden" name="receiver" value="${name}" />
-    <button>${words}<span class="sr"> to ${name}</span></button>
+    <button>${pausedUntilMs === null ? "Send a test" : "Resume with a test"}<span class="sr"> to ${name}</span></button>
   </form>`;
 }
 
-const outboxColumns: readonly Column[] = [
-  { name: "Tick", kind: "check", isHidden: true },
-  { name: "Receiver" },
-  { name: "About" },
-  { name: "Event" },
-  { name: "Last answer", kind: "answer" },
-  { name: "Since", kind: "n" },
-  { name: "Attempts", kind: "n" },
-  { name: "Next try", kind: "n" },
-];
-
 /** What no receiver has accepted: what gave up, which can be ticked, before what waits. */
 function renderOutbox({ outbox, events, params, nowMs }: ReceiversView): Html {
-  const page = pageOf(
-    outbox.toSorted((left, right) => Number(isDead(right)) - Number(isDead(left))),
-    params.get("page"),
-    pageSize,
-  );
+  const deadFirst = outbox.toSorted((left, right) => Number(isDead(right)) - Number(isDead(left)));
+  const page = pageOf(deadFirst, params, pageSize);
   const dead = outbox.filter(isDead).length;
-  const rows = page.items.map((row) => {
-    const { id, receiver, recipient, incident, lastError, createdAtMs, attempts, nextAttemptAtMs } = row;
-    const about = incident === null ? "a notification" : `incident ${incident}`;
-    const name = deliveryName(receiver, recipient);
-    return html`<tr>
-      <td class="check">
-        ${isDead(row) ? html`<input type="checkbox" name="letter" value="${id}" aria-label="Tick ${about} to ${name}" />` : nothing}
-      </td>
-      <th scope="row">${name}</th>
-      <td class="names">${about}</td>
-      <td>${events.get(id) ?? ""}</td>
-      <td class="answer ${isDead(row) ? "error" : ""}">${lastError ?? none}</td>
-      <td class="n" data-name="since">${renderTime(createdAtMs, nowMs)}</td>
-      <td class="n" data-name="attempts">${formatCount(attempts)}</td>
-      <td class="n" data-name="next try">
-        ${isDead(row) ? "gave up" : `in ${formatLength(Math.max(0, nextAttemptAtMs - nowMs))}`}
-      </td>
-    </tr>`;
-  });
-  const table = html`${renderTable("", outboxColumns, rows, "Not delivered")}${renderPager(page, (number) => withParams(path, params, { page: String(number) }))}`;
+  const columns: readonly Column<OutboxEntry>[] = [
+    ["Tick", "check", renderTick],
+    ["Receiver", "name", nameOf],
+    ["About", "names", aboutWords],
+    ["Event", "", ({ id }) => events.get(id) ?? ""],
+    ["Last answer", "answer", ({ lastError }) => html`<span class="error">${lastError ?? none}</span>`],
+    ["Since", "n named", ({ createdAtMs }) => renderTime(createdAtMs, nowMs)],
+    ["Attempts", "n named", ({ attempts }) => formatCount(attempts)],
+    [
+      "Next try",
+      "n named",
+      (row) => (isDead(row) ? "gave up" : formatLength(Math.max(0, row.nextAttemptAtMs - nowMs))),
+    ],
+  ];
+  const table = html`${renderTable(columns, page.items)}${renderPager(page, path, params)}`;
   if (dead === 0) return table;
   return html`<form class="picks" id="letters" method="post" action="${path}/retry">
     ${table}
@@ -197,31 +162,38 @@ function isDead({ state }: OutboxEntry): boolean {
   return state === "dead";
 }
 
+function renderTick(row: OutboxEntry): Html {
+  if (!isDead(row)) return nothing;
+  const words = `Tick ${aboutWords(row)} to ${nameOf(row)}`;
+  return html`<input type="checkbox" name="letter" value="${row.id}" aria-label="${words}" />`;
+}
+
+function aboutWords({ incident }: Pick<OutboxEntry, "incident">): string {
+  return incident === null ? "a test" : `incident ${incident}`;
+}
+
+function nameOf({ receiver, recipient }: Pick<OutboxEntry, "receiver" | "recipient">): string {
+  return deliveryName(receiver, recipient);
+}
+
 const outcomes = { accepted: "accepted", retry: "tried again", refused: "refused" } as const;
-const attemptColumns: readonly Column[] = [
-  { name: "Receiver" },
-  { name: "About" },
-  { name: "Outcome" },
-  { name: "Answer", kind: "answer" },
-  { name: "When", kind: "n" },
-  { name: "Took", kind: "n" },
-];
 
 /** The history of deliveries, newest first. */
 function renderAttempts({ attempts, nowMs }: ReceiversView): Html {
-  const rows = attempts.map(({ receiver, recipient, incident, organizations, outcome, detail, atMs, tookMs }) => {
-    const about = incident === null ? "a test" : `incident ${incident}, ${countOf(organizations, "organization")}`;
-    return html`<tr>
-      <th scope="row">${deliveryName(receiver, recipient)}</th>
-      <td class="names">${about}</td>
-      <td>${outcomes[outcome]}</td>
-      <td class="answer ${outcome === "accepted" ? "" : "error"}">${detail}</td>
-      <td class="n">${renderTime(atMs, nowMs)}</td>
-      <td class="n" data-name="took">${formatCount(tookMs)}${nbsp}ms</td>
-    </tr>`;
-  });
+  const columns: readonly Column<DeliveryAttempt>[] = [
+    ["Receiver", "name", nameOf],
+    ["About", "names", aboutWords],
+    ["Outcome", "", ({ outcome }) => outcomes[outcome]],
+    [
+      "Answer",
+      "answer",
+      ({ outcome, detail }) => html`<span class="${outcome === "accepted" ? "" : "error"}">${detail}</span>`,
+    ],
+    ["When", "n", ({ atMs }) => renderTime(atMs, nowMs)],
+    ["Took", "n named", ({ tookMs }) => html`${formatCount(tookMs)}${nbsp}ms`],
+  ];
   const title = "Last deliveries";
   const empty = html`<p class="second">Nothing was sent yet.</p>`;
-  const content = rows.length === 0 ? empty : renderTable("", attemptColumns, rows, title);
+  const content = attempts.length === 0 ? empty : renderTable(columns, attempts);
   return renderSection(title, content, { id: "deliveries" });
 }

@@ -7,12 +7,12 @@ import { renderTime } from "../../parts/time.ts";
 import { renderHead } from "../frame.ts";
 import {
   filterByWords,
+  organizationLink,
   pageOf,
   renderFilter,
   renderNoMatch,
   renderPager,
-  renderTable,
-  withParams,
+  renderGroups,
   type Column,
 } from "../table.ts";
 import { dialogButton } from "../dialog.ts";
@@ -29,15 +29,6 @@ export interface SilencesView {
 
 export const path = "/silences";
 const pageSize = 100;
-const columns: readonly Column[] = [
-  { name: "State" },
-  { name: "Until", kind: "nowrap" },
-  { name: "What" },
-  { name: "Holds back" },
-  { name: "Why" },
-  { name: "By", kind: "wide" },
-  { name: "Acts", kind: "act", isHidden: true },
-];
 const states = { active: "active", pending: "to come", expired: "ended" } as const;
 
 /** Renders who is quiet, until when and why: what holds, soonest end first, what comes, and what is over. */
@@ -49,20 +40,19 @@ export function renderSilences({ silences, params, retentionMs, nowMs }: Silence
     ...silences.filter(({ state }) => state === "expired").toSorted((a, b) => b.endsAtMs - a.endsAtMs),
   ];
   const wanted = filterByWords(sorted, params, wordsOf);
-  const page = pageOf(wanted, params.get("page"), pageSize);
+  const page = pageOf(wanted, params, pageSize);
   const within = `within ${durationText(retentionMs)}`;
-  const rows = page.items.map((one) => renderSilence(one, nowMs));
   const acts = dialogButton(`${path}/new`, "Silence…", true);
-  const list = html`${renderFilter({
+  const list = html`${renderFilter(
     path,
     params,
-    placeholder: "Filter by slug, reason or name",
-    beside: html`<p>${countOf(wanted.length, "silence")}, ended ones ${within}</p>`,
-  })}
+    "Filter by slug, reason or name",
+    `${countOf(wanted.length, "silence")}, ended ones ${within}`,
+  )}
   ${
     wanted.length === 0
       ? renderNoMatch("silence", path, params)
-      : html`${renderTable("", columns, rows, "Silences")}${renderPager(page, (number) => withParams(path, params, { page: String(number) }))}`
+      : html`${renderGroups(columnsOf(nowMs), [{ rows: page.items }], "", ({ state }) => html`class="${state}"`)}${renderPager(page, path, params)}`
   }`;
   return html`${renderHead(silencesSentences(active), { acts })}
     <p class="lede">A silence stops messages, nothing else: checks run, alerts fire, takedowns stay on hold.</p>
@@ -83,30 +73,29 @@ function silencesSentences(active: readonly PageSilence[]): readonly string[] {
   ];
 }
 
-function renderSilence(silence: PageSilence, nowMs: number): Html {
-  const { createdAtMs, state, startsAtMs, rule } = silence;
-  const { slug: pattern = "*", check, labels = {}, comment } = rule;
+function columnsOf(nowMs: number): readonly Column<PageSilence>[] {
+  return [
+    ["State", "second", ({ state }) => states[state]],
+    ["Until", "nowrap", (silence) => untilText(silence, nowMs)],
+    ["What", "name", ({ rule }) => renderWhat(rule)],
+    ["Holds back", "", holdsText],
+    ["Why", "", ({ rule }) => breakAddresses(rule.comment)],
+    ["By", "wide", (silence) => html`${byWords(silence)}<span class="under">${sinceText(silence, nowMs)}</span>`],
+    ["Acts", "act", renderActs],
+  ];
+}
+
+function renderWhat({ slug: pattern = "*", check, labels = {} }: PageSilence["rule"]): Html {
   const slug = literalOf(pattern);
-  const since =
-    createdAtMs !== null
-      ? html`since ${renderTime(state === "pending" ? createdAtMs : startsAtMs, nowMs)}`
-      : rule.kind === "fixed"
-        ? nothing
-        : html`<code>${rule.schedule}</code>`;
-  return html`<tr class="${state}">
-    <td class="second">${states[state]}</td>
-    <td class="nowrap">${untilText(silence, nowMs)}</td>
-    <th scope="row">
-      ${slug === null ? html`<b>${pattern}</b>` : html`<a href="/o/${encodeURIComponent(slug)}">${slug}</a>`}<span
-        class="under"
-        >${checkWords(check)}${Object.entries(labels).map(([label, value]) => ` · ${label} ${value}`)}</span
-      >
-    </th>
-    <td>${holdsText(silence)}</td>
-    <td>${breakAddresses(comment)}</td>
-    <td class="wide">${byWords(silence)}<span class="under">${since}</span></td>
-    <td class="act">${renderActs(silence)}</td>
-  </tr>`;
+  const more = Object.entries(labels).map(([label, value]) => ` · ${label} ${value}`);
+  return html`${slug === null ? html`<b>${pattern}</b>` : organizationLink(slug)}<span class="under"
+      >${checkWords(check)}${more}</span
+    >`;
+}
+
+function sinceText({ createdAtMs, state, startsAtMs, rule }: PageSilence, nowMs: number): Html {
+  if (createdAtMs !== null) return html`since ${renderTime(state === "pending" ? createdAtMs : startsAtMs, nowMs)}`;
+  return rule.kind === "fixed" ? nothing : html`<code>${rule.schedule}</code>`;
 }
 
 function renderActs({ id, state, rule }: PageSilence): Html {

@@ -12,37 +12,33 @@ import type { OrganizationCheck, OrganizationFacts } from "../../read/organizati
 import { severityWord } from "../marks.ts";
 import { renderSection, renderTable, type Column } from "../table.ts";
 
-const columns: readonly Column[] = [
-  { name: "Severity", kind: "sev" },
-  { name: "Healthcheck" },
-  { name: "About", kind: "wide" },
-  { name: "Says", kind: "says" },
-  { name: "Last run", kind: "n" },
-  { name: "Next run", kind: "n wide" },
-];
-
 /** Renders everything that is checked of an organization: what each saw, and what is wrong with it. */
 export function renderHealthchecks(facts: OrganizationFacts): Html {
   const { checks, nowMs } = facts;
   const ok = checks.filter(({ severity }) => severity === "ok").length;
-  const rows = checks.map((check) => {
-    const { severity, result, isLate } = check;
-    const { check: name, last, nextDueAtMs, isRunning } = check.state;
-    const late = isLate ? html` <span class="nowrap">late</span>` : nothing;
-    const [first = "", ...more] = linesOf(check, facts);
-    return html`<tr>
-      <td class="sev">${severityWord(severity ?? "unknown")}</td>
-      <th scope="row">${result?.title ?? name}</th>
-      <td class="second wide">${result?.category ?? nothing}</td>
-      <td class="says">${first}${more.map((line) => html`<span class="under">${line}</span>`)}</td>
-      <td class="n second" data-name="last">${last === null ? "not run yet" : renderTime(last.lastRunAtMs, nowMs)}</td>
-      <td class="n second wide" data-name="next">
-        ${isRunning ? "running" : html`${renderTime(nextDueAtMs, nowMs)}${late}`}
-      </td>
-    </tr>`;
-  });
+  const columns: readonly Column<OrganizationCheck>[] = [
+    ["Severity", "sev", ({ severity }) => severityWord(severity ?? "unknown")],
+    ["Healthcheck", "name", ({ result, state }) => result?.title ?? state.check],
+    ["About", "second wide", ({ result }) => result?.category ?? ""],
+    ["Says", "says", (check) => renderLines(linesOf(check, facts))],
+    [
+      "Last run",
+      "n second named",
+      ({ state }) => (state.last ? renderTime(state.last.lastRunAtMs, nowMs) : "not run yet"),
+    ],
+    ["Next run", "n second wide", (check) => renderNext(check, nowMs)],
+  ];
   const beside = html`<p>${ok} of ${checks.length} ok</p>`;
-  return renderSection("Healthchecks", renderTable("", columns, rows), { beside, id: "healthchecks" });
+  return renderSection("Healthchecks", renderTable(columns, checks), { beside, id: "healthchecks" });
+}
+
+function renderLines([first = "", ...more]: readonly string[]): Html {
+  return html`${first}${more.map((line) => html`<span class="under">${line}</span>`)}`;
+}
+
+function renderNext({ state, isLate }: OrganizationCheck, nowMs: number): Html {
+  if (state.isRunning) return html`running`;
+  return html`${renderTime(state.nextDueAtMs, nowMs)}${isLate ? html` <span class="nowrap">late</span>` : nothing}`;
 }
 
 /** Why there is no result; else its findings and what to do first; without findings what it saw. */

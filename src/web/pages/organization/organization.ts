@@ -7,7 +7,7 @@ import { renderHead } from "../frame.ts";
 import { renderIncidentTable } from "../incidents/list.ts";
 import { actButton, decidedQuestions, renderQuestions, type ActWords } from "../incidents/questions.ts";
 import { mark } from "../marks.ts";
-import { renderSection } from "../table.ts";
+import { organizationPath, renderSection } from "../table.ts";
 import { renderAbout } from "./about.ts";
 import { renderHealthchecks } from "./healthchecks.ts";
 import { organizationSentences, worstOf } from "./sentences.ts";
@@ -19,11 +19,6 @@ export interface OrganizationPageOptions {
   readonly withPeople: boolean;
   readonly chart: Html;
   readonly deadAssets: Html;
-}
-
-/** Returns the path of an organization's page. */
-export function organizationPath(slug: string): string {
-  return `/o/${encodeURIComponent(slug)}`;
 }
 
 /** Renders the page of one organization: whether it is well, and what runs for it. */

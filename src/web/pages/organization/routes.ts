@@ -13,7 +13,8 @@ import { renderChart } from "../chart.ts";
 import { renderDeadAssets } from "../dead-assets.ts";
 import { renderMessage, type PageContent } from "../frame.ts";
 import { missing } from "../site.ts";
-import { organizationPath, renderOrganization } from "./organization.ts";
+import { organizationPath } from "../table.ts";
+import { renderOrganization } from "./organization.ts";
 import { worstOf } from "./sentences.ts";
 
 // Markers of the shortest chart, of an organization that was never in an incident.
