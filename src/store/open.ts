@@ -12,7 +12,7 @@ import { migrate } from "./engine/migrations/migrations.ts";
 import { SqliteDialect } from "./engine/sqlite-driver.ts";
 import { checkForDamage, type connectSqlite } from "./engine/sqlite-file.ts";
 import { SqliteHealth } from "./engine/sqlite-health.ts";
-import { CountCache, mostCells } from "./events/count-cache.ts";
+import { createCountCache, mostCells } from "./events/count-cache.ts";
 import type { PlainTables } from "./tables.ts";
 import { createPartsFactory } from "./store-parts.ts";
 import { holderName, type Writer } from "./writer.ts";
@@ -59,7 +59,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
     throw error;
   }
   await health.look(async () => undefined);
-  const cache = most === 0 ? null : new CountCache(db, backgroundClock, most);
+  const cache = most === 0 ? null : createCountCache(db, backgroundClock, most);
   const createParts = createPartsFactory(cache);
   let writer: Writer | null = null;
   // A row that stays the same is not written.

@@ -1,18 +1,13 @@
-import { sql } from "kysely";
-
 import { dayMs, minuteMs, type Clock } from "../../base/time.ts";
 import type { AssetTypeDeaths, DeathsQuery } from "../../contract/liveness-counts.ts";
 import { rowStatement } from "../engine/dialect.ts";
 import type { PlainDb } from "../tables.ts";
 import { deathsInSql } from "./counts.ts";
 
-/** The deaths of one type: the minutes that have some, in order, each with the sum of all deaths through it. */
-interface TypeTotals {
-  readonly assetType: string | null;
+/** Deaths of one type: the minutes that have some, in order; before each, and after the last, the sum of all until there. */
+interface Totals {
   minutes: number[];
   sums: number[];
-  /** Deaths in minutes that were deleted since. */
-  deleted: number;
 }
 
 interface Organization {
@@ -23,247 +18,210 @@ interface Organization {
   reach: number;
   /** Changes with all that is known of it. */
   version: number;
-  /** By name; without a name first. */
-  types: TypeTotals[];
-}
-
-interface Cell {
-  readonly place: number;
-  readonly minute: number;
-  readonly asset_type: string | null;
-  readonly deaths: number;
+  readonly types: Map<string | null, Totals>;
 }
 
 /** The rest of an instant's minute, which the database has to count, and the sums by type that it belongs to. */
 interface Edge extends DeathsQuery {
-  readonly types: readonly TypeTotals[];
-  readonly end: number[];
+  readonly end: Map<string | null, number>;
 }
+
+export type CountCache = ReturnType<typeof createCountCache>;
 
 /** Most cells in memory, of 24 bytes; the database counts what does not fit. */
 export const mostCells = 10_000_000;
-// Some milliseconds of work. Loading uses at most a third of the event loop.
-const rowsASlice = 4_096;
-const restShare = 2;
-const organizationsATime = 64;
+// Some milliseconds of work together. Loading uses at most a third of the event loop.
+const [organizationsAtOnce, cellsAtOnce, restShare] = [16, 256, 2];
 // Loaded beyond what is asked for, and kept until it is this much.
 const [spareMinutes, mostSpareMinutes] = [dayMs / minuteMs, (30 * dayMs) / minuteMs];
 
-// CROSS JOIN: SQLite does not reorder it, so that each row is looked up by the primary key.
-const readTails = rowStatement<Cell>(
+/** The next cells of each organization, up to a whole minute. CROSS JOIN: SQLite does not reorder it, and looks rows up by their key. */
+const readNext = rowStatement<{ place: number; minute: number; asset_type: string | null; deaths: number }>(
   ["bigint", "text", "bigint"],
   (rows) => `
-    WITH asked (place, slug, from_minute) AS (${rows})
-    SELECT place, minute, asset_type, deaths FROM asked CROSS JOIN event_slugs USING (slug)
-    CROSS JOIN event_minutes USING (slug_id) LEFT JOIN event_asset_types USING (type_id)
-    WHERE minute >= from_minute LIMIT ${rowsASlice}`,
+    WITH asked (place, slug, from_minute) AS (${rows}),
+      slices AS MATERIALIZED (
+        SELECT place, slug_id, from_minute, (
+          SELECT minute FROM event_minutes WHERE event_minutes.slug_id = event_slugs.slug_id AND minute >= from_minute
+          ORDER BY minute LIMIT 1 OFFSET ${cellsAtOnce - 1}) AS last_minute
+        FROM asked CROSS JOIN event_slugs USING (slug))
+    SELECT place, minute, asset_type, deaths FROM slices CROSS JOIN event_minutes USING (slug_id)
+    LEFT JOIN event_asset_types USING (type_id)
+    WHERE minute >= from_minute AND minute <= coalesce(last_minute, ${Number.MAX_SAFE_INTEGER})`,
 );
+
 /**
- * Counts deaths from running totals in memory: two look-ups answer an interval of any length, only the rest of a minute is read. One
- * process writes, by one connection, and says within the transaction what it changes: what was read before is then not used, and
- * who reads later reads what was committed.
+ * Creates what counts deaths from running totals in memory: two look-ups answer an interval of any length, only the rest of a minute
+ * is read. One process writes, by one connection, and says within the transaction what it changes: what was read before is then not
+ * used, and who reads later reads what was committed. `clock` paces what is loaded in the background: the system's, it takes real time.
  */
-export class CountCache {
-  readonly db: PlainDb;
-  readonly #clock: Clock;
-  readonly #mostCells: number;
-  readonly #organizations = new Map<string, Organization>();
-  /** Those to be loaded. */
-  readonly #wanted = new Set<string>();
-  readonly #closing = new AbortController();
-  #loading: Promise<void> | null = null;
-  /** The number of cells in memory: minutes of a type with deaths. */
-  cells = 0;
+export function createCountCache(db: PlainDb, clock: Clock, most = mostCells) {
+  const organizations = new Map<string, Organization>();
+  const toLoad = new Set<string>();
+  const closing = new AbortController();
+  let loading: Promise<void> | null = null;
 
-  /** `clock` paces what is loaded in the background: the system's, it takes real time. */
-  constructor(db: PlainDb, clock: Clock, most = mostCells) {
-    [this.db, this.#clock, this.#mostCells] = [db, clock, most];
+  /** Returns the number of cells in memory: minutes of a type with deaths. */
+  function cells(): number {
+    const all = organizations.values().flatMap(({ types }) => types.values());
+    return all.reduce((sum, { minutes }) => sum + minutes.length, 0);
   }
 
-  /** Returns the deaths of each query, in order; null: the database has to count. */
-  async deaths(queries: readonly DeathsQuery[]): Promise<(readonly AssetTypeDeaths[] | null)[]> {
-    await this.#follow(queries);
-    const edges: Edge[] = [];
-    const begun = queries.map((query) => this.#begin(query, edges));
-    this.#wake();
-    const counted = await deathsInSql(this.db, edges);
-    for (const [edge, { types, end }] of edges.entries())
-      for (const { assetType, deaths } of counted[edge] ?? []) {
-        const place = types.findIndex((type) => type.assetType === assetType);
-        end[place] = (end[place] ?? 0) + (deaths[0] ?? 0);
-      }
-    return begun.map((answer) => answer?.() ?? null);
+  function isBehind(slug: string): boolean {
+    return (organizations.get(slug)?.nextMinute ?? Infinity) < Infinity;
   }
 
-  /** Resolves when all that were asked for are in memory. */
-  async loaded(): Promise<void> {
-    for (this.#wake(); this.#loading !== null; this.#wake()) await this.#loading;
-  }
-
-  /** Deaths are being added to organizations, from these minutes on. */
-  changed(firstMinutes: ReadonlyMap<string, number>): void {
-    for (const [slug, firstMinute] of firstMinutes) {
-      const one = this.#organizations.get(slug);
-      if (one === undefined) continue;
-      // What is older than all that is known changes no total; what came with it may.
-      const minute = Math.max(firstMinute, one.fromMinute);
-      one.nextMinute = Math.min(one.nextMinute, minute);
-      one.version++;
-      for (const { minutes, sums } of one.types) {
-        const place = placeOf(minutes, minute);
-        this.cells -= minutes.length - place;
-        minutes.length = sums.length = place;
-      }
-    }
-  }
-
-  /** All before a minute is being deleted. */
-  pruned(beforeMinute: number): void {
-    for (const one of this.#organizations.values()) {
-      one.version++;
-      this.#trim(one, beforeMinute);
-    }
-  }
-
-  #trim(one: Organization, beforeMinute: number): void {
-    for (const type of one.types) {
-      const place = placeOf(type.minutes, beforeMinute);
-      this.cells -= place;
-      type.deleted = sumBefore(type, place);
-      [type.minutes, type.sums] = [type.minutes.slice(place), type.sums.slice(place)];
-    }
-  }
-
-  /** All of an organization is being deleted. */
-  forgotten(slug: string): void {
-    const one = this.#organizations.get(slug);
-    if (one === undefined) return;
-    one.version++;
-    this.cells -= one.types.reduce((sum, { minutes }) => sum + minutes.length, 0);
-    this.#organizations.delete(slug);
-  }
-
-  async close(): Promise<void> {
-    this.#closing.abort();
-    for (const slug of this.#organizations.keys()) this.forgotten(slug);
-    await this.#loading;
-  }
-
-  /** Begins to answer a query; what it returns answers when the edges are read. */
-  #begin({ slug, intervals }: DeathsQuery, edges: Edge[]): (() => readonly AssetTypeDeaths[] | null) | null {
+  /** Begins to answer a query; what it returns answers when the edges are read; undefined: not enough is known. */
+  function begin(
+    { slug, intervals }: DeathsQuery,
+    edges: Edge[],
+  ): (() => readonly AssetTypeDeaths[] | null) | undefined {
     const meant = intervals.map(({ afterMs, untilMs }) => [afterMs, Math.max(afterMs, untilMs)] as const);
     const instants = new Set(meant.flat());
-    if (instants.size === 0 || this.#closing.signal.aborted) return null;
+    if (instants.size === 0) return undefined;
     const firstMinute = minuteAfter(Math.min(...instants));
     const lastMinute = minuteAfter(Math.max(...instants));
-    const one = this.#organizations.get(slug);
+    let one = organizations.get(slug);
     if (one === undefined || firstMinute < one.fromMinute) {
-      this.forgotten(slug);
+      forgotten(slug);
       const fromMinute = Math.max(0, firstMinute - spareMinutes);
-      const reach = lastMinute - firstMinute;
-      this.#organizations.set(slug, { fromMinute, nextMinute: fromMinute, reach, version: 0, types: [] });
-      this.#wanted.add(slug);
-      return null;
-    }
-    if (one.nextMinute !== Infinity) {
-      this.#wanted.add(slug);
-      return null;
+      one = { fromMinute, nextMinute: fromMinute, reach: 0, version: 0, types: new Map() };
+      organizations.set(slug, one);
     }
     one.reach = Math.max(one.reach, lastMinute - firstMinute);
+    if (isBehind(slug)) return void toLoad.add(slug);
     const neededMinute = lastMinute - one.reach;
     if (neededMinute > one.fromMinute + mostSpareMinutes) {
       one.fromMinute = neededMinute - spareMinutes;
-      this.#trim(one, one.fromMinute);
+      trim(one, one.fromMinute);
     }
     const { version, types } = one;
     const ends = new Map([...instants].map((atMs) => [atMs, endAt(slug, types, atMs, edges)]));
     return () => {
       // Written meanwhile: the edges have it, the totals have not.
-      if (one.version !== version || types.some(({ sums }) => (sums.at(-1) ?? 0) > Number.MAX_SAFE_INTEGER))
-        return null;
-      return types.flatMap(({ assetType }, place) => {
-        const at = (atMs: number): number => ends.get(atMs)?.[place] ?? 0;
+      const isSafe = types.values().every(({ sums }) => (sums.at(-1) ?? 0) <= Number.MAX_SAFE_INTEGER);
+      if (one.version !== version || !isSafe) return null;
+      const names = [...types.keys()].toSorted((a, b) => ((a ?? "") < (b ?? "") ? -1 : 1));
+      return names.flatMap((assetType) => {
+        const at = (atMs: number): number => ends.get(atMs)?.get(assetType) ?? 0;
         const deaths = meant.map(([afterMs, untilMs]) => at(untilMs) - at(afterMs));
         return deaths.some((count) => count > 0) ? [{ assetType, deaths }] : [];
       });
     };
   }
 
-  /** Reads what changed last of those that are known but for that; where it is much, they are loaded. */
-  async #follow(queries: readonly DeathsQuery[]): Promise<void> {
-    const behind = [...new Set(queries.map(({ slug }) => slug))].flatMap((slug) => {
-      const one = this.#organizations.get(slug);
-      const isBehind = one !== undefined && one.nextMinute !== Infinity && !this.#wanted.has(slug);
-      return isBehind ? [{ slug, one, version: one.version }] : [];
-    });
-    for (let start = 0; start < behind.length; start += organizationsATime) {
-      const some = behind.slice(start, start + organizationsATime);
-      const asked = some.map(({ slug, one }, place) => [place, slug, one.nextMinute]);
-      const cells = await readTails(this.db, asked);
-      const byPlace = Map.groupBy(cells, ({ place }) => place);
-      for (const [place, { slug, one, version }] of some.entries())
-        if (cells.length >= rowsASlice) this.#wanted.add(slug);
-        else this.#extend(one, version, byPlace.get(place) ?? [], Infinity);
-    }
-  }
-
-  #wake(): void {
-    if (this.#loading !== null || this.#wanted.size === 0 || this.#closing.signal.aborted) return;
+  function wake(): void {
+    if (loading !== null || toLoad.size === 0 || closing.signal.aborted) return;
     // After an error the database answers, with its own; who asks again begins again.
-    this.#loading = this.#load()
-      .catch(() => this.#wanted.clear())
-      .finally(() => (this.#loading = null));
+    loading = load()
+      .catch(() => toLoad.clear())
+      .finally(() => (loading = null));
   }
 
-  async #load(): Promise<void> {
-    for (const slug of this.#wanted) {
-      let one = this.#organizations.get(slug);
-      while (one !== undefined && one.nextMinute !== Infinity && this.cells < this.#mostCells) {
-        const startedMs = this.#clock.monotonicMs();
-        const { version, nextMinute } = one;
-        const { rows } = await sql<Cell>`
-          SELECT minute, asset_type, deaths FROM event_minutes LEFT JOIN event_asset_types USING (type_id)
-          WHERE slug_id = (SELECT slug_id FROM event_slugs WHERE slug = ${slug}) AND minute >= ${nextMinute}
-          ORDER BY minute LIMIT ${rowsASlice}`.execute(this.db);
-        // More types of the last minute may follow; a minute that has more than are read at a time is left to the database.
-        const toMinute = rows.length < rowsASlice ? Infinity : (rows.at(-1)?.minute ?? Infinity);
-        if (toMinute === nextMinute) break;
-        const whole = rows.filter(({ minute }) => minute < toMinute);
-        this.#extend(one, version, whole, toMinute);
-        await this.#clock.sleep(restShare * (this.#clock.monotonicMs() - startedMs), this.#closing.signal);
-        one = this.#organizations.get(slug);
+  async function load(): Promise<void> {
+    while (toLoad.size > 0 && cells() < most) {
+      const startedMs = clock.monotonicMs();
+      const some = toLoad.values().take(organizationsAtOnce).toArray();
+      await read(some);
+      for (const slug of some) if (!isBehind(slug)) toLoad.delete(slug);
+      await clock.sleep(restShare * (clock.monotonicMs() - startedMs), closing.signal);
+    }
+    toLoad.clear();
+  }
+
+  /** Reads what comes next of those that are behind, and takes it, unless they have changed meanwhile or there is no room. */
+  async function read(slugs: readonly string[]): Promise<void> {
+    const asked = slugs.flatMap((slug) => {
+      const one = organizations.get(slug);
+      return one === undefined || one.nextMinute === Infinity ? [] : [{ slug, one, version: one.version }];
+    });
+    const rows = asked.map(({ slug, one }, place) => [place, slug, one.nextMinute]);
+    const byPlace = Map.groupBy(await readNext(db, rows), ({ place }) => place);
+    for (const [place, { one, version }] of asked.entries()) {
+      const next = (byPlace.get(place) ?? []).toSorted((a, b) => a.minute - b.minute);
+      const isAll = next.length < cellsAtOnce;
+      if (one.version !== version || (!isAll && cells() >= most)) continue;
+      one.version++;
+      one.nextMinute = isAll ? Infinity : (next.at(-1)?.minute ?? 0) + 1;
+      for (const { asset_type: assetType, minute, deaths } of next) {
+        const totals = one.types.get(assetType) ?? { minutes: [], sums: [0] };
+        one.types.set(assetType, totals);
+        totals.sums.push((totals.sums.at(-1) ?? 0) + deaths);
+        totals.minutes.push(minute);
       }
-      this.#wanted.delete(slug);
     }
   }
 
-  /** Takes what was read of an organization at a version, unless that has changed since. */
-  #extend(one: Organization, version: number, cells: readonly Cell[], nextMinute: number): void {
-    if (one.version !== version) return;
-    one.version++;
-    one.nextMinute = nextMinute;
-    this.cells += cells.length;
-    for (const { asset_type: assetType, minute, deaths } of cells.toSorted((a, b) => a.minute - b.minute)) {
-      const type = one.types.find((known) => known.assetType === assetType) ?? addType(one, assetType);
-      type.sums.push(sumBefore(type, type.sums.length) + deaths);
-      type.minutes.push(minute);
-    }
+  /** All of an organization is being deleted. */
+  function forgotten(slug: string): void {
+    const one = organizations.get(slug);
+    if (one !== undefined) one.version++;
+    organizations.delete(slug);
   }
+
+  return {
+    cells,
+    forgotten,
+    /** Returns the deaths of each query, in order; null: the database has to count. */
+    deaths: async (queries: readonly DeathsQuery[]): Promise<(readonly AssetTypeDeaths[] | null)[]> => {
+      const asked = new Set(queries.map(({ slug }) => slug));
+      const behind = [...asked].filter((slug) => isBehind(slug) && !toLoad.has(slug));
+      // What changed last; where that is much, the rest is loaded.
+      for (let start = 0; start < behind.length; start += organizationsAtOnce)
+        await read(behind.slice(start, start + organizationsAtOnce));
+      const edges: Edge[] = [];
+      const begun = queries.map((query) => begin(query, edges));
+      wake();
+      const counted = await deathsInSql(db, edges);
+      for (const [edge, { end }] of edges.entries())
+        for (const { assetType, deaths } of counted[edge] ?? [])
+          end.set(assetType, (end.get(assetType) ?? 0) + (deaths[0] ?? 0));
+      return begun.map((answer) => answer?.() ?? null);
+    },
+    /** Resolves when all that were asked for are in memory. */
+    loaded: async (): Promise<void> => {
+      for (wake(); loading !== null; wake()) await loading;
+    },
+    /** Deaths are being added to organizations, from these minutes on. */
+    changed: (firstMinutes: ReadonlyMap<string, number>): void => {
+      for (const [slug, firstMinute] of firstMinutes) {
+        const one = organizations.get(slug);
+        if (one === undefined) continue;
+        // What is older than all that is known changes no total; what came with it may.
+        const minute = Math.max(firstMinute, one.fromMinute);
+        one.nextMinute = Math.min(one.nextMinute, minute);
+        one.version++;
+        for (const { minutes, sums } of one.types.values()) {
+          minutes.length = placeOf(minutes, minute);
+          sums.length = minutes.length + 1;
+        }
+      }
+    },
+    /** All before a minute is being deleted. */
+    pruned: (beforeMinute: number): void => {
+      for (const one of organizations.values()) {
+        one.version++;
+        trim(one, beforeMinute);
+      }
+    },
+    close: async (): Promise<void> => {
+      closing.abort();
+      organizations.clear();
+      await loading;
+    },
+  };
 }
 
-function addType(one: Organization, assetType: string | null): TypeTotals {
-  const added = { assetType, minutes: [], sums: [], deleted: 0 };
-  one.types = [...one.types, added].toSorted((a, b) => ((a.assetType ?? "") < (b.assetType ?? "") ? -1 : 1));
-  return added;
+function trim({ types }: Organization, beforeMinute: number): void {
+  for (const type of types.values()) {
+    const place = placeOf(type.minutes, beforeMinute);
+    [type.minutes, type.sums] = [type.minutes.slice(place), type.sums.slice(place)];
+  }
 }
 
 /** Returns the minute of the instant after one. */
 function minuteAfter(atMs: number): number {
   return Math.max(0, Math.floor((atMs + 1) / minuteMs));
-}
-
-function sumBefore({ sums, deleted }: TypeTotals, place: number): number {
-  return place === 0 ? deleted : (sums[place - 1] ?? 0);
 }
 
 /** Returns the place of the first minute at or after one. */
@@ -278,12 +236,16 @@ function placeOf(minutes: readonly number[], minute: number): number {
 }
 
 /** Returns all deaths at or before an instant, by type, but for the rest of its minute, which is added to `edges`. */
-function endAt(slug: string, types: readonly TypeTotals[], atMs: number, edges: Edge[]): number[] {
+function endAt(slug: string, types: Organization["types"], atMs: number, edges: Edge[]): Edge["end"] {
   const minute = minuteAfter(atMs);
-  const places = types.map(({ minutes }) => placeOf(minutes, minute));
-  const end = types.map((type, index) => sumBefore(type, places[index] ?? 0));
-  const hasDeaths = types.some(({ minutes }, index) => minutes[places[index] ?? 0] === minute);
+  let hasDeaths = false;
+  const end = new Map<string | null, number>();
+  for (const [assetType, { minutes, sums }] of types) {
+    const place = placeOf(minutes, minute);
+    end.set(assetType, sums[place] ?? 0);
+    hasDeaths ||= minutes[place] === minute;
+  }
   const interval = { afterMs: minute * minuteMs - 1, untilMs: atMs };
-  if (hasDeaths && interval.afterMs < atMs) edges.push({ slug, intervals: [interval], types, end });
+  if (hasDeaths && interval.afterMs < atMs) edges.push({ slug, intervals: [interval], end });
   return end;
 }
