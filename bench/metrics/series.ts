@@ -63,7 +63,7 @@ function input(organization: number, round: number): CheckSeriesInput {
       lastSuccessAtMs: atMs,
     },
     nextDueAtMs: atMs + runIntervalMs,
-    staleAfterMs: 3 * runIntervalMs,
+    staleAfterMs: () => 3 * runIntervalMs,
   };
 }
 

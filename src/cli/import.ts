@@ -7,7 +7,7 @@ import { excerpt } from "../base/cut-text.ts";
 import { readInstant } from "../base/instant.ts";
 import { formatCount } from "../base/numbers.ts";
 import { secondMs, type Clock } from "../base/time.ts";
-import { readFixtureText } from "../daemon/fixture-text.ts";
+import { readFixtureText } from "../config/document/files.ts";
 import { fixtureCountsSchema, importAnswerSchema, importBegunSchema } from "../contract/v1/operator.ts";
 import { addAnswers, importEvents, noAnswer, type ImportOutcome, type ImportTarget } from "../store/events/import.ts";
 import type { LivenessEvent } from "../store/events/rules.ts";

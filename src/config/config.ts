@@ -77,6 +77,4 @@ export type ReceiverConfig = ReceiverInput & {
 /** `listen` is host:port, a host of IPv6 in brackets; the first of the tokens, `token`, is the one that commands send. */
 export type ServerConfig = RootInput["server"] & { readonly listen: string };
 
-/** `path` is as written, relative to the working directory, and of no meaning with `url`; a retention of 0 keeps all. */
-export type StorageConfig = RootInput["storage"];
 export type HeartbeatConfig = NonNullable<RootInput["heartbeat"]>;

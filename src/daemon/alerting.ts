@@ -2,8 +2,9 @@ import { createOutbox } from "../alerting/deliver/outbox.ts";
 import { createNotifier } from "../alerting/notify/notifier.ts";
 import { createSilenceBook } from "../alerting/silence-book.ts";
 import { createLooks } from "../look/looks.ts";
-import { createAlertAssets } from "../web/read/dead-assets.ts";
-import { createAlertSample } from "./evidence/alert-sample.ts";
+import type { ReadSample } from "../alerting/notify/notifier.ts";
+import { hourMs } from "../base/time.ts";
+import { createAlertAssets, describeDeath } from "../web/read/dead-assets.ts";
 import { createLookAssets } from "./evidence/look-assets.ts";
 import type { Ground, Part } from "./ground.ts";
 import type { Runtime } from "./runtime.ts";
@@ -14,14 +15,14 @@ export type Alerting = ReturnType<typeof createAlerting>;
 
 /** Creates the loops that notify and deliver, and what they need. */
 export function createAlerting(ground: Ground, runtime: Runtime) {
-  const { store, clock, bus, stop } = ground;
+  const { bus, stop } = ground;
   const settings = () => runtime.current().settings;
   const onChange = (): void => void bus.emit("changed");
   const notifier = createNotifier({
     ...ground,
     settings,
     receiverOf: (receiver) => runtime.current().receiverByName.get(receiver) ?? null,
-    readSample: createAlertSample(() => runtime.current().config),
+    readSample: createAlertSample(runtime),
     onEnqueued: () => outbox.wake(),
   });
   const outbox = createOutbox({
@@ -37,7 +38,7 @@ export function createAlerting(ground: Ground, runtime: Runtime) {
   });
   const looks = createLooks({
     ...ground,
-    sources: createLookAssets({ evidence: store.evidence, clock }),
+    sources: createLookAssets(ground),
     settings: () => runtime.current().looks,
     onChange,
   });
@@ -63,4 +64,27 @@ export function createAlerting(ground: Ground, runtime: Runtime) {
   };
   const silences = createSilenceBook({ ...ground, settings, onChange });
   return { ...part, loops: { outbox, notifier }, silences, alertAssets, looks };
+}
+
+/**
+ * Reads the assets that the notifications of an alert's change name: the newest ones of the asset types that carry the excess
+ * (CONTRACT 12). Within the transaction that forms them, so that each receiver and each retry gets the same ones.
+ */
+function createAlertSample(runtime: Runtime): ReadSample {
+  return async ({ evidence }, alert, report) => {
+    const { source, alerting, organizations } = runtime.current().config;
+    const { slug, check, kind, windowHours, startsAtMs } = alert;
+    if (!source.holdsEvents || check !== "dead-asset-spike" || kind !== "verdict") return [];
+    if (windowHours === undefined || report?.kind !== "result") return [];
+    if (organizations.find((organization) => organization.slug === slug)?.sample === false) return [];
+    const interval = { afterMs: startsAtMs - windowHours * hourMs, untilMs: Date.parse(report.result.generatedAt) };
+    const deaths = await evidence.newestDeaths({
+      spans: [{ slug, interval }],
+      assetTypes: (report.evidence?.assetTypes ?? []).map(({ assetType }) => assetType),
+      limit: alerting.sample,
+    });
+    if (deaths.length === 0) return [];
+    const facts = await evidence.factsOf(deaths);
+    return deaths.map((death) => describeDeath(death, facts));
+  };
 }

@@ -75,8 +75,8 @@ export function createApp(written: Config, deps: AppDeps) {
     const alerting = createAlerting(ground, runtime);
     const upkeep = createUpkeep(ground, runtime, alerting, checking);
     const isStarted = (): boolean => running !== null;
-    const made = { sourcing, checking, alerting, upkeep, standby, reload, isStarted };
-    const serving = await createServing(ground, made);
+    const made = { sourcing, checking, alerting, upkeep };
+    const serving = await createServing(ground, made, { standby, reload, isStarted });
     // It listens before the first check runs: a second process must neither ask an upstream nor notify a receiver.
     const parts: readonly Part[] = [serving, checking, alerting, upkeep, sourcing];
 

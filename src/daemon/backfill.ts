@@ -1,25 +1,9 @@
-import type { Logger } from "../base/logger.ts";
-import { createRest, dayMs, hourMs, type Clock } from "../base/time.ts";
-import { isSilent, type EventFlowSettings } from "../checks/event-flow/event-flow.ts";
-import { evaluateLocally, type SpikeRule } from "../service/local-evaluation.ts";
-import type { SpikeThresholds } from "../spike/thresholds.ts";
-import type { Store } from "../store/store.ts";
+import { createRest, dayMs, hourMs } from "../base/time.ts";
+import { isSilent } from "../checks/event-flow/event-flow.ts";
+import type { OrganizationConfig } from "../config/config.ts";
+import { evaluateLocally } from "../service/local-evaluation.ts";
 import type { PastVerdict } from "../store/runs/history.ts";
-
-interface BackfillOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly organizations: readonly PastOrganization[];
-  /** Called after an organization got a past. */
-  readonly onFilled: () => void;
-}
-
-interface PastOrganization extends SpikeRule {
-  readonly slug: string;
-  readonly thresholds: SpikeThresholds;
-  readonly eventFlow: Pick<EventFlowSettings, "enabled" | "maxSilenceMs">;
-}
+import type { Ground } from "./ground.ts";
 
 const reachMs = 7 * dayMs;
 // A shorter part of a baseline tells nothing. With a longer one, a spike that a whole baseline at the same pace would not
@@ -28,30 +12,32 @@ const leastCoverage = 0.25;
 
 /**
  * Evaluates the days before the first run of each organization from the stored events, hour by hour, so that a first look is
- * not an empty chart. History only: no alert comes of it. Existing rows stay as they are. `stop` ends it and waits until it has.
+ * not an empty chart. History only: no alert comes of it. Existing rows stay as they are. Returns what ends it.
  */
-export function startFilling(options: BackfillOptions): { stop(): Promise<void> } {
+export function startFilling(ground: Ground, organizations: readonly OrganizationConfig[]): () => Promise<void> {
   const stopping = new AbortController();
-  const filled = fillPast(options, stopping.signal);
-  return {
-    stop: () => {
-      stopping.abort();
-      return filled;
-    },
+  const filled = fillPast(ground, organizations, stopping.signal);
+  return () => {
+    stopping.abort();
+    return filled;
   };
 }
 
-async function fillPast(options: BackfillOptions, signal: AbortSignal): Promise<void> {
-  const { store, clock, logger, organizations, onFilled } = options;
+async function fillPast(
+  ground: Ground,
+  organizations: readonly OrganizationConfig[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, clock, logger, bus } = ground;
   const rest = createRest(clock);
   for (const organization of organizations) {
     const { slug } = organization;
     if (signal.aborted) return;
     try {
-      const past = await evaluatePast(options, organization, signal);
+      const past = await evaluatePast(ground, organization, signal);
       if (past.length > 0) {
         await store.runs.addPast("dead-asset-spike", slug, past);
-        onFilled();
+        bus.emit("stored", "else");
         logger.debug({ slug, hours: past.length }, "past evaluated from stored events");
       }
     } catch (error) {
@@ -62,8 +48,8 @@ async function fillPast(options: BackfillOptions, signal: AbortSignal): Promise<
 }
 
 async function evaluatePast(
-  { store, clock }: BackfillOptions,
-  { slug, thresholds, baseline, count = "deaths", eventFlow }: PastOrganization,
+  { store, clock }: Ground,
+  { slug, thresholds, baseline, count, eventFlow }: OrganizationConfig,
   signal: AbortSignal,
 ): Promise<PastVerdict[]> {
   const nowMs = clock.nowMs();

@@ -7,8 +7,6 @@ import { createScheduler, type RoundOptions, type Scheduler } from "../monitor/s
 import type { Board } from "../store/runs/board.ts";
 import type { Store } from "../store/store.ts";
 import type { CheckTarget } from "../checks/checks.ts";
-import type { Schedule } from "../checks/target.ts";
-import type { CheckName } from "../contract/report.ts";
 import type { CheckState, RunningChecks } from "../web/read/running.ts";
 import { createFleetView, type FleetView } from "./fleet-view.ts";
 import type { Ground, Part } from "./ground.ts";
@@ -73,10 +71,18 @@ export function createChecking(ground: Ground, { config, runtime, ingest }: Sour
     onUnrecorded: (check, durationSeconds) => fleet.noteUnrecorded(check, durationSeconds),
   });
   const stateOf = (key: string, target: CheckTarget): CheckState => {
+    const { check, slug, schedule } = target;
     const last = board.stateByKey(key);
-    const own = scheduler.standing(key);
-    const dueAtMs = own?.dueAtMs ?? firstDueAtMs(target, last, clock.nowMs());
-    return new ShownState(target, last, dueAtMs, own?.isRunning ?? false);
+    const { dueAtMs = firstDueAtMs(target, last, clock.nowMs()), isRunning = false } = scheduler.standing(key) ?? {};
+    return {
+      check,
+      slug,
+      last,
+      isRunning,
+      nextDueAtMs: dueAtMs,
+      intervalMs: () => evenIntervalMs(schedule),
+      staleAfterMs: () => (last === null ? Infinity : staleAfterMs(schedule, slug, last.lastRunAtMs)),
+    };
   };
   const states: RunningChecks = {
     all: () => Array.from(runtime.current().targetByKey, ([key, target]) => stateOf(key, target)),
@@ -86,7 +92,7 @@ export function createChecking(ground: Ground, { config, runtime, ingest }: Sour
       return target === undefined ? null : stateOf(key, target);
     },
   };
-  const fleet: FleetView = createFleetView({ ...ground, states });
+  const fleet: FleetView = createFleetView(ground, states);
 
   /** Learns what the store has of the checks. */
   async function load(): Promise<void> {
@@ -140,36 +146,4 @@ async function learnChecks(store: Pick<Store, "runs">, board: Board, runtime: Pi
   const ids = await store.runs.addChecks(targets);
   for (const target of targets) board.name(ids.get(checkKey(target)) ?? 0, target);
   await store.runs.forget(board.keepOnly((check) => targetByKey.has(checkKey(check))));
-}
-
-/** What its schedule says is asked for now and then only, and of ten thousand. */
-class ShownState implements CheckState {
-  readonly check: CheckName;
-  readonly slug: string;
-  readonly last: CheckState["last"];
-  readonly nextDueAtMs: number;
-  readonly isRunning: boolean;
-  readonly #schedule: Schedule;
-
-  constructor(
-    { check, slug, schedule }: CheckTarget,
-    last: CheckState["last"],
-    nextDueAtMs: number,
-    isRunning: boolean,
-  ) {
-    this.check = check;
-    this.slug = slug;
-    this.last = last;
-    this.nextDueAtMs = nextDueAtMs;
-    this.isRunning = isRunning;
-    this.#schedule = schedule;
-  }
-
-  get intervalMs(): number | null {
-    return evenIntervalMs(this.#schedule);
-  }
-
-  get staleAfterMs(): number {
-    return this.last === null ? Infinity : staleAfterMs(this.#schedule, this.slug, this.last.lastRunAtMs);
-  }
 }

@@ -9,11 +9,20 @@ import type { Alert } from "../store/alerts/alerts.ts";
 import type { Incident } from "../store/alerts/incidents.ts";
 import { createFleetSnapshots, type FleetSnapshot } from "../web/read/fleet.ts";
 import { createFleetGauges } from "./fleet-gauges.ts";
+import type { Ground } from "./ground.ts";
 import type { Runtime } from "./runtime.ts";
+import type { Sourcing } from "./sourcing.ts";
+import type { Upkeep } from "./upkeep.ts";
 import { firingAlert, openIncident } from "../../test/support/firing-alert.ts";
 
 const startMs = Date.UTC(2026, 0, 15, 12);
 const configured = 10_000;
+
+function gaugesOf(ground: Pick<Ground, "store" | "clock">, runtime: Runtime, fleet: () => Promise<FleetSnapshot>) {
+  const sourcing = { runtime, discovery: { sources: () => [] } } as unknown as Sourcing;
+  const upkeep = { unwatched: { count: async () => 0 } } as unknown as Upkeep;
+  return createFleetGauges(ground, sourcing, upkeep, fleet, () => false);
+}
 
 const failure = (slug: string, check: Alert["check"] = "dead-asset-spike"): Alert =>
   firingAlert(`${check} ${slug}`, startMs, { check, slug });
@@ -48,15 +57,8 @@ it("tells of every gate whether a failure holds it and since when, with one ques
   const runtime = {
     current: () => ({ settings, targets: [], checkNames: [], config: { organizations, receivers: [] } }),
   } as unknown as Runtime;
-  const gauges = createFleetGauges({
-    store: counting,
-    fleet: createFleetSnapshots({ store: counting, clock, settings: () => settings, version: () => "1" }),
-    runtime,
-    clock,
-    unwatched: { count: async () => 0 },
-    discovery: { sources: () => [] },
-    isStoreAway: () => false,
-  });
+  const fleet = createFleetSnapshots({ store: counting, clock, settings: () => settings, version: () => "1" });
+  const gauges = gaugesOf({ store: counting, clock }, runtime, fleet);
 
   const { flatline_gate_held: gateHeld, flatline_gate_held_since_timestamp_seconds: gateHeldSince } = await gauges();
 
@@ -99,15 +101,8 @@ it("counts alerts, incidents and queues", async () => {
   };
   const config = { organizations: [{ slug: "acme" }], receivers: [{ name: "ops" }, { name: "pager" }] };
   const current = () => ({ targets: [], config, checkNames: ["dead-asset-spike"] });
-  const gauges = createFleetGauges({
-    store,
-    fleet: async () => snapshot as unknown as FleetSnapshot,
-    runtime: { current } as unknown as Runtime,
-    clock,
-    unwatched: { count: async () => 0 },
-    discovery: { sources: () => [] },
-    isStoreAway: () => false,
-  });
+  const fleet = async (): Promise<FleetSnapshot> => snapshot as unknown as FleetSnapshot;
+  const gauges = gaugesOf({ store, clock }, { current } as unknown as Runtime, fleet);
 
   const read = await gauges();
 

@@ -1,8 +1,7 @@
 import type { AlertView } from "../alerting/view.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { endsWithin } from "../base/lifecycle.ts";
-import { dayMs, secondMs, type Clock } from "../base/time.ts";
-import type { Discovery } from "../discovery/discovery.ts";
+import { dayMs, secondMs } from "../base/time.ts";
 import { familiesOf } from "../contract/incident.ts";
 import type { CheckName } from "../contract/report.ts";
 import { worstSeverity } from "../contract/severity.ts";
@@ -11,20 +10,10 @@ import type { Sample } from "../metrics/exposition.ts";
 import type { FleetSamples } from "../metrics/metrics.ts";
 import type { Marker } from "../store/alerts/markers.ts";
 import type { Incident } from "../store/alerts/incidents.ts";
-import type { Store } from "../store/store.ts";
 import type { FleetSnapshot } from "../web/read/fleet.ts";
-import type { UnwatchedReading } from "../web/read/unwatched.ts";
-import type { Runtime } from "./runtime.ts";
-
-export interface FleetGaugesOptions {
-  readonly store: Store;
-  readonly runtime: Pick<Runtime, "current">;
-  readonly clock: Clock;
-  readonly fleet: () => Promise<FleetSnapshot>;
-  readonly unwatched: Pick<UnwatchedReading, "count">;
-  readonly discovery: Pick<Discovery, "sources">;
-  readonly isStoreAway: () => boolean;
-}
+import type { Ground } from "./ground.ts";
+import type { Sourcing } from "./sourcing.ts";
+import type { Upkeep } from "./upkeep.ts";
 
 // As many markers as a chart of a month can show; labels hold people's words, so their number is limited.
 const markersShownMs = 30 * dayMs;
@@ -36,14 +25,19 @@ const readWithinMs = 5 * secondMs;
  * Creates the readings of the store for a scrape. While the store is away it answers what was read last: a target that vanishes would end
  * every alert that Prometheus made of it.
  */
-export function createFleetGauges(options: FleetGaugesOptions): () => Promise<FleetSamples> {
-  const { store, runtime, clock, isStoreAway } = options;
+export function createFleetGauges(
+  { store, clock }: Pick<Ground, "store" | "clock">,
+  { runtime, discovery }: Pick<Sourcing, "runtime" | "discovery">,
+  { unwatched }: Pick<Upkeep, "unwatched">,
+  fleet: () => Promise<FleetSnapshot>,
+  isStoreAway: () => boolean,
+): () => Promise<FleetSamples> {
   let known: FleetSamples | null = null;
 
   async function read(): Promise<void> {
     const nowMs = clock.nowMs();
     const { config, targets, checkNames } = runtime.current();
-    const { alerts, open, outbox, held } = await options.fleet();
+    const { alerts, open, outbox, held } = await fleet();
     const markers = await store.markers.between({ fromMs: nowMs - markersShownMs, toMs: nowMs });
     const pauses = await store.outbox.pauses(nowMs);
     const receivers = config.receivers.map(({ name }) => name);
@@ -51,7 +45,7 @@ export function createFleetGauges(options: FleetGaugesOptions): () => Promise<Fl
     const totals = new Map(outbox.map((total) => [total.receiver, total]));
     // A receiver that a reload removed is shown while it has dead letters.
     const queues = [...new Set([...receivers, ...totals.keys()])];
-    const sources = options.discovery.sources();
+    const sources = discovery.sources();
     known = {
       flatline_alerts: countAlerts(alerts, checkNames),
       flatline_alert_firing: listFiring(alerts),
@@ -71,7 +65,7 @@ export function createFleetGauges(options: FleetGaugesOptions): () => Promise<Fl
       flatline_gate_held: slugs.map((slug) => [{ slug }, Number(held.has(slug))]),
       flatline_gate_held_since_timestamp_seconds: [...held].map(([slug, sinceMs]) => [{ slug }, sinceMs / secondMs]),
       flatline_store_bytes: [[{}, await store.bytes()]],
-      flatline_unwatched_slugs: [[{}, await options.unwatched.count()]],
+      flatline_unwatched_slugs: [[{}, await unwatched.count()]],
       flatline_marker_timestamp_seconds: listMarkers(markers.slice(-mostMarkers)),
       flatline_discovery_up: sources.map(({ name, up }) => [{ source: name }, Number(up)]),
       flatline_discovery_held: sources.map(({ name, held: kept }) => [{ source: name }, Number(kept !== null)]),

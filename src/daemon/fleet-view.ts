@@ -1,25 +1,12 @@
-import type { Logger } from "../base/logger.ts";
-import { secondMs, type Clock } from "../base/time.ts";
-import type { CheckReport } from "../contract/report.ts";
-import type { Metrics } from "../metrics/metrics.ts";
+import { secondMs } from "../base/time.ts";
 import { checkKey } from "../contract/check-key.ts";
-import type { RunningChecks } from "../web/read/running.ts";
 import type { CheckKey, CheckState } from "../store/runs/check-state.ts";
-import type { Store } from "../store/store.ts";
-import type { Bus } from "./ground.ts";
+import type { RunningChecks } from "../web/read/running.ts";
+import type { Ground } from "./ground.ts";
 import { createStoreWatch } from "./store-watch.ts";
 
 /** The checks of the whole fleet as metrics and pages show them; and whether the store is there. */
 export type FleetView = ReturnType<typeof createFleetView>;
-
-export interface FleetViewOptions {
-  readonly store: Store;
-  readonly states: RunningChecks;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Pick<Metrics, "checks" | "checkRan">;
-  readonly bus: Bus;
-}
 
 // Due runs wait meanwhile, and a server that restarts is back by then.
 const bearableMs = 10 * secondMs;
@@ -27,15 +14,9 @@ const bearableMs = 10 * secondMs;
 const settledMs = 30 * secondMs;
 
 /** Creates a view that shows nothing before `showAll`. */
-export function createFleetView(options: FleetViewOptions) {
-  const { states, clock, metrics, bus } = options;
-  const watch = createStoreWatch({
-    ...options,
-    onLook: look,
-    onProblem: () => bus.emit("stored", "else"),
-    // Some may have been done all the same.
-    onFailed: () => bus.emit("changed"),
-  });
+export function createFleetView(ground: Ground, states: RunningChecks) {
+  const { clock, metrics, bus } = ground;
+  const watch = createStoreWatch(ground, look);
   /** Shown as unknown, because they were due while the store was away. */
   const overdue = new Set<string>();
   /** Ran since the metrics last showed them, by key. */
@@ -67,28 +48,27 @@ export function createFleetView(options: FleetViewOptions) {
     metrics.checks.setAll(states.all());
   }
 
-  async function look(): Promise<void> {
-    if (watch.isAway()) {
-      if (watch.awayForMs() >= bearableMs) showOverdue();
-    } else if (overdue.size > 0) {
+  /** Shows checks that cannot be run, or all when they can again. */
+  function look(): void {
+    const nowMs = clock.nowMs();
+    if (watch.awayForMs() >= bearableMs) {
+      for (const state of states.all())
+        if (state.nextDueAtMs <= nowMs && !overdue.has(checkKey(state))) noteUnrecorded(state, 0);
+    } else if (!watch.isAway() && overdue.size > 0) {
       showAll();
       bus.emit("stored", "else");
     }
   }
 
-  /** Shows checks that cannot be run. */
-  function showOverdue(): void {
-    const nowMs = clock.nowMs();
-    for (const state of states.all())
-      if (state.nextDueAtMs <= nowMs && !overdue.has(checkKey(state))) noteUnrecorded(state, 0);
-  }
-
   /** A run was over, and the store would not take it. */
-  function noteUnrecorded(check: CheckKey, durationSeconds: number): void {
-    const report = unrecorded(check, clock.nowMs());
+  function noteUnrecorded({ check, slug }: CheckKey, durationSeconds: number): void {
+    const nowMs = clock.nowMs();
+    const error = { reason: "store", message: "the store could not be reached" } as const;
+    const at = { startedAtMs: nowMs, finishedAtMs: nowMs };
+    const report = { kind: "error", check, slug, severity: "unknown", error, ...at } as const;
     // The noted result is of an earlier run: the failure is newer.
     showNoted();
-    overdue.add(checkKey(check));
+    overdue.add(checkKey(report));
     metrics.checks.showError(report);
     metrics.checkRan(report, durationSeconds);
   }
@@ -111,17 +91,5 @@ export function createFleetView(options: FleetViewOptions) {
       if (watch.backForMs() < settledMs) return [];
       return Object.entries(loops).flatMap(([name, loop]) => (loop.isStalled() ? `the ${name} has stalled` : []));
     },
-  };
-}
-
-function unrecorded({ check, slug }: CheckKey, nowMs: number): CheckReport & { readonly kind: "error" } {
-  return {
-    kind: "error",
-    check,
-    slug,
-    startedAtMs: nowMs,
-    finishedAtMs: nowMs,
-    severity: "unknown",
-    error: { reason: "store", message: "the store could not be reached" },
   };
 }

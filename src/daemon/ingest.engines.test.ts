@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events";
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 
@@ -16,7 +17,8 @@ import { FlatlineError } from "../base/errors.ts";
 import { createSilentLogger } from "../base/logger.ts";
 import { createSystemClock, secondMs } from "../base/time.ts";
 import { actor } from "../contract/actor.ts";
-import { openIngest, type Ingest, type IngestOptions } from "./ingest.ts";
+import type { Ground } from "./ground.ts";
+import { openIngest, type Ingest } from "./ingest.ts";
 
 const startMs = Date.UTC(2026, 0, 15, 9);
 const at = new Date(startMs).toISOString();
@@ -36,22 +38,14 @@ interface Noted {
   readonly refusals: Record<string, number>;
 }
 
-async function open({ store }: EventWorld, options: Partial<IngestOptions> = {}): Promise<Ingest & Noted> {
+async function open({ store }: EventWorld, given: Partial<Ground> = {}): Promise<Ingest & Noted> {
   const noted: Noted = { ingested: {}, refusals: {} };
   const add = (counts: Record<string, number>) => (name: string, count: number) =>
     void (counts[name] = (counts[name] ?? 0) + count);
   const metrics = { eventsIngested: add(noted.ingested), eventsRefused: add(noted.refusals) };
-  const clock = createSystemClock();
+  const ground = { store, clock: createSystemClock(), logger: createSilentLogger(), metrics, bus: new EventEmitter() };
   return {
-    ...(await openIngest({
-      store,
-      clock,
-      logger: createSilentLogger(),
-      metrics,
-      isAlone: false,
-      onChange: () => undefined,
-      ...options,
-    })),
+    ...(await openIngest({ ...ground, ...given } as unknown as Ground)),
     ...noted,
   };
 }

@@ -1,31 +1,18 @@
 import { excerpt } from "../base/cut-text.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { holdHeap, releaseHeap } from "../base/heap-growth.ts";
-import type { Logger } from "../base/logger.ts";
 import { matchesText } from "../base/text-pattern.ts";
-import { createRest, eventLoopTurn, minuteMs, secondMs, type Clock } from "../base/time.ts";
+import { createRest, eventLoopTurn, minuteMs, secondMs } from "../base/time.ts";
 import { refusals } from "../contract/refusals.ts";
-import type { Metrics } from "../metrics/metrics.ts";
 import type { Added } from "../store/events/add.ts";
 import { addAnswers, noAnswer, type ImportAnswer, type ImportTarget } from "../store/events/import.ts";
 import type { ImportRow } from "../store/events/imports.ts";
 import { plainLayout, usualTimes, type EventLayout } from "../store/events/layout.ts";
 import { inputOfBody, readAll, RefusedEvents } from "../store/events/read.ts";
 import { otherStatuses, type LivenessEvent } from "../store/events/rules.ts";
-import type { Store } from "../store/store.ts";
 import type { EventAuthor, EventsPort } from "../web/api/event-routes.ts";
 import type { RefusedPosts } from "../words/events-in.ts";
-
-export interface IngestOptions {
-  readonly store: Pick<Store, "events" | "imports" | "transaction">;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Pick<Metrics, "eventsIngested" | "eventsRefused">;
-  /** Whether nothing else is done by this process, so that it does not have to rest. */
-  readonly isAlone: boolean;
-  /** Called when an import begins or ends, and when a post is refused. */
-  readonly onChange: () => void;
-}
+import type { Ground } from "./ground.ts";
 
 export type Ingest = Awaited<ReturnType<typeof openIngest>>;
 
@@ -37,7 +24,7 @@ const refusedForMs = 5 * minuteMs;
 const importLayout: EventLayout = { ...plainLayout, hasNumbers: true };
 
 /** Takes events, of posts and imports, by the store's own connection: one body after the other. */
-export async function openIngest({ store, clock, logger, metrics, isAlone, onChange }: IngestOptions) {
+export async function openIngest({ store, clock, logger, metrics, door, bus }: Ground) {
   const active = new Map((await store.imports.list()).map((row) => [row.id, activeOf(row)]));
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -47,6 +34,7 @@ export async function openIngest({ store, clock, logger, metrics, isAlone, onCha
   let loggedAtMs = -Infinity;
   let failedAtMs = -Infinity;
 
+  const onChange = (): void => void bus.emit("stored", "else");
   const areRefused = (): RefusedPosts | null =>
     refusing !== null && clock.nowMs() - refusing.lastAtMs < refusedForMs ? refusing : null;
 
@@ -80,7 +68,7 @@ export async function openIngest({ store, clock, logger, metrics, isAlone, onCha
     const turn = previous.then(async () => {
       if (signal.aborted) throw new FlatlineError("unavailable", "flatline is stopping");
       // A command that imports holds it all the time.
-      if (isAlone) return work(eventLoopTurn);
+      if (door !== undefined) return work(eventLoopTurn);
       holdHeap();
       try {
         return await work(createRest(clock));

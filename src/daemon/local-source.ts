@@ -30,7 +30,7 @@ export const openLocal: OpenLocal = (config, source, deps) => {
       ...sharedDeps(config, platform, deps),
       ...evaluationDeps(rules, store.events),
       events: store,
-      evidence: createSpikeEvidence({ ...deps, store }),
+      evidence: createSpikeEvidence({ ...deps, store }, deps.board),
     },
     runTimeoutMs: storedRunTimeoutMs,
   };

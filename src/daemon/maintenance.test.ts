@@ -7,6 +7,7 @@ import type { Loop } from "../base/loop.ts";
 import { dayMs, hourMs, minuteMs, type Clock } from "../base/time.ts";
 import type { Store } from "../store/store.ts";
 import { createMaintenance } from "./maintenance.ts";
+import type { Applied } from "./runtime.ts";
 import { firingAlert } from "../../test/support/firing-alert.ts";
 
 const startMs = Date.UTC(2026, 0, 15);
@@ -16,17 +17,10 @@ function maintenanceOf(
   clock: Clock,
   { retentionMs = 30 * dayMs, logger = createSilentLogger() } = {},
 ): Loop {
-  return createMaintenance({
-    store,
-    clock,
-    logger,
-    config: () => ({
-      storage: { path: "", url: null, poolSize: 1, retentionMs, eventRetentionMs: 0, auditRetentionMs: 0 },
-      server: { sessionTtlMs: 30 * dayMs },
-      organizations: [],
-    }),
-    gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }),
-  });
+  const storage = { retentionMs, eventRetentionMs: 0, auditRetentionMs: 0 };
+  const config = { storage, server: { sessionTtlMs: 30 * dayMs }, organizations: [] };
+  const settings = { gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }) };
+  return createMaintenance({ store, clock, logger }, () => ({ config, settings }) as unknown as Applied);
 }
 
 it("keeps an ended alert for the retention, and one that holds the gate until it is released", async () => {
@@ -98,7 +92,7 @@ it("keeps 64 MiB of dead letters, the newest ones, and says how many went", asyn
   expect(warned).toEqual([{ count: 1, mostBytes: 64 * 2 ** 20 }]);
 });
 
-it("deletes what one more day makes old however far ahead the clock is, and nothing after a jump", async () => {
+it("deletes what one more day makes old at most, however far ahead the clock is", async () => {
   await using world = await createEventWorld();
   const { markers } = world.store;
   const clock = createVirtualClock({ startMs });
@@ -123,7 +117,7 @@ it("deletes what one more day makes old however far ahead the clock is, and noth
   clock.shiftWall(800 * dayMs);
   await clock.advance(3 * hourMs);
   await first.stop();
-  expect(await kept()).toHaveLength(3);
+  expect(await kept()).toEqual(["-20", "100"]);
   const restarted = maintenanceOf(world.store, clock);
   restarted.start();
   await clock.advance(3 * hourMs);

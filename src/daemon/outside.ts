@@ -1,42 +1,28 @@
 import { readActLink, type ActLink } from "../alerting/act-link.ts";
 import { createOutsideActs, type OutsideOutcome } from "../alerting/outside-acts.ts";
-import type { Logger } from "../base/logger.ts";
 import type { Secret } from "../base/secret.ts";
-import type { Clock } from "../base/time.ts";
 import type { Config } from "../config/config.ts";
 import { isSigned, readIncidentEvent } from "../receivers/pagerduty/incident.ts";
 import { worstSeverity } from "../contract/severity.ts";
 import { deathWords } from "../contract/death-counts.ts";
 import type { Alert } from "../store/alerts/alerts.ts";
-import type { Store } from "../store/store.ts";
 import type { Hooks } from "../web/api/hook-routes.ts";
 import type { LinkAnswer, LinkParts, LinkView, Links } from "../web/pages/link.ts";
+import type { Ground } from "./ground.ts";
 import type { Runtime } from "./runtime.ts";
 
-export interface OutsidePortsOptions {
-  readonly store: Store;
-  readonly runtime: Pick<Runtime, "current">;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly newId: () => string;
-  /** Called after an act that changed something. */
-  readonly onChange: () => void;
-}
-
-/** Creates the ports for acts that come from where people read their messages, by the configuration that holds now. */
-export function createOutsidePorts(options: OutsidePortsOptions): {
-  readonly hooks: Hooks;
-  readonly links: Links;
-} {
-  const { store, runtime, clock, logger, newId, onChange } = options;
+/**
+ * Creates the ports for acts that come from where people read their messages, by the configuration that holds now. `onChange`
+ * is called after an act that changed something.
+ */
+export function createOutsidePorts(
+  ground: Ground,
+  runtime: Runtime,
+  onChange: () => void,
+): { readonly hooks: Hooks; readonly links: Links } {
+  const { clock, logger } = ground;
   const config = (): Config => runtime.current().config;
-  const acts = createOutsideActs({
-    store,
-    clock,
-    settings: () => runtime.current().settings,
-    newId,
-    onChange,
-  });
+  const acts = createOutsideActs({ ...ground, settings: () => runtime.current().settings, onChange });
 
   async function answer(given: LinkParts, act: (link: ActLink) => Promise<OutsideOutcome>): Promise<LinkAnswer> {
     const secret = config().server.linkSecret;

@@ -1,12 +1,12 @@
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 import type { Config, PreloadConfig } from "../config/config.ts";
+import { readFixtureText } from "../config/document/files.ts";
 import { importFixtures } from "../service/fixture/fixture.ts";
 import { importEvents } from "../store/events/import.ts";
 import { storeTarget } from "../store/events/imports.ts";
 import { plainLayout, usualTimes } from "../store/events/layout.ts";
 import type { Store } from "../store/store.ts";
-import { readFixtureText } from "./fixture-text.ts";
 
 export interface PreloadDeps {
   readonly store: Store;

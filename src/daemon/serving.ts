@@ -18,20 +18,9 @@ import { createVersion, type AppDeps, type Ground, type Part } from "./ground.ts
 import { offerLocalToken } from "./local-token.ts";
 import { createOutsidePorts } from "./outside.ts";
 import { storeLocation } from "./parts.ts";
-import type { Applied } from "./runtime.ts";
 import type { Sourcing } from "./sourcing.ts";
 import type { StopSequence } from "./stop-sequence.ts";
 import type { Upkeep } from "./upkeep.ts";
-
-export interface ServingOptions {
-  readonly sourcing: Sourcing;
-  readonly checking: Checking;
-  readonly alerting: Alerting;
-  readonly upkeep: Upkeep;
-  readonly standby: Pick<ReturnType<typeof createStandingBy>, "end">;
-  readonly isStarted: () => boolean;
-  readonly reload: (author: Actor) => Promise<void>;
-}
 
 // Time for requests that are still running when the work has ended.
 const webGraceMs = 1_000;
@@ -41,26 +30,46 @@ const mostConnections = 4_096;
 const runNowMarginMs = 10 * secondMs;
 
 /** Creates the HTTP server, and what it reads and acts on: the daemon as it runs, by the configuration that holds at each request. */
-export async function createServing(ground: Ground, options: ServingOptions) {
+export async function createServing(
+  ground: Ground,
+  {
+    sourcing,
+    checking,
+    alerting,
+    upkeep,
+  }: {
+    readonly sourcing: Sourcing;
+    readonly checking: Checking;
+    readonly alerting: Alerting;
+    readonly upkeep: Upkeep;
+  },
+  {
+    standby,
+    ...options
+  }: {
+    readonly standby: ReturnType<typeof createStandingBy>;
+    readonly isStarted: () => boolean;
+    readonly reload: (author: Actor) => Promise<void>;
+  },
+) {
   const { store, clock, logger, metrics, bus, signal, stop, localToken } = ground;
-  const { sourcing, checking, alerting, upkeep } = options;
   const { runtime, config, discovery } = sourcing;
   const { scheduler, fleet } = checking;
-  const current = (): Applied => runtime.current();
+  const { current } = runtime;
   const settings = () => current().settings;
   const onChange = (): void => void bus.emit("changed");
   const version = createVersion(bus, clock);
   const running: Running = {
     ...ground,
     checks: checking.states,
-    storeProblem: () => fleet.storeProblem(),
-    reloads: () => sourcing.reloading.reloads(),
+    storeProblem: fleet.storeProblem,
+    reloads: sourcing.reloading.reloads,
     config: () => current().config,
     checkNames: () => current().checkNames,
     source: () => settings().source,
     holdsEvents: () => current().config.source.holdsEvents,
     receivers: () => current().receivers,
-    discovery: () => discovery.sources(),
+    discovery: discovery.sources,
     runNow: async (check, slug, author) => {
       // A person wants an answer now, and may know that the service answers again.
       current().checkDeps.source.endPause?.(slug);
@@ -86,14 +95,7 @@ export async function createServing(ground: Ground, options: ServingOptions) {
     version,
     fleet: createFleetSnapshots({ ...ground, settings, version }),
   };
-  const gauges = createFleetGauges({
-    ...ground,
-    runtime,
-    discovery,
-    fleet: running.fleet,
-    unwatched: upkeep.unwatched,
-    isStoreAway: () => fleet.isStoreAway(),
-  });
+  const gauges = createFleetGauges(ground, sourcing, upkeep, running.fleet, fleet.isStoreAway);
   const prober = createProber({
     clock,
     run: (target, ending) => scheduler.runBeside(() => runtime.probe(target, ending), ending),
@@ -102,7 +104,7 @@ export async function createServing(ground: Ground, options: ServingOptions) {
   const service = config.source.holdsEvents ? await import("./api-plugin.ts") : null;
   const web = createWeb({
     ...ground,
-    isStarted: options.isStarted,
+    ...options,
     mostConnections: await connectionLimit(),
     plugins: (bodies) =>
       service === null ? [] : [service.createApiPlugin({ ...ground, runtime, noteFailure, bodies })],
@@ -121,7 +123,7 @@ export async function createServing(ground: Ground, options: ServingOptions) {
       return target === undefined ? null : prober.probe(target, timeoutMs);
     },
     health: {
-      unhealthy: () => upkeep.stalled(),
+      unhealthy: upkeep.stalled,
       unready: () =>
         [
           signal.aborted ? "flatline is stopping" : null,
@@ -129,14 +131,13 @@ export async function createServing(ground: Ground, options: ServingOptions) {
           fleet.storeProblem(),
         ].filter((reason) => reason !== null),
     },
-    reload: options.reload,
     running,
     silences: alerting.silences,
     events: () => sourcing.ingest,
     unwatched: upkeep.unwatched,
     alertAssets: alerting.alertAssets,
     showConfiguration: () => describeConfig(current().config),
-    ...createOutsidePorts({ ...ground, runtime, onChange }),
+    ...createOutsidePorts(ground, runtime, onChange),
   });
   stop.doors.add("web", (limitMs) => web.close(Math.min(webGraceMs, limitMs / 2)));
   let address: WebAddress | null = null;
@@ -144,7 +145,7 @@ export async function createServing(ground: Ground, options: ServingOptions) {
   const part: Part = {
     start: async () => {
       await web.endStaleSessions();
-      await options.standby.end();
+      await standby.end();
       const location = storeLocation(config, ground.cwd);
       if ("path" in location)
         stop.doors.add("token of this machine", offerLocalToken(location.path, localToken, logger));

@@ -10,7 +10,7 @@ export type Sourcing = Awaited<ReturnType<typeof createSourcing>>;
 
 /** Creates the source by `written` and what its discovery sources list; `apply` gives every part what the runtime holds. */
 export async function createSourcing(written: Config, ground: Ground, apply: () => Promise<void>) {
-  const { store, clock, logger, bus, metrics, stop } = ground;
+  const { clock, metrics, stop } = ground;
   const discovery = createDiscovery({
     ...ground,
     config: written,
@@ -29,8 +29,7 @@ export async function createSourcing(written: Config, ground: Ground, apply: () 
   let ingest: Ingest | null = null;
   if (holdsEvents) {
     const { openIngest } = await import("./ingest.ts");
-    const onChange = (): void => void bus.emit("stored", "else");
-    ingest = await openIngest({ store, clock, logger, metrics, isAlone: ground.door !== undefined, onChange });
+    ingest = await openIngest(ground);
     stop.doors.add("event ingest", () => ingest?.close());
   }
 
@@ -40,10 +39,7 @@ export async function createSourcing(written: Config, ground: Ground, apply: () 
       discovery.start();
       if (!holdsEvents) return;
       const { startFilling } = await import("./backfill.ts");
-      const { organizations } = config;
-      const onFilled = (): void => void bus.emit("stored", "else");
-      const filling = startFilling({ store, clock, logger, organizations, onFilled });
-      stop.work.add("past of the organizations", () => filling.stop());
+      stop.work.add("past of the organizations", startFilling(ground, config.organizations));
     },
   };
   return { ...part, config, runtime, discovery, reloading, ingest };

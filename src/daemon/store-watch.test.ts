@@ -1,9 +1,12 @@
+import { EventEmitter } from "node:events";
+
 import { expect, it } from "vitest";
 
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { createSilentLogger } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";
 import type { StoreProblem } from "../store/store.ts";
+import type { Ground } from "./ground.ts";
 import { createStoreWatch } from "./store-watch.ts";
 
 it("says within 3 s that statements have failed, and when a problem comes and goes", async () => {
@@ -11,14 +14,12 @@ it("says within 3 s that statements have failed, and when a problem comes and go
   const said: string[] = [];
   let failures = 0;
   let problem: StoreProblem | null = null;
-  const watch = createStoreWatch({
-    store: { isRemote: false, nowMs: async () => 0, failures: () => failures, problem: async () => problem },
-    clock,
-    logger: createSilentLogger(),
-    onLook: async () => undefined,
-    onProblem: () => said.push(`problem ${watch.problem()?.kind ?? "none"}`),
-    onFailed: () => said.push("failed"),
-  });
+  const store = { isRemote: false, failures: () => failures, problem: async () => problem };
+  const bus = new EventEmitter();
+  const ground = { store, clock, logger: createSilentLogger(), bus } as unknown as Ground;
+  const watch = createStoreWatch(ground, () => undefined);
+  bus.on("stored", () => said.push(`problem ${watch.problem()?.kind ?? "none"}`));
+  bus.on("changed", () => said.push("failed"));
   watch.start();
   await clock.advance(3 * secondMs);
   expect(said).toEqual([]);

@@ -1,21 +1,9 @@
 import { FlatlineError } from "../base/errors.ts";
 import { endsWithin } from "../base/lifecycle.ts";
 import { createLoop } from "../base/loop.ts";
-import type { Logger } from "../base/logger.ts";
-import { secondMs, type Clock } from "../base/time.ts";
+import { secondMs } from "../base/time.ts";
 import type { Store, StoreProblem } from "../store/store.ts";
-
-export interface StoreWatchOptions {
-  readonly store: Pick<Store, "isRemote" | "nowMs" | "problem" | "failures">;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** Called after each look at the database. */
-  readonly onLook: () => Promise<void>;
-  /** Called when the file's fault changes or ends. */
-  readonly onProblem: () => void;
-  /** Called after statements have failed, of which some may have been done all the same. */
-  readonly onFailed: () => void;
-}
+import type { Ground } from "./ground.ts";
 
 // A load balancer should learn of it before many requests have failed; one small query costs nothing.
 const lookEveryMs = secondMs;
@@ -27,9 +15,9 @@ const lookAtFileEveryMs = 3 * secondMs;
 
 /**
  * Watches whether the store is there: asks a database every second whether it answers, and looks every 3 s whether a file is still
- * the one that was opened.
+ * the one that was opened. `onLook` is called after each look at a database.
  */
-export function createStoreWatch({ store, clock, logger, onLook, onProblem, onFailed }: StoreWatchOptions) {
+export function createStoreWatch({ store, clock, logger, bus }: Ground, onLook: () => void) {
   const [everyMs, runOnce] = store.isRemote ? [lookEveryMs, watchDatabase] : [lookAtFileEveryMs, watchFile];
   // A failed read is repeated at the next look.
   const onError = (error: unknown): void => logger.debug({ err: error }, "store could not be looked at, trying again");
@@ -56,7 +44,7 @@ export function createStoreWatch({ store, clock, logger, onLook, onProblem, onFa
       awaySinceMs = null;
       backSinceMs = nowMs;
     }
-    await onLook();
+    onLook();
   }
 
   async function watchFile(): Promise<void> {
@@ -66,11 +54,12 @@ export function createStoreWatch({ store, clock, logger, onLook, onProblem, onFa
     if (isNews) {
       if (problem === null) logger.info({}, "store is well again");
       else logger.error({ store: problem.place, problem: problem.message }, "store is lost or cannot be used");
-      onProblem();
+      bus.emit("stored", "else");
     }
     const before = failures;
     failures = store.failures();
-    if (failures !== before) onFailed();
+    // Some statements may have been done all the same.
+    if (failures !== before) bus.emit("changed");
   }
 
   return {

@@ -1,8 +1,13 @@
+import { messageOf } from "../base/errors.ts";
+import { sendRequest } from "../base/http.ts";
+import { createLoop } from "../base/loop.ts";
+import { redact } from "../base/secret.ts";
+import { secondMs } from "../base/time.ts";
+import type { HeartbeatConfig } from "../config/config.ts";
 import { createUnwatched } from "../web/read/unwatched.ts";
 import type { Alerting } from "./alerting.ts";
 import type { Checking } from "./checking.ts";
 import type { Ground, Part } from "./ground.ts";
-import { createHeartbeat } from "./heartbeat.ts";
 import { createMaintenance } from "./maintenance.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -13,21 +18,13 @@ export type Upkeep = ReturnType<typeof createUpkeep>;
 export function createUpkeep(ground: Ground, runtime: Runtime, { loops }: Alerting, checking: Checking) {
   const { bus, signal, stop } = ground;
   const { scheduler, fleet } = checking;
-  const current = () => runtime.current();
   /** Returns what has stalled, in words. A stop ends the loops, and itself in time: nothing is restarted that is about to end. */
   const stalled = (): string[] => (signal.aborted ? [] : fleet.stalled({ scheduler, ...loops }));
-  const heartbeat = createHeartbeat({
-    ...ground,
-    settings: () => current().config.heartbeat,
-    isAlive: () => !fleet.isStoreAway() && stalled().length === 0,
-  });
-  const maintenance = createMaintenance({
-    ...ground,
-    config: () => current().config,
-    gateOf: (slug) => current().settings.gateOf(slug),
-  });
+  const settings = (): HeartbeatConfig | null => runtime.current().config.heartbeat;
+  const heartbeat = createHeartbeat(ground, settings, () => !fleet.isStoreAway() && stalled().length === 0);
+  const maintenance = createMaintenance(ground, runtime.current);
   const unwatched = createUnwatched(ground, () => {
-    const { config, slugs } = current();
+    const { config, slugs } = runtime.current();
     return { holdsEvents: config.source.holdsEvents, slugs };
   });
 
@@ -43,4 +40,41 @@ export function createUpkeep(ground: Ground, runtime: Runtime, { loops }: Alerti
     },
   };
   return { ...part, stalled, unwatched };
+}
+
+// A monitor of monitors has to answer at once; the timeout is shorter than any sensible interval.
+const beatWithinMs = 10 * secondMs;
+const maxAnswerBytes = 1_024;
+
+/**
+ * Creates the dead man's switch (CONTRACT 4, heartbeat): a GET every interval while flatline is alive. Its failures are logged
+ * and change nothing else: the far side notices the missing beat. Without one it waits to be woken.
+ */
+function createHeartbeat(
+  { clock, logger, dispatcher }: Ground,
+  settings: () => HeartbeatConfig | null,
+  isAlive: () => boolean,
+) {
+  const onError = (error: unknown): void => logger.error({ err: error }, "heartbeat failed, trying again");
+  const loop = createLoop({ clock, everyMs: Infinity, runOnce, onError });
+
+  async function runOnce(): Promise<number> {
+    const heartbeat = settings();
+    if (heartbeat !== null && isAlive()) await beat(heartbeat);
+    return heartbeat?.intervalMs ?? Infinity;
+  }
+
+  async function beat({ url }: HeartbeatConfig): Promise<void> {
+    const signal = clock.timeout(beatWithinMs, loop.signal);
+    try {
+      const request = { method: "GET", url: url.reveal(), headers: {}, signal, maxBodyBytes: maxAnswerBytes };
+      const { status } = await sendRequest(dispatcher, request);
+      if (status >= 300) logger.warn({ status }, "heartbeat was not accepted");
+    } catch (error) {
+      if (loop.signal.aborted) return;
+      logger.warn({ error: redact(messageOf(error), [url]) }, "heartbeat could not be sent");
+    }
+  }
+
+  return loop;
 }

@@ -109,7 +109,7 @@ function looksWith(given: Partial<LookSettings> = {}): Looks {
     metrics: { assetLookedAt: () => undefined, opinionGiven: () => undefined },
     newId: () => "the-question",
     settings: () => settings,
-    sources: createLookAssets({ evidence: store.evidence, clock }),
+    sources: createLookAssets({ store, clock }),
     onChange: () => undefined,
   });
   return looks;

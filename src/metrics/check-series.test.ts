@@ -20,7 +20,7 @@ function input(lastReport: CheckReport | null, changes: Partial<CheckSeriesInput
       lastSuccessAtMs: lastReport.kind === "result" ? lastReport.finishedAtMs : null,
     },
     nextDueAtMs: nowMs + 300_000,
-    staleAfterMs: 900_000,
+    staleAfterMs: () => 900_000,
     ...changes,
   };
 }
@@ -167,7 +167,7 @@ describe("the series of a check", () => {
 
   it("show a verdict as after a failed run once it is older than its limit, and not before", () => {
     const series = createCheckSeries();
-    series.set(input(resultReport({ finishedAtMs: nowMs }), { staleAfterMs: 120_000 }));
+    series.set(input(resultReport({ finishedAtMs: nowMs }), { staleAfterMs: () => 120_000 }));
 
     const fresh = read(series, nowMs + 120_000);
     const stale = read(series, nowMs + 120_001);

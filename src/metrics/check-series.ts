@@ -20,7 +20,7 @@ export interface CheckSeriesInput extends CheckKey {
   } | null;
   readonly nextDueAtMs: number;
   /** A last verdict older than this is shown as after a failed run (three intervals, at least 2 min). */
-  readonly staleAfterMs: number;
+  readonly staleAfterMs: () => number;
 }
 
 type Family = keyof typeof checkInstruments;
@@ -68,7 +68,8 @@ export function createCheckSeries() {
       unwritten: input,
       times: nothing,
       verdict: nothing,
-      staleAtMs: (last?.severity ?? "unknown") === "unknown" ? Infinity : (last?.lastRunAtMs ?? 0) + input.staleAfterMs,
+      staleAtMs:
+        (last?.severity ?? "unknown") === "unknown" ? Infinity : (last?.lastRunAtMs ?? 0) + input.staleAfterMs(),
       shown: null,
       isHidden: false,
     });

@@ -30,7 +30,7 @@ export function show(metrics: Metrics, report: CheckReport | null, slug = "acme"
     slug,
     last: report && { lastReport: report, severity: report.severity, lastRunAtMs: nowMs, lastSuccessAtMs: nowMs },
     nextDueAtMs: nowMs + 1,
-    staleAfterMs: 600_000,
+    staleAfterMs: () => 600_000,
   });
 }
 

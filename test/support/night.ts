@@ -194,12 +194,7 @@ function embeddedDeps({ store, board, clock }: AlertingWorld): RunCheckDeps {
     ...evaluationDeps({ appUrl: null, ruleOf: () => ({ baseline: "mean" }) }, store.events),
     clock,
     observedKeys,
-    evidence: createSpikeEvidence({
-      store,
-      clock,
-      logger: createSilentLogger(),
-      board,
-    }),
+    evidence: createSpikeEvidence({ store, clock, logger: createSilentLogger() }, board),
   };
 }
 

@@ -114,8 +114,8 @@ export function checkOf(report: CheckReport | null, changes: Partial<CheckState>
       lastReport: report,
       lastResultReport: null,
     },
-    intervalMs: 300_000,
-    staleAfterMs: 900_000,
+    intervalMs: () => 300_000,
+    staleAfterMs: () => 900_000,
     ...changes,
   };
 }

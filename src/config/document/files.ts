@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 
+import { FlatlineError } from "../../base/errors.ts";
 import { systemCodeOf } from "../../base/file-error.ts";
 
 /** Largest file of the configuration: a hundred thousand organizations as objects; a larger one was named by mistake. */
@@ -30,6 +31,16 @@ export function readRegularFile(absolutePath: string, maxBytes: number): Promise
 /** Like readRegularFile, but also reads open descriptors: `/dev/stdin`, or the `/dev/fd/63` of a shell's `<(command)`. */
 export function readInputFile(absolutePath: string, maxBytes: number): Promise<FileContent> {
   return read(absolutePath, maxBytes, !/^\/(?:dev|proc)\//.test(absolutePath));
+}
+
+// A text that is longer than a string may be would fail in the middle.
+const maxFixtureBytes = 256 * 1_024 * 1_024;
+
+/** Reads the text of a fixture's file; `name` is what messages call it. @throws no_input */
+export async function readFixtureText(absolutePath: string, name: string): Promise<string> {
+  const content = await readInputFile(absolutePath, maxFixtureBytes);
+  if (content.kind === "content") return content.bytes.toString("utf8");
+  throw new FlatlineError("no_input", `${name}: ${content.reason}`);
 }
 
 async function read(absolutePath: string, maxBytes: number, isRegular: boolean): Promise<FileContent> {

@@ -1,16 +1,13 @@
 import { FlatlineError } from "../../base/errors.ts";
-import { dayMs, type Clock } from "../../base/time.ts";
+import { dayMs } from "../../base/time.ts";
 import { AssetBook } from "../../contract/assets.ts";
 import type { Interval } from "../../contract/liveness-counts.ts";
 import type { Died, LookSources, NamedAsset } from "../../look/plan.ts";
 import { assetEventPages, type AssetEventRow } from "../../store/events/asset-events.ts";
-import type { EvidenceStore } from "../../store/events/evidence.ts";
 import { costSpanOf, readDeadAssets, readingDeadline } from "../../web/read/dead-assets.ts";
+import type { Ground } from "../ground.ts";
 
-interface LookAssetsOptions {
-  readonly evidence: Pick<EvidenceStore, "assetEvents" | "newestAlive" | "factsOf">;
-  readonly clock: Clock;
-}
+type Reading = Pick<Ground, "store" | "clock">;
 
 const aliveWithinMs = 7 * dayMs;
 // Many of the last events may be of few assets, and of those that died in the incident, which are left out.
@@ -21,20 +18,20 @@ const longDeadMs = 14 * dayMs;
 const deathsOfMs = [7 * dayMs, 70 * dayMs, Infinity];
 
 /** Creates the reading of the assets of second opinions. */
-export function createLookAssets(options: LookAssetsOptions): Omit<LookSources, "sentinelsOf"> {
-  const { clock } = options;
+export function createLookAssets(reading: Reading): Omit<LookSources, "sentinelsOf"> {
+  const { clock } = reading;
   return {
     diedIn: async (alert) => {
       const span = costSpanOf(alert);
       if (span === null) return null;
-      return readDied(options, span.slug, { afterMs: span.afterMs, untilMs: span.endMs ?? clock.nowMs() });
+      return readDied(reading, span.slug, { afterMs: span.afterMs, untilMs: span.endMs ?? clock.nowMs() });
     },
-    alive: (query) => readAlive(options, query),
+    alive: (query) => readAlive(reading, query),
     longDead: async function* (slug) {
       let untilMs = clock.nowMs() - longDeadMs;
       for (const spanMs of deathsOfMs) {
         const afterMs = Math.max(0, untilMs - spanMs);
-        yield* await readDied(options, slug, { afterMs, untilMs });
+        yield* await readDied(reading, slug, { afterMs, untilMs });
         untilMs = afterMs;
       }
     },
@@ -42,16 +39,10 @@ export function createLookAssets(options: LookAssetsOptions): Omit<LookSources, 
 }
 
 /** Returns the assets that died in an interval, in no order. @throws FlatlineError too_large, unavailable (not in time) */
-async function readDied(
-  { evidence, clock }: LookAssetsOptions,
-  slug: string,
-  deaths: Interval,
-): Promise<readonly Died[]> {
-  const assets = await readDeadAssets(evidence, slug, [deaths], readingDeadline(clock));
-  const typeOf = await typesOf(
-    evidence,
-    assets.map(({ death }) => death),
-  );
+async function readDied({ store, clock }: Reading, slug: string, deaths: Interval): Promise<readonly Died[]> {
+  const assets = await readDeadAssets(store.evidence, slug, [deaths], readingDeadline(clock));
+  const events = assets.map(({ death }) => death);
+  const typeOf = await typesOf(store, events);
   return assets.map(({ death, revivedAtMs }) => ({
     asset: death.asset,
     assetType: typeOf(death),
@@ -61,30 +52,30 @@ async function readDied(
 
 /** Returns the assets whose latest event found them alive, the latest first. @throws FlatlineError unavailable (not in time) */
 async function readAlive(
-  { evidence, clock }: LookAssetsOptions,
+  { store, clock }: Reading,
   { slug, assetTypes }: Parameters<LookSources["alive"]>[0],
 ): Promise<readonly NamedAsset[]> {
   const untilMs = clock.nowMs();
   const interval = { afterMs: untilMs - aliveWithinMs, untilMs };
-  const found = await evidence.newestAlive({ slug, interval, assetTypes, limit: mostAliveEvents });
+  const found = await store.evidence.newestAlive({ slug, interval, assetTypes, limit: mostAliveEvents });
   const living = new AssetBook<AssetEventRow>();
   for (const event of found) if (living.get(event) === undefined) living.set(event, event);
   const since = { afterMs: (found.at(-1)?.atMs ?? untilMs) - 1, untilMs };
   const signal = readingDeadline(clock);
-  for await (const page of assetEventPages(evidence, { slug, interval: since })) {
+  for await (const page of assetEventPages(store.evidence, { slug, interval: since })) {
     if (signal.aborted) throw new FlatlineError("unavailable", "the events could not be read in time");
     for (const event of page)
       if (event.isDeath && event.count > 0)
         for (const [name, alive] of living.meant(event)) if (event.atMs >= alive.atMs) living.delete(name);
   }
   const latestFirst = living.values().toSorted((left, right) => right.atMs - left.atMs);
-  const typeOf = await typesOf(evidence, latestFirst);
+  const typeOf = await typesOf(store, latestFirst);
   return latestFirst.map((event) => ({ slug, asset: event.asset, assetType: typeOf(event) }));
 }
 
 /** Returns the names of the types of some events. */
 async function typesOf(
-  evidence: Pick<EvidenceStore, "factsOf">,
+  { evidence }: Reading["store"],
   events: readonly AssetEventRow[],
 ): Promise<(event: AssetEventRow) => string | null> {
   const typeIds = [...new Set(events.map(({ typeId }) => typeId))];

@@ -24,12 +24,7 @@ function evidenceOf(
   board: Pick<Board, "state"> = new Board(),
 ): ReturnType<typeof createSpikeEvidence> {
   const clock = createSystemClock();
-  return createSpikeEvidence({
-    store,
-    clock,
-    logger: createSilentLogger(),
-    board,
-  });
+  return createSpikeEvidence({ store, clock, logger: createSilentLogger() }, board);
 }
 
 async function evaluate({ store }: EventWorld): Promise<HealthcheckResult> {

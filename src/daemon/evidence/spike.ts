@@ -1,5 +1,4 @@
-import type { Logger } from "../../base/logger.ts";
-import { dayMs, type Clock } from "../../base/time.ts";
+import { dayMs } from "../../base/time.ts";
 import { deathsBeginAtMs } from "../../alerting/decide/gate.ts";
 import type { Interval } from "../../contract/liveness-counts.ts";
 import { assetTypeAttribute, type ValueCounts } from "../../evidence/attribution.ts";
@@ -18,15 +17,7 @@ import type { Board } from "../../store/runs/board.ts";
 import { assetEventPages } from "../../store/events/asset-events.ts";
 import type { EvidenceStore } from "../../store/events/evidence.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
-import type { Store } from "../../store/store.ts";
-
-export interface SpikeEvidenceOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** Where runs follow each other: an episode then keeps the onset that was found while it was in the window; null: they do not. */
-  readonly board: Pick<Board, "state"> | null;
-}
+import type { Ground } from "../ground.ts";
 
 // The verdict is there already: an alert does not wait longer than this for its reasons.
 const withinMs = 5_000;
@@ -39,9 +30,14 @@ const pausesMs = 7 * dayMs;
 
 type Evidence = NonNullable<RunCheckDeps["evidence"]>;
 
-/** Adds what the stored events say to a spike's result; on failure or out of time the result stays as it is. */
-export function createSpikeEvidence(options: SpikeEvidenceOptions): Evidence {
-  const { store, board, clock, logger } = options;
+/**
+ * Adds what the stored events say to a spike's result; on failure or out of time the result stays as it is. Where runs follow
+ * each other (`board`) an episode keeps the onset that was found while it was in the window.
+ */
+export function createSpikeEvidence(
+  { store, clock, logger }: Pick<Ground, "store" | "clock" | "logger">,
+  board: Pick<Board, "state"> | null,
+): Evidence {
   return async (found, { slug, thresholds }, signal) => {
     const { result } = found;
     const bounded = clock.timeout(withinMs, signal);

@@ -33,7 +33,7 @@ export function isLate({ last, isRunning, nextDueAtMs }: CheckState, nowMs: numb
 
 /** The interval that more than half of the checks have; null: none is that common. */
 function commonInterval(states: readonly CheckState[]): number | null {
-  const [most] = [...Map.groupBy(states, ({ intervalMs }) => intervalMs)].toSorted(
+  const [most] = [...Map.groupBy(states, ({ intervalMs }) => intervalMs())].toSorted(
     ([, a], [, b]) => b.length - a.length,
   );
   return most !== undefined && most[1].length > states.length / 2 ? most[0] : null;

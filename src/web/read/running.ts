@@ -28,15 +28,15 @@ export interface CheckState {
   /** What the board has of it; null before the first run. */
   readonly last: Pick<LastState, LastFacts> | null;
   /** How far apart the ticks of its schedule are, milliseconds; null where they are uneven. */
-  readonly intervalMs: number | null;
+  readonly intervalMs: () => number | null;
   /** Beyond this age its last verdict is shown as after a failed run (three intervals, at least 2 min); infinite before the first. */
-  readonly staleAfterMs: number;
+  readonly staleAfterMs: () => number;
 }
 
 /** Returns whether its last verdict is older than it may be. */
 export function isStale(state: CheckState, nowMs: number): boolean {
   const { last } = state;
-  return last !== null && last.severity !== "unknown" && nowMs - last.lastRunAtMs > state.staleAfterMs;
+  return last !== null && last.severity !== "unknown" && nowMs - last.lastRunAtMs > state.staleAfterMs();
 }
 
 /** The configured checks, as the board and the schedule know them now. */

@@ -111,7 +111,7 @@ const refusals: readonly Refusal[] = [
   // Wrong input.
   { command: "import events missing.csv", exitCode: 66, says: ["missing.csv: no such file"] },
   { command: "import events bad-line.ndjson", exitCode: 65, says: ["bad-line.ndjson:2:"] },
-  { command: "import fixture missing.yaml", exitCode: 66, says: ["missing.yaml: no such file"] },
+  { command: "import fixture missing.yaml", exitCode: 66, says: ["missing.yaml: does not exist"] },
   {
     command: "import fixture bad-fixture.yaml",
     exitCode: 65,
