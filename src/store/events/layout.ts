@@ -1,4 +1,5 @@
 import { FlatlineError } from "../../base/errors.ts";
+import { cutText } from "../../base/cut-text.ts";
 import { latestInstantMs, readInstant } from "../../base/instant.ts";
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import type { Timezone } from "../../base/timezone.ts";
@@ -111,16 +112,19 @@ export function isNullMarker(text: string): boolean {
   return nullMarkers.has(text);
 }
 
+// The first days of calendars of databases and spreadsheets.
+const nullDate = /^(?:0000-00-00|0001-01-01|1601-01-01|1899-12-3[01]|1900-01-0[01])(?!\d)/;
+
 /** Reads a time that is written as text. @throws BadRow */
 export function instantOfText(text: string, layout: EventLayout): number {
-  if (isNullMarker(text)) throw new BadRow(`at is ${text}, which stands for no time`, "null_time");
+  if (isNullMarker(text) || nullDate.test(text))
+    throw new BadRow(`at is ${cutText(text, 40)}, which stands for no time`, "null_time");
   if (/^\d+$/.test(text)) return instantOfNumber(Number(text), layout, text);
   const advice = layout.hasFlags ? ", else --timezone ZONE says which it is of" : "";
   const reading = readInstant(text, layout.timezone ?? `add Z if it is UTC${advice}`);
   if (reading.kind === "problem") {
     const hasNoOffset = layout.timezone === null && readInstant(`${text}Z`).kind === "instant";
-    const refusal = text.startsWith("0000-00-00") ? "null_time" : "invalid";
-    throw new BadRow(`at ${reading.problem}`, refusal).ofInput(hasNoOffset);
+    throw new BadRow(`at ${reading.problem}`).ofInput(hasNoOffset);
   }
   return withinTimes(reading.atMs, text, layout);
 }
