@@ -73,6 +73,22 @@ describe("a line on the terminal", () => {
       "FAIL     ads-hosts      console: firing, 12 deaths, 3.0 expected (4.0×)",
     ],
     [
+      "what began together",
+      { msg: "fleet verdict holds", incident: 1, together: 3, organizations: 5 },
+      "FAIL     fleet          incident 1: 3 of 5 organizations began to spike, from one cause",
+    ],
+    [
+      "the headline that a receiver of type log was sent",
+      {
+        msg: "fleet verdict: one cause",
+        level: "error",
+        receiver: "console",
+        severity: "fail",
+        summary: "3 of 5 spike.",
+      },
+      "FAIL     fleet          console: 3 of 5 spike.",
+    ],
+    [
       "what has no words of its own",
       { msg: "clock was set back, computing the due times anew", level: "warn", room: "monitor", backMs: 12 },
       "WARNING  clock was set back, computing the due times anew backMs=12",

@@ -1,10 +1,9 @@
-import { togetherMs } from "../alerting/decide/verdict.ts";
 import { cutText } from "../base/cut-text.ts";
 import type { LogEntry, LoggerLook } from "../base/logger.ts";
 import { escapeControls } from "../base/unseen-text.ts";
 import type { Config } from "../config/config.ts";
 import { deathWords } from "../contract/death-counts.ts";
-import { countOf, withinText } from "../words/numbers.ts";
+import { countOf } from "../words/numbers.ts";
 import { hasColour, type CliContext } from "./context.ts";
 
 /** Returns how a log looks by the configuration: `auto` is text for people on a terminal, JSON for all else. */
@@ -56,16 +55,18 @@ export const wordings: Readonly<Record<string, (entry: LogEntry) => LogRow | nul
   },
   // The line of the run that changed the severity has just said most of them.
   "alert changed": (entry) => (coincident.has(textOf(entry, "reason")) ? null : plainRow(entry)),
+  // Without a length: those that made it one are counted, and all that began are not known yet.
   "fleet verdict holds": (entry) => ({
     word: "FAIL",
     name: "fleet",
-    // Those that made it one.
-    text: `incident ${numberOf(entry, "incident")}: ${countOf(numberOf(entry, "together") ?? 0, "organization")} began to spike within ${withinText(togetherMs)}, from one cause`,
+    text: `incident ${numberOf(entry, "incident")}: ${numberOf(entry, "together")} of ${countOf(numberOf(entry, "organizations") ?? 0, "organization")} began to spike, from one cause`,
   }),
   "notification formed": () => null,
   // What a receiver of type log writes.
   "alert firing": (entry) => noticeRow(entry),
   "alert resolved": (entry) => ({ ...noticeRow(entry), word: "OK" }),
+  "fleet verdict: one cause": (entry) => fleetRow(entry, textOf(entry, "severity").toUpperCase()),
+  "fleet verdict resolved": (entry) => fleetRow(entry, "OK"),
 };
 
 /** Reasons of changes that are those of the severity. */
@@ -116,6 +117,10 @@ function severityRow(entry: LogEntry, parts: readonly string[], prefix = ""): Lo
 function noticeRow(entry: LogEntry): LogRow {
   const parts = [textOf(entry, "event"), deathsOf(entry, "count", "expected"), textOf(entry, "error")];
   return severityRow(entry, parts, textOf(entry, "receiver"));
+}
+
+function fleetRow(entry: LogEntry, word: string): LogRow {
+  return { word, name: "fleet", text: `${textOf(entry, "receiver")}: ${textOf(entry, "summary")}` };
 }
 
 function deathsOf(entry: LogEntry, count: string, expected: string): string {

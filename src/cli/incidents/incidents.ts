@@ -3,6 +3,7 @@ import { Argument, Option, type Command } from "commander";
 import { breakAddresses } from "../../base/broken-address.ts";
 import { withoutFraction } from "../../base/instant.ts";
 import { formatCount, formatPercent } from "../../base/numbers.ts";
+import { describeAuthor } from "../../contract/actor.ts";
 import { deathWords } from "../../contract/death-counts.ts";
 import { judgementVerdicts } from "../../contract/judgement.ts";
 import {
@@ -270,7 +271,9 @@ function renderIncident(incident: IncidentDetailAnswer, context: CliContext): st
     DETECTED: ({ startsAt }: Member) => withoutFraction(startsAt),
     JUDGED: ({ judgement }: Member) => judgement?.verdict ?? "",
   };
-  const said = comments.map(({ at, actor, text }) => `${withoutFraction(at)}  ${actor}: ${breakAddresses(text)}\n`);
+  const said = comments.map(
+    ({ at, actor, note, text }) => `${withoutFraction(at)}  ${describeAuthor(actor, note)}: ${breakAddresses(text)}\n`,
+  );
   return [
     ...facts.flatMap((fact) => (fact === null ? [] : `${fact}\n`)),
     "\n",

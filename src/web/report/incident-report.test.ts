@@ -203,6 +203,13 @@ describe("the report of an incident", () => {
     `);
   });
 
+  it("breaks the names of assets, bare hosts too", () => {
+    const [answer] = factsOf("acme").answers;
+    const answers = answer === undefined ? [] : [{ ...answer, asset: "login.evil.example" }];
+
+    expect(renderIncidentReport({ ...factsOf("acme"), answers })).toContain("answers: `login[.]evil[.]example`");
+  });
+
   it("names no author, comment, receiver or asset to who may not read them", () => {
     const all = factsOf("hush");
     const { acknowledgement, judgement, ...member } = all.members[0] as (typeof all.members)[number];

@@ -1,4 +1,4 @@
-import { breakAddresses } from "../../base/broken-address.ts";
+import { breakAddress, breakAddresses } from "../../base/broken-address.ts";
 import { withoutFraction } from "../../base/instant.ts";
 import { formatCount, formatPercent } from "../../base/numbers.ts";
 import { escapeControls } from "../../base/unseen-text.ts";
@@ -110,7 +110,11 @@ function inert<Value>(value: Value, field = ""): Value {
 }
 
 function inertCopy(value: unknown, field: string): unknown {
-  if (typeof value === "string") return ours.has(field) ? value : inertText(value);
+  if (typeof value === "string") {
+    if (ours.has(field)) return value;
+    // An asset may be the bare name of a host, which looks like an address to a renderer, too.
+    return inertText(field === "asset" ? breakAddress(value) : value);
+  }
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((one) => inertCopy(one, field));
   if (value instanceof Map)
