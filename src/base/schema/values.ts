@@ -56,7 +56,7 @@ export const limitsKeyword = "limits";
 const durationProblem = 'must be a duration such as "500ms", "30s", "5m", "4h" or "1d"';
 
 /** Returns a duration that is written as text, `500ms`, `30s` or `1h30m`, and read as milliseconds. */
-export function duration({ minMs = 0, maxMs }: { readonly minMs?: number; readonly maxMs: number }) {
+export function duration(minMs: number, maxMs: number) {
   const text = z
     .string({ error: durationProblem })
     .superRefine((written, context) => {
@@ -167,7 +167,7 @@ export function instant() {
   });
 }
 
-export function wholeNumber({ min, max }: { readonly min: number; readonly max: number }) {
+export function wholeNumber(min: number, max: number) {
   return z.int().min(min).max(max);
 }
 

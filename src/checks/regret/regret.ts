@@ -28,21 +28,13 @@ const regretSettings = {
     "The check `regret`: the share of deaths whose asset was found alive 6 h later or more. It runs where this is set (`regret: {}`), on the organization's schedule. Stored events only.",
   shape: {
     // Set by a measurement (docs/detection.md): of real mass deaths a median of 17 % was reversed within 60 days.
-    warnAbove: builtIn(share, 0.45).describe(
-      "`warn` when the assets of a larger share of the deaths were found alive; 1: never.",
-    ),
-    failAbove: builtIn(share, 0.65).describe(
-      "`fail` when the assets of a larger share of the deaths were found alive; 1: never.",
-    ),
-    minDeaths: builtIn(wholeNumber({ min: 1, max: 1_000_000 }), 20).describe(
-      "With fewer deaths of known assets in seven windows the verdict is `ok`.",
-    ),
-    window: builtIn(duration({ minMs: hourMs, maxMs: 30 * dayMs }), "24h").describe(
+    warnAbove: builtIn(share, 0.45).describe("`warn` when a larger share of the deaths was found alive; 1: never."),
+    failAbove: builtIn(share, 0.65).describe("`fail` when a larger share of the deaths was found alive; 1: never."),
+    minDeaths: builtIn(wholeNumber(1, 1_000_000), 20).describe("With fewer deaths of named assets it is `ok`."),
+    window: builtIn(duration(hourMs, 30 * dayMs), "24h").describe(
       "The stretch of deaths that is judged; seven of them are judged too, and the smaller share decides.",
     ),
-    maturity: builtIn(duration({ minMs: leastRevivalMs, maxMs: 60 * dayMs }), "3d").describe(
-      "How long ago the judged deaths are, so that they could be undone.",
-    ),
+    maturity: builtIn(duration(leastRevivalMs, 60 * dayMs), "3d").describe("How long ago the judged deaths are."),
   },
 } as const satisfies CheckSettings;
 

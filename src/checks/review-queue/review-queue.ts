@@ -24,12 +24,8 @@ const reviewQueueSettings = {
   shape: {
     enabled: builtIn(z.boolean(), false).describe("Whether the check `review-queue` runs."),
     schedule: builtIn(cronPattern(), "*/10 * * * *").describe("Its cron pattern, in the organization's timezone."),
-    warnAfter: builtIn(duration({ maxMs: longMs }), "4h").describe(
-      "`warn` when the oldest report in the queue is older.",
-    ),
-    failAfter: builtIn(duration({ maxMs: longMs }), "24h").describe(
-      "`fail` when the oldest report in the queue is older.",
-    ),
+    warnAfter: builtIn(duration(0, longMs), "4h").describe("`warn` when the oldest report is older."),
+    failAfter: builtIn(duration(0, longMs), "24h").describe("`fail` when the oldest report is older."),
   },
 } as const satisfies CheckSettings;
 export type ReviewQueueTarget = SettingsTarget<"review-queue", typeof reviewQueueSettings>;

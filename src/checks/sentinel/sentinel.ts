@@ -24,12 +24,8 @@ const sentinelSettings = {
   switchedBy: "assets",
   description: "The check `sentinel`: one of these assets called dead is a fail at once. Stored events only.",
   shape: {
-    assets: builtIn(z.array(nameText()).max(1_000), []).describe(
-      "Assets that are known to be alive, as the liveness events name them; the check runs where there are any.",
-    ),
-    schedule: builtIn(cronPattern(), "*/5 * * * *").describe(
-      "The check's cron pattern, in the organization's timezone.",
-    ),
+    assets: builtIn(z.array(nameText()).max(1_000), []).describe("Assets known to be alive, as events name them."),
+    schedule: builtIn(cronPattern(), "*/5 * * * *").describe("Its cron pattern, in the organization's timezone."),
   },
 } as const satisfies CheckSettings;
 

@@ -11,7 +11,7 @@ import { checkKey, optionalSecret } from "../../base/schema/secret-rules.ts";
 import { longestSlug } from "../../contract/slug.ts";
 import { countKinds } from "../../spike/findings.ts";
 import { baselineKinds } from "../../spike/median.ts";
-import { defaultThresholds } from "../../spike/thresholds.ts";
+import { defaultThresholds as usual } from "../../spike/thresholds.ts";
 import { builtIn, builtInOf, layer, readAs, section } from "../../base/schema/section.ts";
 import { checkedText, cronPattern, duration, nameText, timezone, wholeNumber } from "../../base/schema/values.ts";
 
@@ -24,36 +24,18 @@ const multiplier = z.number().positive();
 
 /** Thresholds as a configuration or a discovered list says them. */
 export const thresholdsSchema = layer({
-  windowHours: builtIn(wholeNumber({ min: 1, max: 87_600 }), defaultThresholds.windowHours).describe(
-    "Length of the window, whole hours.",
-  ),
-  baselineDays: builtIn(wholeNumber({ min: 1, max: 3_650 }), defaultThresholds.baselineDays).describe(
-    "Length of the baseline before the window, whole days.",
-  ),
-  warnMultiplier: builtIn(multiplier, defaultThresholds.warnMultiplier).describe(
-    "`warn` above the expected count times this.",
-  ),
-  failMultiplier: builtIn(multiplier, defaultThresholds.failMultiplier).describe(
-    "`fail` above the expected count times this; tried first.",
-  ),
-  minSpikeCount: builtIn(z.int().min(1), defaultThresholds.minSpikeCount).describe(
-    "With fewer deaths in the window the verdict is `ok`.",
-  ),
+  windowHours: builtIn(wholeNumber(1, 87_600), usual.windowHours).describe("Length of the window, whole hours."),
+  baselineDays: builtIn(wholeNumber(1, 3_650), usual.baselineDays).describe("Length of the baseline, whole days."),
+  warnMultiplier: builtIn(multiplier, usual.warnMultiplier).describe("`warn` above the expected count times this."),
+  failMultiplier: builtIn(multiplier, usual.failMultiplier).describe("`fail` above it times this; tried first."),
+  minSpikeCount: builtIn(z.int().min(1), usual.minSpikeCount).describe("With fewer deaths in the window it is `ok`."),
 }).describe("Thresholds of the check `dead-asset-spike`, under the API's own names.");
 
 const alertShape = {
-  for: builtIn(duration({ maxMs: longMs }), "0s").describe(
-    "How long a check must be non-ok without a break before its alert fires.",
-  ),
-  keepFiringFor: builtIn(duration({ maxMs: longMs }), "0s").describe(
-    "How long it must be ok again before the alert resolves.",
-  ),
-  unknownAfter: builtIn(wholeNumber({ min: 1, max: 10_000 }), 3).describe(
-    "Runs without a result in a row that make an alert of their own.",
-  ),
-  repeatInterval: builtIn(duration({ maxMs: longMs }), "4h").describe(
-    "How often a reminder goes out while an alert fires; `0s`: never.",
-  ),
+  for: builtIn(duration(0, longMs), "0s").describe("How long a check must be non-ok unbroken before its alert fires."),
+  keepFiringFor: builtIn(duration(0, longMs), "0s").describe("How long it must be ok again before the alert resolves."),
+  unknownAfter: builtIn(wholeNumber(1, 10_000), 3).describe("So many runs in a row without a result are an alert."),
+  repeatInterval: builtIn(duration(0, longMs), "4h").describe("How often a firing alert is reminded of; `0s`: never."),
 };
 const alertSchema = layer({
   ...alertShape,
@@ -82,9 +64,7 @@ const healthcheckSchema = section({
   schedule: cronPattern()
     .optional()
     .describe("Its cron pattern, in the organization's timezone; the organization's schedule when absent."),
-  parameters: builtIn(parametersSchema, {}).describe(
-    "Sent with the organization's slug: numbers, texts, `true` or `false`, as the platform documents them.",
-  ),
+  parameters: builtIn(parametersSchema, {}).describe("Sent with the slug, as the platform documents them."),
   alert: layer(alertShape).optional().describe("Merged into the organization's `alert`, field by field."),
 });
 
@@ -99,7 +79,7 @@ const gateSchema = layer({
 
 const escalationSchema = section({
   name: nameText().describe("The name of a receiver."),
-  after: duration({ minMs: 1, maxMs: longMs }).describe(
+  after: duration(1, longMs).describe(
     "Notified this long after the alert fired, if it still fires and is not acknowledged, judged or silenced.",
   ),
 });
@@ -116,15 +96,9 @@ const checksShape = Object.fromEntries(
 
 /** The settings that `defaults` and an organization may have. */
 export const settingsShape = {
-  schedule: builtIn(cronPattern(), "*/5 * * * *").describe(
-    "Cron pattern as in Vixie cron: 5 fields, or 6 with seconds first.",
-  ),
-  timezone: builtIn(timezone(), "UTC").describe(
-    "The timezone of the schedules, a name of the time zone database: `Europe/Berlin`.",
-  ),
-  jitter: builtIn(duration({ maxMs: dayMs }), "0s").describe(
-    "Spreads start times over this long, by a stable hash of the slug.",
-  ),
+  schedule: builtIn(cronPattern(), "*/5 * * * *").describe("Cron pattern: 5 fields, or 6 with seconds first."),
+  timezone: builtIn(timezone(), "UTC").describe("The timezone of the schedules: `Europe/Berlin`."),
+  jitter: builtIn(duration(0, dayMs), "0s").describe("Spreads start times, by a stable hash of the slug."),
   thresholds: thresholdsSchema.optional(),
   baseline: builtIn(z.enum(baselineKinds), "mean").describe(
     "What is expected: the `mean` of the baseline, or the `median` of its days. `median` with local sources only.",

@@ -79,10 +79,8 @@ const receiverShape = {
   match: layer(matchShape, { check: checkMatch })
     .optional()
     .describe("Only alerts that match all of these; at least one key."),
-  timeout: builtIn(duration({ minMs: 1, maxMs: longestTimeoutMs }), "10s").describe("Of one attempt."),
-  maxAge: builtIn(duration({ minMs: shortestIntervalMs, maxMs: 30 * dayMs }), "24h").describe(
-    "How long delivery is tried before flatline gives a notification up.",
-  ),
+  timeout: builtIn(duration(1, longestTimeoutMs), "10s").describe("Of one attempt."),
+  maxAge: builtIn(duration(shortestIntervalMs, 30 * dayMs), "24h").describe("How long delivery is tried."),
   rateLimit: rateLimitSchema.optional().describe("At most so many requests: `1/s`, `30/m`; absent: no limit."),
 };
 

@@ -34,22 +34,16 @@ import {
 } from "../../base/schema/values.ts";
 
 const fleetSchema = section({
-  minOrganizations: builtIn(wholeNumber({ min: 1, max: 100_000 }), 3).describe(
-    "At least so many organizations must have begun together.",
-  ),
+  minOrganizations: builtIn(wholeNumber(1, 100_000), 3).describe("So many must have begun together."),
 });
 
 const alertingSchema = builtIn(
   section({
-    groupWait: builtIn(duration({ maxMs: hourMs }), "10s").describe("From the first change to the first notification."),
-    groupInterval: builtIn(duration({ maxMs: dayMs }), "1m").describe(
-      "The least time between two notifications of new alerts to one receiver.",
-    ),
+    groupWait: builtIn(duration(0, hourMs), "10s").describe("From the first change to the first notification."),
+    groupInterval: builtIn(duration(0, dayMs), "1m").describe("Between two notifications of new alerts to a receiver."),
     incident: builtIn(
       section({
-        within: builtIn(duration({ maxMs: 6 * hourMs }), "30m").describe(
-          "What fires within this after the first alert of an open incident of its family joins it.",
-        ),
+        within: builtIn(duration(0, 6 * hourMs), "30m").describe("What fires so soon after its first alert joins it."),
       }),
       {},
     ).describe("What belongs together."),
@@ -61,14 +55,8 @@ const alertingSchema = builtIn(
       ),
       {},
     ).describe("One notification in place of many when the checker broke for everybody; or `false`."),
-    sample: builtIn(wholeNumber({ min: 0, max: 100 }), 10).describe(
-      "How many dead assets the notification of a spike over stored events names.",
-    ),
-    externalUrl: httpUrl()
-      .optional()
-      .describe(
-        "Where people reach flatline; links in notifications begin with it, and those of the page with its path.",
-      ),
+    sample: builtIn(wholeNumber(0, 100), 10).describe("How many dead assets the notification of a spike names."),
+    externalUrl: httpUrl().optional().describe("Where people reach flatline: what links begin with."),
   }),
   {},
 ).describe("How notifications are grouped.");
@@ -79,7 +67,7 @@ const silenceKeys = layer(
     startsAt: instant().optional().describe("A fixed silence begins: `2026-01-01T00:00:00Z`."),
     endsAt: instant().optional().describe("A fixed silence ends."),
     schedule: cronPattern().optional().describe("A recurring silence begins, each time that this cron pattern comes."),
-    duration: duration({ minMs: shortestIntervalMs, maxMs: 31 * dayMs })
+    duration: duration(shortestIntervalMs, 31 * dayMs)
       .optional()
       .describe("How long a recurring silence lasts."),
     timezone: timezone().optional().describe("The timezone of `schedule`.").meta({ default: "UTC" }),
@@ -157,9 +145,7 @@ const trustedProxySchema = section({
     .min(1)
     .describe("The proxy's addresses, as flatline sees them: `127.0.0.1`, `10.0.0.0/8`, `::1`."),
   userHeader: builtIn(headerName(), "X-Forwarded-User").describe("The header that names the user."),
-  groupsHeader: builtIn(headerName(), "X-Forwarded-Groups").describe(
-    "The header that names the user's groups: one line, with commas between them.",
-  ),
+  groupsHeader: builtIn(headerName(), "X-Forwarded-Groups").describe("The header of the groups, commas between."),
   may: z.record(z.string(), z.array(z.enum(rights)).min(1)).describe("The rights of each group, as in `tokens`."),
 }).describe("Identity from a reverse proxy. It must set both headers itself, and drop what a client sends in them.");
 
@@ -179,57 +165,41 @@ const serverShape = {
   token: secretOrNone(checkKey).describe(
     "What writing over HTTP needs (`Authorization: Bearer`); an empty one is none. At least 16 bytes where `listen` is not a loopback address. A secret.",
   ),
-  tokens: builtIn(z.array(tokenSchema), []).describe(
-    "Tokens with a name, for some rights only; `token` is one with all rights.",
-  ),
+  tokens: builtIn(z.array(tokenSchema), []).describe("Tokens with a name, for some rights only."),
   trustedProxy: trustedProxySchema.optional(),
   linkSecret: optionalSecret(checkSigningSecret).describe(
     "Signs the link *Acknowledge* in chats and mail, at least 16 bytes; absent: messages have the plain link only. Needs `alerting.externalUrl`. A secret.",
   ),
-  publicRead: builtIn(z.boolean(), true).describe(
-    "Whether metrics, verdicts and the page can be read without the token.",
-  ),
-  sessionTtl: builtIn(duration({ minMs: secondMs, maxMs: longestSessionMs }), "30d").describe(
-    "How long who signed in on the page stays signed in without using it.",
-  ),
-  drainTimeout: builtIn(duration({ maxMs: longestTimeoutMs }), "8s").describe(
-    "How long a stop waits for running checks and deliveries.",
-  ),
+  publicRead: builtIn(z.boolean(), true).describe("Whether metrics, results and the page are public."),
+  sessionTtl: builtIn(duration(secondMs, longestSessionMs), "30d").describe("How long a session lasts without use."),
+  drainTimeout: builtIn(duration(0, longestTimeoutMs), "8s").describe("How long a stop waits for what is under way."),
 };
 
 export const defaultStorePath = "./data/flatline.db";
 
 /** Where results are kept. */
 const storageShape = {
-  path: builtIn(filePath(), defaultStorePath).describe(
-    "The SQLite database's file; relative to the working directory. Not with `url`.",
-  ),
+  path: builtIn(filePath(), defaultStorePath).describe("The file; relative to the working directory. Not with `url`."),
   url: optionalSecret(checkPostgresUrl).describe(
     "A PostgreSQL in place of the file: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. A secret.",
   ),
-  poolSize: builtIn(wholeNumber({ min: 2, max: 500 }), 10).describe(
-    "Connections to the PostgreSQL of `url` at most, and one that keeps the row of who writes.",
-  ),
-  retention: builtIn(duration({ minMs: hourMs, maxMs: 3_650 * dayMs }), "90d").describe("How long verdicts are kept."),
-  auditRetention: builtIn(duration({ minMs: dayMs, maxMs: 36_500 * dayMs }), "400d").describe(
-    "How long the audit is kept: who did what.",
-  ),
-  eventRetention: builtIn(duration({ maxMs: 36_500 * dayMs }), "0s").describe(
+  poolSize: builtIn(wholeNumber(2, 500), 10).describe("Connections to it, beside the one of who writes."),
+  retention: builtIn(duration(hourMs, 3_650 * dayMs), "90d").describe("How long verdicts are kept."),
+  auditRetention: builtIn(duration(dayMs, 36_500 * dayMs), "400d").describe("How long the audit is kept."),
+  eventRetention: builtIn(duration(0, 36_500 * dayMs), "0s").describe(
     "How long liveness events are kept; `0s`: for ever, else at least the longest window and baseline.",
   ),
 };
 
 const heartbeatSchema = section({
   url: secret(checkHttpUrl).describe("Asked with GET. A secret."),
-  interval: builtIn(duration({ minMs: shortestIntervalMs, maxMs: dayMs }), "1m").describe("How often."),
+  interval: builtIn(duration(shortestIntervalMs, dayMs), "1m").describe("How often."),
 }).describe("A dead man's switch: asked while the scheduler and the outbox are alive.");
 
 const logSchema = builtIn(
   section({
     level: builtIn(z.enum(["debug", "info", "warn", "error"]), "info").describe("The least level that is logged."),
-    format: builtIn(z.enum(["auto", "json", "pretty"]), "auto").describe(
-      "`json`: one object a line; `pretty`: text for people; `auto`: text on a terminal, else JSON.",
-    ),
+    format: builtIn(z.enum(["auto", "json", "pretty"]), "auto").describe("`auto`: text on a terminal, else JSON."),
   }),
   {},
 ).describe("The log, on stderr.");
@@ -243,12 +213,8 @@ const discoverSchema = section(
     ),
     file: filePath().optional().describe("A file with the JSON array, at most 16 MiB. Not with `url`."),
     headers: secretHeaders().describe("Headers of the request; secrets."),
-    refreshInterval: builtIn(duration({ minMs: shortestIntervalMs, maxMs: dayMs }), "5m").describe(
-      "How often the list is read.",
-    ),
-    maxOrganizations: builtIn(wholeNumber({ min: 1, max: 100_000 }), 20_000).describe(
-      "A list with more organizations is not applied.",
-    ),
+    refreshInterval: builtIn(duration(shortestIntervalMs, dayMs), "5m").describe("How often it is read."),
+    maxOrganizations: builtIn(wholeNumber(1, 100_000), 20_000).describe("A longer list is not applied."),
   },
   {
     check: (values) =>
@@ -261,24 +227,14 @@ const discoverSchema = section(
 
 /** `secondOpinion`: a verifier is asked about a sample of an incident's dead assets (CONTRACT 16). */
 const secondOpinionSchema = section({
-  sample: builtIn(wholeNumber({ min: 1, max: 64 }), 20).describe(
-    "How many of the dead assets the verifier is asked about.",
-  ),
-  control: builtIn(wholeNumber({ min: 0, max: 64 }), 20).describe(
-    "About how many assets known to be alive, and long dead, it is asked beside them.",
-  ),
-  again: builtIn(duration({ minMs: shortestIntervalMs, maxMs: 30 * dayMs }), "1h").describe(
-    "From the first question about an incident to the second, and to the third.",
-  ),
+  sample: builtIn(wholeNumber(1, 64), 20).describe("How many of the dead assets it is asked about."),
+  control: builtIn(wholeNumber(0, 64), 20).describe("And about how many known to be alive, and long dead."),
+  again: builtIn(duration(shortestIntervalMs, 30 * dayMs), "1h").describe("Between two questions of an incident."),
   verifier: section(
     {
       url: optionalSecret(checkHttpUrl).describe("The verifier's address. A secret."),
-      secret: optionalSecret(checkSigningSecret).describe(
-        "Signs each request as those of the receiver `webhook`; absent: not signed. A secret.",
-      ),
-      timeout: builtIn(duration({ minMs: secondMs, maxMs: longestTimeoutMs }), "60s").describe(
-        "How long its answer is waited for.",
-      ),
+      secret: optionalSecret(checkSigningSecret).describe("Signs requests as those of a `webhook`. A secret."),
+      timeout: builtIn(duration(secondMs, longestTimeoutMs), "60s").describe("Of its answer."),
       file: filePath()
         .optional()
         .describe("In place of `url`, for examples and tests: a file with a verifier's answer (JSON, `.gz` too)."),
@@ -311,9 +267,7 @@ export const rootShape = {
     .describe("Where more organizations are listed, by URL or file."),
   alerting: alertingSchema,
   receivers: builtIn(z.array(receiverSchema), []).describe("Where notifications go."),
-  silences: builtIn(z.array(silenceSchema), []).describe(
-    "When notifications are held back: fixed times, or recurring ones.",
-  ),
+  silences: builtIn(z.array(silenceSchema), []).describe("When notifications are held back."),
   appUrl: appUrlSchema
     .optional()
     .describe("Template of an organization's address in the platform: `https://app.example.com/o/{slug}`."),

@@ -20,7 +20,7 @@ const observedKeysSchema = builtIn(
   {},
 ).describe("Which keys of a result's `observed` carry the counts that pages, metrics and notifications show.");
 
-const concurrencySchema = builtIn(wholeNumber({ min: 1, max: 1_000 }), 16).describe("How many checks run at once.");
+const concurrencySchema = builtIn(wholeNumber(1, 1_000), 16).describe("How many checks run at once.");
 
 const baseUrlText = z
   .string()
@@ -42,16 +42,10 @@ const baseUrlSchema = readAs(
 const remoteSourceSchema = section(
   {
     type: z.literal("remote").optional().describe("Asks the API of a takedown platform.").meta({ default: "remote" }),
-    baseUrl: baseUrlSchema.describe(
-      "The API's address, up to and with its version: `https://security.example.com/api/v2`.",
-    ),
-    apiKey: optionalSecret(checkKey).describe(
-      "Sent as `X-API-KEY`; may be absent when every organization has its own. A secret.",
-    ),
-    timeout: builtIn(duration({ minMs: 1, maxMs: 10 * minuteMs }), "30s").describe("Of one attempt."),
-    retries: builtIn(wholeNumber({ min: 0, max: 10 }), 2).describe(
-      "Extra attempts after network errors, 429 and 5xx; `Retry-After` is honoured.",
-    ),
+    baseUrl: baseUrlSchema.describe("The API's address, with its version: `https://security.example.com/api/v2`."),
+    apiKey: optionalSecret(checkKey).describe("Sent as `X-API-KEY`, where an organization has no own. A secret."),
+    timeout: builtIn(duration(1, 10 * minuteMs), "30s").describe("Of one attempt."),
+    retries: builtIn(wholeNumber(0, 10), 2).describe("Extra attempts after network errors, 429 and 5xx."),
     concurrency: concurrencySchema,
     observedKeys: observedKeysSchema,
   },
@@ -61,7 +55,7 @@ const remoteSourceSchema = section(
 const preloadSchema = z.union([
   section({
     events: filePath().describe("A file of liveness events (CSV or NDJSON, `.gz` too)."),
-    rebase: builtIn(z.union([z.boolean(), duration({ maxMs: dayMs })]), false).describe(
+    rebase: builtIn(z.union([z.boolean(), duration(0, dayMs)]), false).describe(
       "Shifts the events in time so that the newest is at the moment of import; a duration: this long after it.",
     ),
   }),
@@ -135,12 +129,8 @@ function tableShape(engine: string, example: string, checkUrl: (text: string) =>
     timeUnit: builtIn(z.enum(timeUnits), "timestamp").describe(
       "What the column of times is: a `timestamp` of the database, or whole numbers since 1970 in this unit.",
     ),
-    timeout: builtIn(duration({ minMs: secondMs, maxMs: 10 * minuteMs }), "30s").describe(
-      "Of one query; the server cancels it then, too.",
-    ),
-    concurrency: builtIn(wholeNumber({ min: 1, max: 100_000 }), 10_000).describe(
-      "How many checks run at once; those that are due together share one query.",
-    ),
+    timeout: builtIn(duration(secondMs, 10 * minuteMs), "30s").describe("Of one query."),
+    concurrency: builtIn(wholeNumber(1, 100_000), 10_000).describe("Checks at once; those due together share a query."),
     observedKeys: observedKeysSchema,
   };
 }

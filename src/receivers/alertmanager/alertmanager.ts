@@ -13,7 +13,7 @@ const shape = {
   url: secrets(checkHttpUrl, 16).describe(
     "The base address, `/api/v2/alerts` is appended; a list: all of them get it. A secret.",
   ),
-  resendInterval: builtIn(duration({ minMs: shortestIntervalMs, maxMs: 60 * minuteMs }), "1m").describe(
+  resendInterval: builtIn(duration(shortestIntervalMs, 60 * minuteMs), "1m").describe(
     "How often a firing alert is sent again; it ends by itself after four of these.",
   ),
 };
