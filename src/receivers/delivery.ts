@@ -135,11 +135,6 @@ export function bareSecrets(secret: Secret): readonly Secret[] {
   return bare === value || bare.length < shortestTokenCharacters ? [secret] : [secret, new Secret(bare)];
 }
 
-/** Bytes of the JSON of a list, item by item: the text of them all could be longer than a string may be. */
-export function listBytes(items: readonly unknown[]): number {
-  return items.reduce<number>((bytes, item) => bytes + Buffer.byteLength(JSON.stringify(item)) + 1, 1);
-}
-
 /** Returns what a far side said as logs, pages and commands show it: it may echo the dead assets that it was sent. */
 export function shown(text: string, secrets: readonly Secret[]): string {
   // The text is redacted before it is cut: half a secret would not be recognized.

@@ -32,48 +32,27 @@ export function fitMessage<Body>(
 /** A scale of 1 is what a reader takes in at all. */
 function scaled(message: Message, scale: number): FittedMessage {
   const length = (characters: number): number => Math.max(24, Math.floor(characters * scale));
+  const cut = (text: string, characters: number): string => cutText(text, length(characters));
+  /** The first items, at least one, then `+N more`. */
+  function cutList(items: readonly string[], omitted: number): string[] {
+    const shown: string[] = [];
+    let room = length(2_400);
+    for (const item of items.map((one) => cut(one, 300))) {
+      room -= item.length;
+      if (shown.length > 0 && (room < 0 || shown.length >= Math.floor(100 * scale))) break;
+      shown.push(item);
+    }
+    const missing = items.length - shown.length + omitted;
+    return missing === 0 ? shown : [...shown, `+${formatCount(missing)} more`];
+  }
   return {
     ...message,
-    title: cutText(message.title, length(140)),
-    text: cutText(message.text, length(1_000)),
-    links: message.links.map(({ label, url }) => ({ label: cutText(label, length(80)), url })),
-    facts: message.facts.map((fact) => ({
-      ...fact,
-      label: cutText(fact.label, length(60)),
-      text: cutText(fact.text, length(240)),
-    })),
-    lists: message.lists.map(({ items, more = 0, ...list }) => ({
-      ...list,
-      items: cutList(items, {
-        maxItems: Math.max(1, Math.floor(100 * scale)),
-        maxItemLength: length(300),
-        maxLength: length(2_400),
-        omitted: more,
-      }),
-    })),
+    title: cut(message.title, 140),
+    text: cut(message.text, 1_000),
+    links: message.links.map(({ label, url }) => ({ label: cut(label, 80), url })),
+    facts: message.facts.map((fact) => ({ ...fact, label: cut(fact.label, 60), text: cut(fact.text, 240) })),
+    lists: message.lists.map(({ items, more = 0, ...list }) => ({ ...list, items: cutList(items, more) })),
   };
-}
-
-/** Returns the first items that fit, each cut to its length, then `+N more` for the rest. At least one item is shown. */
-function cutList(
-  items: readonly string[],
-  {
-    maxItems,
-    maxItemLength,
-    maxLength,
-    omitted,
-  }: Record<"maxItems" | "maxItemLength" | "maxLength" | "omitted", number>,
-): string[] {
-  const shown: string[] = [];
-  let length = 0;
-  for (const item of items) {
-    const cut = cutText(item, maxItemLength);
-    length += cut.length;
-    if (shown.length > 0 && (shown.length >= maxItems || length > maxLength)) break;
-    shown.push(cut);
-  }
-  const missing = items.length - shown.length + omitted;
-  return missing === 0 ? shown : [...shown, `+${formatCount(missing)} more`];
 }
 
 /** Returns what a phone shows of the message: its title and its second line. */
@@ -88,9 +67,8 @@ export function listLines(
   bullet: string,
   headingText = (text: string): string => text,
 ): string {
-  return [...(heading === undefined ? [] : [headingText(heading)]), ...items.map((item) => `${bullet} ${item}`)].join(
-    "\n",
-  );
+  const lines = items.map((item) => `${bullet} ${item}`);
+  return (heading === undefined ? lines : [headingText(heading), ...lines]).join("\n");
 }
 
 /** Marks before a title: shape and word carry the severity, so that neither colour nor an emoji has to. */

@@ -3,7 +3,7 @@ import { formatCount, formatNumber } from "../base/numbers.ts";
 import { minuteMs } from "../base/time.ts";
 import { deathWords } from "../contract/death-counts.ts";
 import { isOwnCheck } from "../contract/report.ts";
-import { controlWords, opinionWords } from "../contract/second-opinion.ts";
+import { opinionWords } from "../contract/second-opinion.ts";
 import { countOf, durationText, instantText } from "./numbers.ts";
 import { plainText } from "../base/unseen-text.ts";
 
@@ -28,7 +28,8 @@ export function incidentFacts(
   incident: IncidentNotice,
   { notices, isOne }: { readonly notices: readonly AlertNotice[]; readonly isOne: boolean },
 ): Fact[] {
-  const { family, deaths, onsetAtMs, organizations, firing, own, startedAtMs, endedAtMs, headline } = incident;
+  const { family, deaths, secondOpinion, onsetAtMs, organizations, firing, own, startedAtMs, endedAtMs, headline } =
+    incident;
   const counts = deaths && deathWords({ currentCount: deaths.count, expectedCount: deaths.expected });
   const onset = notices.find((notice) => notice.onset?.atMs === headline.beganAtMs)?.onset;
   const marker = onset?.marker ?? fleet?.evidence?.markers.findLast(({ atMs }) => atMs <= headline.beganAtMs);
@@ -42,7 +43,9 @@ export function incidentFacts(
     timeFact("Detected", startedAtMs, nowMs),
     ...(endedAtMs === null ? [] : [timeFact("Ended", endedAtMs, nowMs)]),
     ...(status === "resolved" ? [] : overFacts(incident, nowMs)),
-    ...(family === "deaths" ? opinionFacts(incident) : []),
+    ...(family !== "deaths" || secondOpinion === null
+      ? []
+      : [{ label: "Second opinion", text: opinionWords(secondOpinion) }]),
     ...(own.lastError === null ? [] : [{ label: "Last error", text: own.lastError }]),
   ];
 }
@@ -61,15 +64,6 @@ export function overFacts({ headline: { excess } }: Pick<IncidentNotice, "headli
     timeFact("Nothing unusual since", quietSinceMs, nowMs),
     ...(expectedEndAtMs === null ? [] : [timeFact("It ends by", expectedEndAtMs, nowMs)]),
   ];
-}
-
-/** What the headline does not say of the second opinion: its controls, and one that decides nothing. */
-function opinionFacts({ secondOpinion, endedAtMs, headline: { judgement } }: IncidentNotice): Fact[] {
-  if (secondOpinion === null) return [];
-  if (secondOpinion.verdict === "undecided" || endedAtMs !== null || judgement !== null)
-    return [{ label: "Second opinion", text: opinionWords(secondOpinion) }];
-  const text = controlWords({ ...secondOpinion, verdict: "confirmed" });
-  return text === null ? [] : [{ label: "Controls of the second opinion", text }];
 }
 
 /** Returns the values that a result has in place of counts of deaths, with a service's own names, and the alert's labels. */

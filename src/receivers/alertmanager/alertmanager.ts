@@ -6,7 +6,7 @@ import { Secret } from "../../base/secret.ts";
 import { minuteMs } from "../../base/time.ts";
 import type { DeliveryOutcome } from "../../alerting/deliver/receiver.ts";
 import { alertmanagerAlertsBody } from "./alerts.ts";
-import { combineOutcomes, deliverRequest, listBytes, maxBodyBytes } from "../delivery.ts";
+import { combineOutcomes, deliverRequest, maxBodyBytes } from "../delivery.ts";
 import type { Delivering, OptionsOf, ReceiverKind } from "../kind.ts";
 
 const shape = {
@@ -50,13 +50,6 @@ export function createAlertmanagerReceiver(
   const urls = url.map(alertsAddress);
   return {
     resendIntervalMs,
-    budget: {
-      maxBytes: maxBodyBytes,
-      bytesOf: (notification) => {
-        const { generatedAtMs } = notification;
-        return listBytes(alertmanagerAlertsBody(notification, generatedAtMs, generatedAtMs));
-      },
-    },
     deliver: async (notification, context) => {
       const activeUntilMs = context.nowMs + resendsUntilForgotten * resendIntervalMs;
       const alerts = alertmanagerAlertsBody(notification, context.nowMs, activeUntilMs);
@@ -78,7 +71,7 @@ export function createAlertmanagerReceiver(
   };
 }
 
-/** Cuts any number of alerts into requests: in how many a resend comes is the same to Alertmanager. */
+/** Cuts any number of alerts into requests: in how many they come is the same to Alertmanager. */
 function bodiesOf(alerts: readonly object[]): string[] {
   const bodies: string[] = [];
   let texts: string[] = [];

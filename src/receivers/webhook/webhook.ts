@@ -5,7 +5,7 @@ import type { IncidentMessages } from "../../alerting/deliver/receiver.ts";
 import type { KeyProblem } from "../../base/schema/values.ts";
 import { asFlatlineError } from "../../base/errors.ts";
 import { checkSigningSecret, optionalSecrets, secretHeaders } from "../../base/schema/secret-rules.ts";
-import { bareSecrets, deliverRequest, failureOutcome, listBytes, maxBodyBytes } from "../delivery.ts";
+import { bareSecrets, deliverRequest, failureOutcome, maxBodyBytes } from "../delivery.ts";
 import { notificationPayload, type NotificationPayload } from "../payload.ts";
 import {
   urlShape,
@@ -101,7 +101,9 @@ export function createWebhookReceiver(
 
 /** Returns the bytes that a template is given: what it makes of them is known when it is sent. */
 function bytesOf({ alerts, ...rest }: NotificationPayload): number {
-  return listBytes(alerts) + Buffer.byteLength(JSON.stringify({ ...rest, alerts: "" })) - '""'.length;
+  // One by one: the text of them all could be longer than a string may be.
+  const bytes = alerts.reduce((sum, alert) => sum + Buffer.byteLength(JSON.stringify(alert)) + 1, 1);
+  return bytes + Buffer.byteLength(JSON.stringify({ ...rest, alerts: "" })) - '""'.length;
 }
 
 function bodyOf(
