@@ -14,36 +14,29 @@ export function refusal(
   { operation, apiKey, nowMs }: { readonly operation: OperationName; readonly apiKey: Secret; readonly nowMs: number },
 ): FlatlineError {
   const retryAfterMs = parseRetryAfter(response.headers["retry-after"], nowMs);
-  const code = codeOf(response.status);
+  const { status } = response;
+  const code = codes[status] ?? codes[`${Math.floor(status / 100)}xx`] ?? "api_invalid_response";
   const body = readErrorBody(parseJson(response.body, apiKey));
   const said = body === null ? "" : `: "${quoteUpstream(body.message, apiKey)}"`;
-  const isRedirect = response.status >= 300 && response.status < 400;
+  const isRedirect = status >= 300 && status < 400;
   const advice = isRedirect ? redirectGuidance : guidanceOf(code, operation);
-  const message = `the service answered ${response.status}${said}; ${advice}`;
+  const message = `the service answered ${status}${said}; ${advice}`;
   return new FlatlineError(code, message, {
     issues: quoteIssues(body?.issues ?? [], apiKey),
-    status: response.status,
+    status,
     ...(retryAfterMs === null ? {} : { retryAfterMs }),
   });
 }
 
-function codeOf(status: number): ErrorCode {
-  switch (status) {
-    case 401:
-      return "api_unauthorized";
-    case 403:
-      return "api_forbidden";
-    case 404:
-      return "api_not_found";
-    case 409:
-      return "api_conflict";
-    case 429:
-      return "api_rate_limited";
-    default:
-      if (status >= 500 && status < 600) return "api_server_error";
-      return status >= 400 && status < 500 ? "api_bad_request" : "api_invalid_response";
-  }
-}
+const codes: Readonly<Record<string, ErrorCode>> = {
+  401: "api_unauthorized",
+  403: "api_forbidden",
+  404: "api_not_found",
+  409: "api_conflict",
+  429: "api_rate_limited",
+  "4xx": "api_bad_request",
+  "5xx": "api_server_error",
+};
 
 /** Advice for the operator, in the words of the API's description where it has some. */
 const guidance: Readonly<Partial<Record<ErrorCode, string>>> = {

@@ -146,10 +146,10 @@ function linkSigner(config: Config): NonNullable<ReceiverDeps["signLink"]> | nul
 function lookSettingsOf({ secondOpinion, organizations }: Config): LookSettings | null {
   if (secondOpinion === null) return null;
   const { url, file, timeoutMs, secret } = secondOpinion.verifier;
-  const signer = createWebhookSigner([secret ?? []].flat());
+  const sign = createWebhookSigner([secret ?? []].flat());
   return {
     ...secondOpinion,
-    verifier: url === null ? { file: file ?? "" } : { url, timeoutMs, sign: (message) => signer.headers(message) },
+    verifier: url === null ? { file: file ?? "" } : { url, timeoutMs, sign },
     sentinelsOf: (slug) => organizations.find((one) => one.slug === slug)?.sentinel.assets ?? [],
   };
 }

@@ -96,7 +96,7 @@ function looksWith(given: Partial<LookSettings> = {}): Looks {
     verifier: {
       url: new Secret(verifier?.url ?? "http://127.0.0.1:1"),
       timeoutMs: 10_000,
-      sign: (message) => createWebhookSigner([new Secret("a-secret-of-the-tests")]).headers(message),
+      sign: createWebhookSigner([new Secret("a-secret-of-the-tests")]),
     },
     sentinelsOf: () => [],
     ...given,

@@ -163,7 +163,7 @@ function incidentWords(
   const excess = facts.excess?.state === "ongoing" ? facts.excess : null;
   const [title, ...more] = headline({ ...facts, excess }, { nowMs, withPeople: true });
   const changes = about === "state" ? [] : notices;
-  const news = isOver ? [] : newsSentences(incident, { notices, changes, nowMs, isOne: only !== undefined });
+  const news = isOver ? [] : newsSentences(incident, notices, changes, { nowMs, isOne: only !== undefined });
   const isMadeUp = notices.some(isTest);
   return {
     title: isMadeUp ? `[TEST] ${title}` : title,
@@ -219,15 +219,9 @@ const beginReasons: ReadonlySet<string> = new Set(["not_ok", "for_elapsed", "unk
 /** What has changed since the last message, and what this reader has to do. */
 function newsSentences(
   { number, acknowledgedBy, startedAtMs, own, headline: { acknowledgedAtMs } }: IncidentNotice,
-  {
-    notices,
-    changes,
-    nowMs,
-    isOne,
-  }: Record<"notices" | "changes", readonly AlertNotice[]> & {
-    readonly nowMs: number;
-    readonly isOne: boolean;
-  },
+  notices: readonly AlertNotice[],
+  changes: readonly AlertNotice[],
+  { nowMs, isOne }: { readonly nowMs: number; readonly isOne: boolean },
 ): string[] {
   const began = changes.filter(({ event, reason }) => event !== "reminder" && beginReasons.has(reason)).length;
   const worse = changes.filter(({ event }) => event === "escalated").length;

@@ -5,28 +5,33 @@ import type { AlertNotice, Notification } from "../../alerting/notify/notificati
 import { Secret } from "../../base/secret.ts";
 import { startHttpSink, type HttpSink } from "../../../test/support/far-side/http-sink.ts";
 import { maxBodyBytes } from "../delivery.ts";
-import { labelledAlerts } from "./alerts.ts";
+import { alertmanagerAlertsBody } from "./alerts.ts";
 import { createAlertmanagerReceiver } from "./alertmanager.ts";
 import { noticeOf, sample } from "../../../test/support/notifications.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12, 0, 5);
 const signal = new AbortController().signal;
+const forgotten = "2026-01-15T12:04:05.000Z";
+
+function bodyOf(notification: Notification) {
+  return alertmanagerAlertsBody(notification, nowMs, Date.parse(forgotten));
+}
 
 /** What fires and what has ended, as `alertname/slug/severity`. */
 function summary(notification: Notification): { firing: string[]; ended: string[] } {
-  const alerts = labelledAlerts(notification, nowMs);
+  const alerts = bodyOf(notification);
   const name = ({ labels }: (typeof alerts)[number]): string =>
-    `${labels["alertname"]}/${labels["slug"] ?? ""}/${labels["severity"]}`;
+    `${labels["alertname"]}/${"slug" in labels ? labels["slug"] : ""}/${labels["severity"]}`;
   return {
-    firing: alerts.filter(({ endsAtMs }) => endsAtMs === null).map(name),
-    ended: alerts.filter(({ endsAtMs }) => endsAtMs !== null).map(name),
+    firing: alerts.filter(({ endsAt }) => endsAt === forgotten).map(name),
+    ended: alerts.filter(({ endsAt }) => endsAt !== forgotten).map(name),
   };
 }
 function withAlerts(alerts: readonly AlertNotice[]): Notification {
   return { ...sample("firing"), status: alerts.at(-1)?.status ?? "firing", alerts };
 }
 
-describe("labelledAlerts", () => {
+describe("alertmanagerAlertsBody", () => {
   const firing = noticeOf("firing");
   const rules: [string, Notification, string[], string[]][] = [
     [
@@ -87,14 +92,14 @@ describe("labelledAlerts", () => {
   });
 
   it("says who has acknowledged what goes on", () => {
-    const [alert] = labelledAlerts(withAlerts([{ ...firing, acknowledgedBy: "dana (ops)" }]), nowMs);
+    const [alert] = bodyOf(withAlerts([{ ...firing, acknowledgedBy: "dana (ops)" }]));
 
     expect(alert?.annotations).toMatchObject({ acknowledgedBy: "dana (ops)" });
   });
 
   it("has the organization's labels, none of which takes the place of its own", () => {
     const labels = { team: "trust", severity: "none", alertname: "x", "bad-name": "y", empty: "" };
-    const [alert] = labelledAlerts(withAlerts([{ ...firing, labels }]), nowMs);
+    const [alert] = bodyOf(withAlerts([{ ...firing, labels }]));
 
     expect(alert?.labels).toEqual({
       alertname: "FlatlineDeadAssetSpike",

@@ -7,24 +7,14 @@ import { alertMessage, httpLinks, latestNotices, messageOf, type Message } from 
 import { plainText } from "../../base/unseen-text.ts";
 import { fitMessage, listLines } from "../fit.ts";
 
-/** One label set, which is an alert to Alertmanager: each severity of an alert of ours is another one there. */
-export interface LabelledAlert {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly annotations: Readonly<Record<string, string>>;
-  readonly startsAtMs: number;
-  /** null: it fires. */
-  readonly endsAtMs: number | null;
-  readonly generatorURL?: string;
-}
-
 const fleetSeverities = ["fail", "warn"] as const;
 /**
- * Returns the alerts of a notification with the labels of CONTRACT 7. Whatever severity a receiver may hold of an alert is ended
- * when another one holds, or none. A fleet verdict is one alert in place of its members'; its end ends those, too.
+ * Returns the body of POST /api/v2/alerts; `activeUntilMs` is when what fires is forgotten unless it is sent again. Each severity
+ * of an alert of ours is another one there: whatever a receiver may hold is ended when another holds, or none. A fleet verdict is
+ * one alert in place of its members'; its end ends those, too.
  */
-export function labelledAlerts(notification: Notification, nowMs: number): LabelledAlert[] {
+export function alertmanagerAlertsBody(notification: Notification, nowMs: number, activeUntilMs: number) {
   const { fleet, alerts } = notification;
-  const byLabels = new Map<string, LabelledAlert>();
   const isFolded = (notice: AlertNotice): boolean =>
     fleet !== null && notification.status === "firing" && notice.kind === "verdict" && notice.status === "firing";
   const labelled = [
@@ -34,51 +24,34 @@ export function labelledAlerts(notification: Notification, nowMs: number): Label
       .flatMap((notice) => noticeAlerts(notice, alerts, notification, nowMs)),
   ];
   // An alert that ended and began again within a group has one label set twice: the firing one is sent.
+  const byLabels = new Map<string, (typeof labelled)[number]>();
   for (const alert of labelled) {
     const key = JSON.stringify(Object.entries(alert.labels).toSorted(([left], [right]) => (left < right ? -1 : 1)));
     if (byLabels.get(key)?.endsAtMs !== null) byLabels.set(key, alert);
   }
-  return [...byLabels.values()];
-}
-
-/** Returns the body of POST /api/v2/alerts; `activeUntilMs` is when what fires is forgotten unless it is sent again. */
-export function alertmanagerAlertsBody(notification: Notification, nowMs: number, activeUntilMs: number) {
-  return labelledAlerts(notification, nowMs).map(({ labels, annotations, startsAtMs, endsAtMs, ...generator }) => ({
-    labels,
-    annotations,
-    startsAt: iso(startsAtMs),
+  return [...byLabels.values()].map(({ startsAtMs, endsAtMs, ...alert }) => ({
+    ...alert,
+    startsAt: iso(Math.min(startsAtMs, endsAtMs ?? startsAtMs)),
     endsAt: iso(endsAtMs ?? activeUntilMs),
-    ...generator,
   }));
 }
 
-function noticeAlerts(
-  notice: AlertNotice,
-  all: readonly AlertNotice[],
-  notification: Notification,
-  nowMs: number,
-): LabelledAlert[] {
-  const annotations = noticeAnnotations(notice, notification);
-  const generator = generatorOf(notice.url, notification.externalUrl);
-  const { startsAtMs } = notice;
-  const held = new Set<Severity>();
+/** `endsAtMs` is null while it fires. */
+function noticeAlerts(notice: AlertNotice, all: readonly AlertNotice[], notification: Notification, nowMs: number) {
+  const held = new Set<Severity>([notice.severity]);
   for (const { id, severity, previousSeverity } of all) {
     if (id !== notice.id) continue;
     held.add(severity);
     if (previousSeverity !== "ok") held.add(previousSeverity);
   }
-  const ended = (severity: Severity, endsAtMs: number): LabelledAlert => {
-    const times = { startsAtMs: Math.min(startsAtMs, endsAtMs), endsAtMs };
-    return { labels: noticeLabels(notice, severity), annotations, ...times, ...generator };
-  };
-  if (notice.status === "resolved") {
-    return [...held].map((severity) => ended(severity, Math.min(notice.endsAtMs ?? nowMs, nowMs)));
-  }
-  held.delete(notice.severity);
-  return [
-    { labels: noticeLabels(notice, notice.severity), annotations, startsAtMs, endsAtMs: null, ...generator },
-    ...[...held].map((severity) => ended(severity, nowMs)),
-  ];
+  const endMs = notice.status === "resolved" ? Math.min(notice.endsAtMs ?? nowMs, nowMs) : nowMs;
+  return [...held].map((severity) => ({
+    labels: noticeLabels(notice, severity),
+    annotations: noticeAnnotations(notice, notification),
+    startsAtMs: notice.startsAtMs,
+    endsAtMs: notice.status === "firing" && severity === notice.severity ? null : endMs,
+    ...generatorOf(notice.url, notification.externalUrl),
+  }));
 }
 
 function noticeLabels(notice: AlertNotice, severity: Severity): Record<string, string> {
@@ -125,7 +98,7 @@ function annotationsOf(message: Message): { readonly summary: string; readonly d
   }));
 }
 
-function fleetAlerts(notification: Notification, fleet: FleetNotice, nowMs: number): LabelledAlert[] {
+function fleetAlerts(notification: Notification, fleet: FleetNotice, nowMs: number) {
   const { alerts, severity: current, generatedAtMs } = notification;
   const annotations = { ...annotationsOf(messageOf(notification)), fleet_id: plainText(fleet.id) };
   const startsAtMs = Math.min(generatedAtMs, ...alerts.map((notice) => notice.startsAtMs));
@@ -144,7 +117,7 @@ function fleetAlerts(notification: Notification, fleet: FleetNotice, nowMs: numb
   }));
 }
 
-function generatorOf(...urls: readonly (string | null)[]): Pick<LabelledAlert, "generatorURL"> {
+function generatorOf(...urls: readonly (string | null)[]): { readonly generatorURL?: string } {
   const [link] = httpLinks(urls.map((url) => ({ label: "", url })));
   return link === undefined ? {} : { generatorURL: link.url };
 }

@@ -2,27 +2,20 @@ import { Webhook } from "standardwebhooks";
 
 import type { Secret } from "../../base/secret.ts";
 
-const encodedPrefix = "whsec_";
-
-/** Creates what signs bodies as Standard Webhooks does, with every secret; without one it does not. */
+/** Creates what signs bodies as Standard Webhooks does, with every secret, and returns the headers; without one none is a signature. */
 export function createWebhookSigner(secrets: readonly Secret[]) {
   const signers = secrets.map((secret) => new Webhook(keyOf(secret.reveal()), { format: "raw" }));
-  return {
-    headers(message: { readonly id: string; readonly atMs: number; readonly body: string }): Record<string, string> {
-      const { id, atMs, body } = message;
-      const signatures = signers.map((signer) => signer.sign(id, new Date(atMs), body));
-      return {
-        "webhook-id": id,
-        "webhook-timestamp": String(Math.floor(atMs / 1_000)),
-        ...(signatures.length === 0 ? {} : { "webhook-signature": signatures.join(" ") }),
-      };
-    },
+  return ({ id, atMs, body }: { readonly id: string; readonly atMs: number; readonly body: string }) => {
+    const signatures = signers.map((signer) => signer.sign(id, new Date(atMs), body));
+    return {
+      "webhook-id": id,
+      "webhook-timestamp": String(Math.floor(atMs / 1_000)),
+      ...(signatures.length === 0 ? {} : { "webhook-signature": signatures.join(" ") }),
+    };
   };
 }
 
 /** Returns the key in a secret that checkSigningSecret has accepted. */
 function keyOf(secret: string): Uint8Array {
-  return secret.startsWith(encodedPrefix)
-    ? Buffer.from(secret.slice(encodedPrefix.length), "base64")
-    : Buffer.from(secret, "utf8");
+  return secret.startsWith("whsec_") ? Buffer.from(secret.slice("whsec_".length), "base64") : Buffer.from(secret);
 }

@@ -13,7 +13,7 @@ function sample(slug = "acme"): Notification {
 }
 
 function render(text: string, contentType = json, slug = "acme"): string {
-  return compileTemplate(text, contentType).render(sample(slug));
+  return compileTemplate(text, contentType)(sample(slug));
 }
 
 describe("compileTemplate", () => {
@@ -124,7 +124,7 @@ describe("what a template sees of dead assets", () => {
   const renderOf = (kind: string, text: string): string => {
     const notification = kinds[kind];
     if (notification === undefined) throw new Error("no sample");
-    return compileTemplate(text, "text/plain").render(notification);
+    return compileTemplate(text, "text/plain")(notification);
   };
 
   it("is each address broken, and as it is under another name", () => {

@@ -1,18 +1,10 @@
-import { CaptureTag, Liquid, type Context, type FS, type Template } from "liquidjs";
+import { CaptureTag, Liquid, type Context, type FS } from "liquidjs";
 
 import { asFlatlineError, FlatlineError } from "../../base/errors.ts";
 import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
 import { originsOf } from "../../words/message.ts";
 import { notificationPayload, templatePayload } from "../payload.ts";
 import { sampleNotifications } from "../sample-notifications.ts";
-
-export interface CompiledTemplate {
-  /**
-   * The body of a request; `firing` are the alerts of its incident that fire by now [those of the notification].
-   * @throws FlatlineError invalid_config when a variable is missing, a limit is hit, or JSON is none
-   */
-  render(notification: Notification, firing?: readonly AlertNotice[]): string;
-}
 
 // A body that takes longer or is larger than that of thousands of alerts is a mistake in its template.
 const maxTemplateCharacters = 100_000;
@@ -23,45 +15,36 @@ const maxMemory = 50_000_000;
  * Compiles a Liquid template of a webhook's body: no file system (`include`, `render`, `layout` and `block` don't exist),
  * strict variables and filters, bounds on size, time and memory. What is put out is escaped once for the content type, whichever
  * filters it passed: as the inside of a JSON string, as HTML or XML, or as a form value. In JSON `| json` writes a whole value.
- * @throws FlatlineError invalid_config with Liquid's own line and column
+ * Returns what renders a notification; `firing` are the alerts of its incident that fire by now [those of the notification].
+ * Both throw FlatlineError invalid_config, with Liquid's own line and column.
  */
-export function compileTemplate(text: string, contentType: string): CompiledTemplate {
+export function compileTemplate(text: string, contentType: string) {
   const engine = createEngine(contentType);
   const templates = guarded(() => engine.parse(text), "template");
-  return {
-    render: (notification, firing = notification.alerts.filter(({ status }) => status === "firing")) =>
-      renderBody(engine, templates, contentType, { notification, firing }),
+  return (notification: Notification, firing?: readonly AlertNotice[]): string => {
+    const payloadOf = (alerts: readonly AlertNotice[]) =>
+      templatePayload(notificationPayload({ ...notification, alerts }), originsOf({ ...notification, alerts }));
+    const payload = payloadOf(notification.alerts);
+    const context = {
+      ...payload,
+      payload,
+      // Few templates ask for it.
+      get stillFiring() {
+        return payloadOf(firing ?? notification.alerts.filter(({ status }) => status === "firing")).alerts;
+      },
+    };
+    const body = guarded(() => String(engine.renderSync(templates, context)), "template");
+    if (isJson(contentType)) guarded(() => void JSON.parse(body), "the template's output is not JSON");
+    return body;
   };
 }
 
 /** Compiles a template and renders it for every kind of notification. @throws FlatlineError invalid_config at the first that fails */
 export function checkTemplate(text: string, contentType: string): void {
-  const compiled = compileTemplate(text, contentType);
+  const render = compileTemplate(text, contentType);
   for (const [kind, notification] of Object.entries(sampleNotifications())) {
-    guarded(() => compiled.render(notification), `tried on a sample of kind "${kind}"`);
+    guarded(() => render(notification), `tried on a sample of kind "${kind}"`);
   }
-}
-
-function renderBody(
-  engine: Liquid,
-  templates: Template[],
-  contentType: string,
-  { notification, firing }: { readonly notification: Notification; readonly firing: readonly AlertNotice[] },
-): string {
-  const payloadOf = (alerts: readonly AlertNotice[]) =>
-    templatePayload(notificationPayload({ ...notification, alerts }), originsOf({ ...notification, alerts }));
-  const payload = payloadOf(notification.alerts);
-  const context = {
-    ...payload,
-    payload,
-    // Few templates ask for it.
-    get stillFiring() {
-      return payloadOf(firing).alerts;
-    },
-  };
-  const body = guarded(() => String(engine.renderSync(templates, context)), "template");
-  if (isJson(contentType)) guarded(() => void JSON.parse(body), "the template's output is not JSON");
-  return body;
 }
 
 function createEngine(contentType: string): Liquid {

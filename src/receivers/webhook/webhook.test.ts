@@ -118,15 +118,15 @@ describe("createWebhookReceiver", () => {
   });
 
   it("signs the example of the Standard Webhooks specification as it says", () => {
-    const signer = createWebhookSigner([new Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]);
+    const sign = createWebhookSigner([new Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]);
 
-    expect(
-      signer.headers({ id: "msg_p5jXN8AQM9LWM0D4loKWxJek", atMs: 1_614_265_330_000, body: '{"test": 2432232314}' }),
-    ).toEqual({
-      "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
-      "webhook-timestamp": "1614265330",
-      "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
-    });
+    expect(sign({ id: "msg_p5jXN8AQM9LWM0D4loKWxJek", atMs: 1_614_265_330_000, body: '{"test": 2432232314}' })).toEqual(
+      {
+        "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
+        "webhook-timestamp": "1614265330",
+        "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+      },
+    );
   });
 
   it("keeps the id on a retry, with its own timestamp and signature", async () => {

@@ -16,7 +16,7 @@ import {
   type WrittenReceiver,
 } from "../kind.ts";
 import { createWebhookSigner } from "./signature.ts";
-import type { CompiledTemplate } from "./template.ts";
+import type { compileTemplate } from "./template.ts";
 
 const defaultContentType = "application/json";
 
@@ -72,7 +72,7 @@ export function createWebhookReceiver(
   const own = options.headers ?? {};
   const secrets = options.secret ?? [];
   const contentType = options.contentType ?? defaultContentType;
-  const signer = createWebhookSigner(secrets);
+  const sign = createWebhookSigner(secrets);
   const body = bodyOf({ ...options, contentType }, deps.messages ?? null);
   const hidden = [...secrets, ...Object.values(own)].flatMap(bareSecrets);
   const ownHeaders = Object.fromEntries(
@@ -91,7 +91,7 @@ export function createWebhookReceiver(
       const headers = {
         ...ownHeaders,
         "content-type": contentType,
-        ...signer.headers({ id: notification.id, atMs: context.nowMs, body: text }),
+        ...sign({ id: notification.id, atMs: context.nowMs, body: text }),
       };
       const request = { url, headers, body: text, secrets: hidden };
       return deliverRequest(deps.dispatcher, request, context);
@@ -112,11 +112,11 @@ function bodyOf(
 ): (notification: Notification) => Promise<string> {
   if (template === null) return async (notification) => JSON.stringify(notificationPayload(notification));
   // The template compiled when the configuration was read. Liquid is loaded on first use.
-  let compiled: Promise<CompiledTemplate> | null = null;
+  let compiled: Promise<ReturnType<typeof compileTemplate>> | null = null;
   return async (notification) => {
-    compiled ??= import("./template.ts").then(({ compileTemplate }) => compileTemplate(template, contentType));
+    compiled ??= import("./template.ts").then((liquid) => liquid.compileTemplate(template, contentType));
     // Few templates write all that fires of an incident.
     const firing = /\bstillFiring\b/.test(template) ? await messages?.firingOf(notification) : undefined;
-    return (await compiled).render(notification, firing);
+    return (await compiled)(notification, firing);
   };
 }

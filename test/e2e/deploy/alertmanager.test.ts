@@ -79,8 +79,8 @@ it.skipIf(isMissing)(
       "utf8",
     );
     const { receivers } = parse(recipe) as { readonly receivers: readonly { readonly template: string }[] };
-    const template = compileTemplate(receivers[0]?.template ?? "", "application/json");
-    const ours = JSON.parse(template.render(warning)) as Gotten;
+    const render = compileTemplate(receivers[0]?.template ?? "", "application/json");
+    const ours = JSON.parse(render(warning)) as Gotten;
     expect(Object.keys(ours).toSorted()).toEqual(Object.keys(theirs ?? {}).toSorted());
     expect(Object.keys(ours.alerts[0] ?? {}).toSorted()).toEqual(Object.keys(theirs?.alerts[0] ?? {}).toSorted());
   },

@@ -59,12 +59,12 @@ afterAll(async () => {
 });
 
 function ask(key: string, assets: readonly string[]): ReturnType<typeof askVerifier> {
-  const signer = createWebhookSigner([new Secret(key)]);
+  const sign = createWebhookSigner([new Secret(key)]);
   const question = { incidentId: "the-incident", assets: assets.map((asset) => ({ asset, assetType: "URL" })) };
   const service: Verifier = {
     url: new Secret(url),
     timeoutMs: 30_000,
-    sign: (message) => signer.headers(message),
+    sign,
   };
   return askVerifier(service, question, { id: "a-question", dispatcher, clock, signal: new AbortController().signal });
 }
