@@ -1,10 +1,9 @@
 import { FlatlineError } from "../../base/errors.ts";
 import { literalPattern } from "../../base/text-pattern.ts";
-import type { Action } from "../../contract/actor.ts";
-import type { AuditAct } from "../../store/acts/audit.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
-import type { AlertComment, CommentedAct } from "../../store/alerts/log.ts";
+import type { AlertComment } from "../../store/alerts/log.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
+import type { Reason } from "../decide/reasons.ts";
 import type { AlertingSettings } from "../settings.ts";
 import { noteAct, type ActEntry } from "../notify/act-news.ts";
 import { planAct, type ActFacts, type ActPlan, type IncidentAct, type IncidentActRequest } from "./plan-act.ts";
@@ -57,91 +56,88 @@ export async function actOnIncident(
   context: ActContext,
   request: IncidentActRequest,
 ): Promise<DoneAct> {
-  const { settings, nowMs } = context;
+  const { settings, nowMs: atMs } = context;
   const plan = planAct(request, await readActFacts(parts, context, request));
-  const { changed, ended } = plan;
-  const ids = changed.map((alert) => alert.id);
-  if (ids.length === 0) return { ...plan, comment: null };
-  const { act, author } = request;
-  const { action, rows } = await change(parts, context, request, plan);
-  await parts.audit.appendEach({ atMs: nowMs, actor: author, action }, rows);
+  const { changed, ended, incident } = plan;
+  if (changed.length === 0) return { ...plan, comment: null };
+  const { act, author, receiver } = request;
   const said = { by: author.name, comment: "comment" in act ? act.comment : null };
+  const subjects = await change(parts, context, request, plan);
+  const detail = {
+    ...(act.kind === "judge" ? { verdict: act.verdict } : {}),
+    ...(act.kind === "silence"
+      ? { startsAt: new Date(atMs).toISOString(), endsAt: new Date(act.endsAtMs).toISOString() }
+      : {}),
+    ...(said.comment === null ? {} : { comment: said.comment }),
+    incidentId: incident.id,
+    ...(receiver === undefined ? {} : { receiver }),
+  };
+  await parts.audit.appendEach(
+    { atMs, actor: author, action: written[act.kind].action },
+    changed.map(({ slug, check, kind, severity }, index) => {
+      return { slug, subject: subjects[index] ?? null, detail: { check, kind, severity, ...detail } };
+    }),
+  );
   const [hold] = ended;
   if (hold !== undefined)
     await parts.log.released(
       ended.map((alert) => alert.id),
-      { ...said, how: hold.how, atMs: nowMs },
+      { ...said, how: hold.how, atMs },
     );
   const comment = said.comment === null ? null : await keepComment(parts, context, request, plan, said.comment);
   // One act is one notification, however many alerts it is of.
-  await noteAct(parts, settings, { actId: context.newId(), atMs: nowMs }, entriesOf(act, plan, said));
+  await noteAct(parts, settings, { actId: context.newId(), atMs }, entriesOf(act, plan, said));
   return { ...plan, comment };
 }
 
-/** Changes the alerts, or makes the silences; returns what the audit has of it, a row for each. */
+/** What is written of an act: by the audit, with its comment, and to receivers of acts; what a release opens is said of the gates. */
+const written = {
+  acknowledge: { action: "acknowledge", commented: "acknowledge", event: "acknowledged" },
+  unacknowledge: { action: "unacknowledge", commented: null, event: "unacknowledged" },
+  judge: { action: "judgement", commented: "judgement", event: "judged" },
+  withdraw: { action: "judgement.withdraw", commented: null, event: "judged" },
+  release: { action: "release", commented: "release", event: null },
+  silence: { action: "silence.create", commented: "silence", event: null },
+  comment: { action: "comment", commented: null, event: "commented" },
+} as const satisfies Record<IncidentAct["kind"], unknown>;
+
+/** Changes the alerts, or makes the silences. Returns the ids of what it is about, in their order. */
 async function change(
   parts: StoreParts,
-  context: ActContext,
-  request: IncidentActRequest,
-  plan: ActPlan,
-): Promise<Audited> {
-  const { nowMs, newId } = context;
-  const { act, author, receiver } = request;
-  const alerts = plan.changed;
-  const ids = alerts.map(({ id }) => id);
-  const [first] = alerts;
-  const { name: by, note } = author;
-  const said = {
-    ...("comment" in act && act.comment !== null ? { comment: act.comment } : {}),
-    incidentId: plan.incident.id,
-    ...(receiver === undefined ? {} : { receiver }),
-  };
-  const each = (detailOf: (alert: Alert) => object): Audited["rows"] =>
-    alerts.map((alert) => ({ slug: alert.slug, subject: alert.id, detail: { ...detailOf(alert), ...said } }));
+  { nowMs: atMs, newId }: ActContext,
+  { act, author: { name: by, note } }: IncidentActRequest,
+  { changed }: ActPlan,
+): Promise<readonly string[]> {
+  const ids = changed.map(({ id }) => id);
+  const { acknowledgement = null, judgement = null } = changed[0] ?? {};
   switch (act.kind) {
     case "acknowledge":
     case "unacknowledge":
-      await parts.alerts.acknowledge(ids, first?.acknowledgement ?? null);
-      return { action: act.kind, rows: each(({ check, kind, severity }) => ({ check, kind, severity })) };
+      await parts.alerts.acknowledge(ids, acknowledgement);
+      return ids;
     case "judge":
     case "withdraw": {
-      const judgement = first?.judgement ?? null;
       const { verdict, comment } = judgement ?? { verdict: null, comment: null };
       await parts.alerts.judge(ids, judgement);
-      await parts.log.judged(ids, { verdict, comment, by, note, atMs: nowMs });
-      const rows = each(({ check, severity }) => ({ check, severity, ...(verdict === null ? {} : { verdict }) }));
-      return { action: verdict === null ? "judgement.withdraw" : "judgement", rows };
+      await parts.log.judged(ids, { verdict, comment, by, note, atMs });
+      return ids;
     }
     case "release":
-      await parts.alerts.release(ids, nowMs);
-      return { action: "release", rows: each(() => ({})) };
+      await parts.alerts.release(ids, atMs);
+      return ids;
     case "silence": {
       const { endsAtMs, comment } = act;
-      const rows = alerts.map(({ slug, check }) => ({ id: newId(), slug: literalPattern(slug), check }));
-      const times = { startsAtMs: nowMs, endsAtMs, createdAtMs: nowMs };
+      const rows = changed.map(({ slug, check }) => ({ id: newId(), slug: literalPattern(slug), check }));
+      const times = { startsAtMs: atMs, endsAtMs, createdAtMs: atMs };
       await parts.silences.addEach({ ...times, comment, createdBy: by, note }, rows);
-      const detail = { startsAt: new Date(nowMs).toISOString(), endsAt: new Date(endsAtMs).toISOString(), ...said };
-      const audited = rows.map(({ id, slug, check }) => ({ slug, subject: id, detail: { check, ...detail } }));
-      return { action: "silence.create", rows: audited };
+      return rows.map(({ id }) => id);
     }
     case "comment":
-      return { action: "comment", rows: each(({ check }) => ({ check })) };
+      return ids;
     default:
       return act satisfies never;
   }
 }
-
-interface Audited {
-  readonly action: Action;
-  readonly rows: readonly Pick<AuditAct, "slug" | "subject" | "detail">[];
-}
-
-const commentedActs: Readonly<Partial<Record<IncidentAct["kind"], CommentedAct>>> = {
-  acknowledge: "acknowledge",
-  judge: "judgement",
-  release: "release",
-  silence: "silence",
-};
 
 /** Keeps the comment once; one that comes alone and is of all is of those that join later, too. */
 async function keepComment(
@@ -166,7 +162,7 @@ async function keepComment(
     by: author.name,
     note: author.note,
     text,
-    act: commentedActs[act.kind] ?? null,
+    act: written[act.kind].commented,
   };
   await parts.log.comment(comment);
   return comment;
@@ -174,9 +170,9 @@ async function keepComment(
 
 /** What receivers are told of an act: what was done to each alert, then what of a gate that opened held it last. */
 function entriesOf(act: IncidentAct, { changed, opened }: ActPlan, said: Pick<ActEntry, "by" | "comment">): ActEntry[] {
-  const told = newsOf(act);
+  const { event } = written[act.kind];
   return [
-    ...(told === null ? [] : changed.map((alert) => ({ ...told, alert, ...said }))),
+    ...(event === null ? [] : changed.map((alert) => ({ event, reason: reasonOf(event, alert), alert, ...said }))),
     ...opened.map(({ how, ...alert }): ActEntry => {
       const reason = how === "judged" ? "released_by_judgement" : "released_by_hand";
       return { event: "released", reason, alert, ...said };
@@ -184,23 +180,7 @@ function entriesOf(act: IncidentAct, { changed, opened }: ActPlan, said: Pick<Ac
   ];
 }
 
-function newsOf(act: IncidentAct): Pick<ActEntry, "event" | "reason"> | null {
-  switch (act.kind) {
-    case "acknowledge":
-      return { event: "acknowledged", reason: "acknowledged" };
-    case "unacknowledge":
-      return { event: "unacknowledged", reason: "unacknowledged" };
-    case "judge":
-      return { event: "judged", reason: `judged_${act.verdict}` };
-    case "withdraw":
-      return { event: "judged", reason: "judgement_withdrawn" };
-    case "comment":
-      return { event: "commented", reason: "commented" };
-    // What it opens is said of the gates.
-    case "release":
-    case "silence":
-      return null;
-    default:
-      return act satisfies never;
-  }
+function reasonOf(event: Exclude<ActEntry["event"], "released">, { judgement }: Alert): Reason {
+  if (event !== "judged") return event;
+  return judgement === undefined ? "judgement_withdrawn" : `judged_${judgement.verdict}`;
 }

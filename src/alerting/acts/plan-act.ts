@@ -75,13 +75,9 @@ export interface ActPlan extends IncidentActResult {
   readonly incident: Incident;
   /** The members that it is done to, as they are afterwards. */
   readonly changed: readonly Alert[];
-  /** Whether it is done to all members. */
-  readonly isWhole: boolean;
   /** The holds that it ends, and those of gates that open with it. */
   readonly ended: readonly EndedHold[];
   readonly opened: readonly EndedHold[];
-  /** The incident's, before the act. */
-  readonly severity: Severity;
 }
 
 // A request whose answer was lost, or a second click; who asks later wants a later end.
@@ -105,36 +101,35 @@ export function planAct(request: IncidentActRequest, facts: ActFacts): ActPlan {
       (alertId === undefined || alertId === alert.id) &&
       (told?.has(alert.id) ?? true),
   );
-  const isWhole = wanted.length === members.length;
-  const severity = worstSeverity(members.flatMap((alert) => (alert.end === null ? [alert.severity] : [])));
-  const step = { request, facts, severity, isWhole, silenced: silencedKeys(request.act, facts) };
-  const done: ActedAlert[] = [];
-  const skipped: (ActedAlert & { readonly reason: SkipReason })[] = [];
-  const after = new Map<string, Alert>();
-  for (const member of wanted) {
-    const { id, slug } = member;
-    const outcome = actOnMember(step, member);
-    if (typeof outcome === "string") skipped.push({ slug, alertId: id, reason: outcome });
-    else {
-      done.push({ slug, alertId: id });
-      after.set(id, outcome);
-    }
-  }
+  const step = {
+    request,
+    facts,
+    severity: worstSeverity(members.flatMap((alert) => (alert.end === null ? [alert.severity] : []))),
+    isWhole: wanted.length === members.length,
+    silenced: silencedKeys(request.act, facts),
+  };
+  const outcomes = wanted.map((member) => ({ member, outcome: actOnMember(step, member) }));
+  const changed = outcomes.flatMap(({ outcome }) => (typeof outcome === "string" ? [] : [outcome]));
+  const after = new Map(changed.map((alert) => [alert.id, alert]));
   const failures = Map.groupBy([...failuresIn(members), ...facts.others], (alert) => alert.slug);
-  const ended: EndedHold[] = [];
-  const opened: EndedHold[] = [];
-  const gates = { opened: new Set<string>(), held: new Set<string>() };
-  for (const slug of new Set(wanted.map((alert) => alert.slug))) {
+  const gates = [...new Set(wanted.map((alert) => alert.slug))].map((slug) => {
     const before = failures.get(slug) ?? [];
     const now = failuresIn(before.map((one) => after.get(one.id) ?? one));
-    const change = changeOfGate(before, now, settings.gateOf(slug));
-    ended.push(...change.ended);
-    if (change.isOpened) opened.push(...change.ended);
-    if (change.isOpened) gates.opened.add(slug);
-    if (change.isHeld) gates.held.add(slug);
-  }
-  const result = { done, skipped, gatesOpened: [...gates.opened], gatesHeld: [...gates.held] };
-  return { ...result, incident, changed: [...after.values()], isWhole, ended, opened, severity };
+    return { slug, ...changeOfGate(before, now, settings.gateOf(slug)) };
+  });
+  const opened = gates.filter(({ isOpened }) => isOpened);
+  return {
+    incident,
+    changed,
+    done: changed.map(({ slug, id }) => ({ slug, alertId: id })),
+    skipped: outcomes.flatMap(({ member: { slug, id }, outcome }) =>
+      typeof outcome === "string" ? [{ slug, alertId: id, reason: outcome }] : [],
+    ),
+    gatesOpened: opened.map(({ slug }) => slug),
+    gatesHeld: gates.flatMap(({ slug, isHeld }) => (isHeld ? [slug] : [])),
+    ended: gates.flatMap(({ ended }) => ended),
+    opened: opened.flatMap(({ ended }) => ended),
+  };
 }
 
 function requireSlugs({ slugs }: IncidentActRequest, members: readonly Alert[]): void {
@@ -167,7 +162,7 @@ interface Step {
   readonly severity: Severity;
   readonly isWhole: boolean;
   /** The patterns and checks that are silenced long enough. */
-  readonly silenced: Set<string>;
+  readonly silenced: ReadonlySet<string>;
 }
 
 /** The member's alert after the act; or why it is left as it is. */
@@ -201,13 +196,9 @@ function actOnMember(step: Step, alert: Alert): Alert | SkipReason {
       return isJudgedApart(request, alert) ? "judged_apart" : unjudged;
     case "release":
       return release(step, alert);
-    case "silence": {
+    case "silence":
       if (alert.end !== null) return "ended";
-      const key = keyOf(literalPattern(alert.slug), alert.check);
-      if (silenced.has(key)) return "already";
-      silenced.add(key);
-      return alert;
-    }
+      return silenced.has(keyOf(literalPattern(alert.slug), alert.check)) ? "already" : alert;
     case "comment":
       return alert;
     default:
@@ -229,7 +220,7 @@ function release({ request, facts: { settings, nowMs } }: Step, alert: Alert): A
   return { ...alert, failure: { ...failed.failure, releasedAtMs: nowMs } };
 }
 
-function silencedKeys(act: IncidentAct, { silences, nowMs }: ActFacts): Set<string> {
+function silencedKeys(act: IncidentAct, { silences, nowMs }: ActFacts): ReadonlySet<string> {
   if (act.kind !== "silence") return new Set();
   const { endsAtMs } = act;
   // One that was asked for by its length, and is asked for again, ends a little earlier.

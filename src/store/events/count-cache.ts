@@ -11,11 +11,10 @@ interface Totals {
 }
 
 interface Organization {
-  /** The minutes from `fromMinute` to before `nextMinute` are known; Infinity: all later ones are. */
+  /** The minutes from `fromMinute` to before `nextMinute` are known; Infinity: all later ones are. As minutes, what was asked for. */
   fromMinute: number;
   nextMinute: number;
-  /** The longest time that was asked for, in minutes. */
-  reach: number;
+  longestAsked: number;
   /** Changes with all that is known of it. */
   version: number;
   readonly types: Map<string | null, Totals>;
@@ -85,12 +84,12 @@ export function createCountCache(db: PlainDb, clock: Clock, most = mostCells) {
     if (one === undefined || firstMinute < one.fromMinute) {
       forgotten(slug);
       const fromMinute = Math.max(0, firstMinute - spareMinutes);
-      one = { fromMinute, nextMinute: fromMinute, reach: 0, version: 0, types: new Map() };
+      one = { fromMinute, nextMinute: fromMinute, longestAsked: 0, version: 0, types: new Map() };
       organizations.set(slug, one);
     }
-    one.reach = Math.max(one.reach, lastMinute - firstMinute);
+    one.longestAsked = Math.max(one.longestAsked, lastMinute - firstMinute);
     if (isBehind(slug)) return void toLoad.add(slug);
-    const neededMinute = lastMinute - one.reach;
+    const neededMinute = lastMinute - one.longestAsked;
     if (neededMinute > one.fromMinute + mostSpareMinutes) {
       one.fromMinute = neededMinute - spareMinutes;
       trim(one, one.fromMinute);

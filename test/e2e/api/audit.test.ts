@@ -101,8 +101,10 @@ const ofAlert = (action: Row["action"], detail: Row["detail"]) => (): Subject =>
   detail,
 });
 /** An act is one on the alert's incident. */
-const act = (action: Row["action"], detail: Row["detail"]) => (): Subject =>
-  ofAlert(action, { ...detail, incidentId })();
+const act =
+  (action: Row["action"], detail: object = {}) =>
+  (): Subject =>
+    ofAlert(action, { check, kind: "verdict", severity: "fail", ...detail, incidentId })();
 let isReleased = false;
 /** Of a gate that is on hold, as it is at first, it is of the alert that held it. */
 const releaseRow = (detail: Row["detail"]): Subject => {
@@ -111,7 +113,6 @@ const releaseRow = (detail: Row["detail"]): Subject => {
   isReleased = true;
   return first;
 };
-const verdict = { check, kind: "verdict", severity: "fail" };
 const httpActs: readonly HttpAct[] = [
   {
     name: "a run",
@@ -124,28 +125,28 @@ const httpActs: readonly HttpAct[] = [
     method: "POST",
     path: alertPath("/ack"),
     body: { comment: "on it", by: "Kim" },
-    row: act("acknowledge", { ...verdict, comment: "on it", note: "Kim" }),
+    row: act("acknowledge", { comment: "on it", note: "Kim" }),
   },
-  { name: "its end", method: "DELETE", path: alertPath("/ack"), row: act("unacknowledge", verdict) },
+  { name: "its end", method: "DELETE", path: alertPath("/ack"), row: act("unacknowledge") },
   {
     name: "a comment",
     method: "POST",
     path: alertPath("/comments"),
     body: { comment: "odd https://a.example" },
-    row: act("comment", { check, comment: "odd https://a.example" }),
+    row: act("comment", { comment: "odd https://a.example" }),
   },
   {
     name: "a judgement",
     method: "POST",
     path: alertPath("/judgement"),
     body: { verdict: "checker", comment: "captcha" },
-    row: act("judgement", { check, severity: "fail", verdict: "checker", comment: "captcha" }),
+    row: act("judgement", { verdict: "checker", comment: "captcha" }),
   },
   {
     name: "its withdrawal",
     method: "DELETE",
     path: alertPath("/judgement"),
-    row: act("judgement.withdraw", { check, severity: "fail" }),
+    row: act("judgement.withdraw"),
   },
   {
     name: "a release",
@@ -289,14 +290,11 @@ describe("by a command", () => {
     const user = { user: "Kim" };
     const said = { ...user, note: "Kim" };
     const acts: readonly (readonly [readonly string[], Subject])[] = [
-      [["incidents", "ack", "1"], act("acknowledge", { ...verdict, ...said })()],
-      [["incidents", "ack", "1", "--undo"], act("unacknowledge", { ...verdict, ...said })()],
-      [["incidents", "comment", "1", "odd"], act("comment", { check, comment: "odd", ...said })()],
-      [
-        ["incidents", "judge", "1", "checker"],
-        act("judgement", { check, severity: "fail", verdict: "checker", ...said })(),
-      ],
-      [["incidents", "judge", "1", "none"], act("judgement.withdraw", { check, severity: "fail", ...said })()],
+      [["incidents", "ack", "1"], act("acknowledge", said)()],
+      [["incidents", "ack", "1", "--undo"], act("unacknowledge", said)()],
+      [["incidents", "comment", "1", "odd"], act("comment", { comment: "odd", ...said })()],
+      [["incidents", "judge", "1", "checker"], act("judgement", { verdict: "checker", ...said })()],
+      [["incidents", "judge", "1", "none"], act("judgement.withdraw", said)()],
       [["gate", "release", "acme", "--comment", "opened ten"], releaseRow({ comment: "opened ten", ...said })],
       [
         ["incidents", "assets", "1", "--csv"],
