@@ -18,9 +18,9 @@ export interface ApiClient {
   /** What takes an import where this process answers: its rows need not be written down. */
   readonly importTarget: ImportTarget | null;
   /** Reads a route as JSON of this schema. */
-  read<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.infer<Schema>>;
+  read<Schema extends z.ZodType>(path: string, schema: Schema, query?: Query): Promise<z.infer<Schema>>;
   /** Reads a route as text of any length. */
-  readText(path: string): Promise<string>;
+  readText(path: string, query?: Query): Promise<string>;
   /** Sends an act with its body, of which undefined fields are left out, and reads the answer as JSON of this schema. */
   send<Schema extends z.ZodType>(
     method: Exchange["method"],
@@ -32,6 +32,9 @@ export interface ApiClient {
   /** Sends lines of JSON, and reads the answer as JSON of this schema. */
   sendLines<Schema extends z.ZodType>(path: string, lines: string, schema: Schema): Promise<z.infer<Schema>>;
 }
+
+/** The query of a route, of which undefined values are left out. */
+type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 /** One request. */
 export interface Exchange {
@@ -91,15 +94,37 @@ export function createApiClient(access: ApiAccess, user: string): ApiClient {
       const lines = { headers: { ...headers, "content-type": "application/x-ndjson" }, body };
       return ask({ method: "POST", path, isSlow: true, ...lines }, schema);
     },
-    read: (path, schema) => send("GET", path, undefined, schema),
-    readText: async (path) => {
-      const request = { method: "GET", path, headers, isSlow: true, maxBodyBytes: maxTextBytes } as const;
-      const response = await access.exchange(request);
+    read: (path, schema, query) => send("GET", withQuery(path, query), undefined, schema),
+    readText: async (path, query) => {
+      const request = { method: "GET", path: withQuery(path, query), headers, isSlow: true } as const;
+      const response = await access.exchange({ ...request, maxBodyBytes: maxTextBytes });
       if (response.status === 200 && !response.isTruncated) return response.body;
       readAnswer(response, access);
       throw unexpected(access.url, "an answer that has no end");
     },
   };
+}
+
+/** Reads the pages of a list to its end, each when it is asked for. */
+export async function* pagesOf<Schema extends z.ZodType<{ readonly cursor?: string | undefined }>>(
+  api: ApiClient,
+  path: string,
+  schema: Schema,
+  query: Query,
+): AsyncGenerator<z.infer<Schema>> {
+  let cursor: string | undefined;
+  do {
+    const page = await api.read(path, schema, { ...query, cursor });
+    yield page;
+    ({ cursor } = page);
+  } while (cursor !== undefined);
+}
+
+function withQuery(path: string, query: Query = {}): string {
+  const pairs = Object.entries(query).flatMap(([name, values]) =>
+    [values ?? []].flat().map((value): [string, string] => [name, String(value)]),
+  );
+  return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs).toString()}`;
 }
 
 const refusals: Readonly<Record<number, ErrorCode>> = {

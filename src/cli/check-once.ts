@@ -26,7 +26,6 @@ export interface CheckOnceOptions {
   readonly atMs: number | null;
   /** Go before what is configured, for every organization. */
   readonly thresholds: Partial<SpikeThresholds>;
-  readonly signal: AbortSignal;
   /** Called with a sentence when there is no store: what is checked then is what `source.preload` names. */
   readonly onNoStore: (message: string) => void;
 }
@@ -37,7 +36,11 @@ const onRequest = (): void => undefined;
  * Evaluates every chosen check once, at most `source.concurrency` at a time, and answers in the order of the configuration.
  * No receiver is notified and nothing is stored (CONTRACT 3, check). @throws usage for an unknown slug or check, or `atMs` with a remote source
  */
-export async function checkOnce(config: Config, deps: PartsDeps, options: CheckOnceOptions): Promise<CheckReport[]> {
+export async function checkOnce(
+  config: Config,
+  deps: PartsDeps & { readonly signal: AbortSignal },
+  options: CheckOnceOptions,
+): Promise<CheckReport[]> {
   const targets = chooseTargets(config, options);
   if (options.atMs !== null && !config.source.isLocal) {
     throw new FlatlineError("usage", "--at needs a local source: the platform's API always evaluates as of now");
@@ -54,7 +57,7 @@ export async function checkOnce(config: Config, deps: PartsDeps, options: CheckO
     const openLocal = config.source.isLocal ? (await import("../daemon/local-source.ts")).openLocal : null;
     const sourceDeps = { ...deps, ...connections, store, clock, logger, openLocal, board: null, onRequest };
     const { checkDeps, runTimeoutMs } = createSource(config, sourceDeps);
-    const ending = (): AbortSignal => clock.timeout(runTimeoutMs, options.signal);
+    const ending = (): AbortSignal => clock.timeout(runTimeoutMs, deps.signal);
     const runs = await runRound(targets, checkDeps, ending());
     const reports: CheckReport[] = [];
     let next = 0;

@@ -1,66 +1,39 @@
-import type { Command } from "commander";
 import { checkOnce } from "./check-once.ts";
 import { breakAddresses, ownOrigins } from "../base/broken-address.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { formatCount, formatExpected, none } from "../base/numbers.ts";
 import { ratioWords, type DeathCounts } from "../contract/death-counts.ts";
 import { brokenFinding } from "../contract/healthcheck.ts";
-import type { SpikeRequest } from "../contract/platform-api.ts";
 import type { CheckReport } from "../contract/report.ts";
 import { compareSeverity, worstSeverity } from "../contract/severity.ts";
 import { loadFleetConfig } from "./command-config.ts";
-import type { CliContext, RegisterCommand } from "./context.ts";
+import { command, configFlag, value, type Flag } from "./command.ts";
+import type { CliContext } from "./context.ts";
 import { renderTable } from "./table.ts";
 import { asJson, parseInstant, parseNumber, severityExitCodes } from "./values.ts";
 
-type SpikeThresholds = Omit<SpikeRequest, "slug">;
-
-interface CheckFlags extends Partial<SpikeThresholds> {
-  readonly config?: string;
-  readonly check?: string;
-  readonly json?: boolean;
-  readonly at?: number;
-}
-
-/** `flatline check [SLUG…]` */
-export const registerCheck: RegisterCommand = (program: Command, context: CliContext): void => {
-  program
-    .command("check")
-    .description("evaluate once and print the verdicts, the worst first; no receiver is notified")
-    .argument("[slug...]", "organizations to check [all]")
-    .option("-c, --config <file>", "configuration file")
-    .option("--check <name>", "only this check [all]")
-    .option("--json", "print an array of {slug, check, severity, result, error}, in the order of the configuration")
-    .option("--at <time>", "evaluate as of this time (ISO 8601 or epoch ms); local sources only", parseInstant)
-    .option("--window-hours <n>", "override the threshold", parseNumber("int"))
-    .option("--baseline-days <n>", "override the threshold", parseNumber("int"))
-    .option("--warn-multiplier <x>", "override the threshold", parseNumber("positive"))
-    .option("--fail-multiplier <x>", "override the threshold", parseNumber("positive"))
-    .option("--min-spike-count <n>", "override the threshold", parseNumber("int"))
-    .addHelpText("after", help)
-    .action(async (slugs: string[], flags: CheckFlags) => {
-      const { config, unlisted } = await loadFleetConfig(flags.config, context);
-      const { windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount } = flags;
-      const given = { windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount };
-      const reports = await checkOnce(config, context, {
-        slugs,
-        atMs: flags.at ?? null,
-        thresholds: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
-        ...(flags.check === undefined ? {} : { check: flags.check }),
-        signal: context.signal,
-        onNoStore: (message) =>
-          context.stderr.write(`flatline: ${message}; checking what source.preload names, if anything\n`),
-      });
-      if (context.signal.aborted) throw new FlatlineError("unavailable", "stopped before every check had run");
-      const own = ownOrigins(config.appUrl, config.alerting.externalUrl);
-      context.stdout.write(flags.json === true ? asJson(reports.map(describe)) : renderReports(reports, own, context));
-      // Asked for all: of what is not listed nothing is known.
-      const unknown = slugs.length === 0 && unlisted.length > 0 ? (["unknown"] as const) : [];
-      context.setExitCode(severityExitCodes[worstSeverity([...reports.map(({ severity }) => severity), ...unknown])]);
-    });
+const threshold = (kind: "int" | "positive"): Flag<number | undefined> =>
+  value(kind === "int" ? "<n>" : "<x>", "override the threshold", parseNumber(kind));
+const thresholds = {
+  windowHours: threshold("int"),
+  baselineDays: threshold("int"),
+  warnMultiplier: threshold("positive"),
+  failMultiplier: threshold("positive"),
+  minSpikeCount: threshold("int"),
 };
 
-const help = `
+/** `flatline check [SLUG…]` */
+export const check = command({
+  description: "evaluate once and print the verdicts, the worst first; no receiver is notified",
+  words: [["[slug...]", "organizations to check [all]"]],
+  flags: {
+    ...configFlag,
+    check: value("<name>", "only this check [all]"),
+    at: value("<time>", "evaluate as of this time (ISO 8601 or epoch ms); local sources only", parseInstant),
+    ...thresholds,
+  },
+  json: "print an array of {slug, check, severity, result, error}, in the order of the configuration",
+  help: `
 Exit code: 0 ok, 1 warn, 2 fail, 3 unknown; the worst of all (fail > unknown > warn > ok). Discovered organizations are those
 of the list that the daemon applied last; where none is stored the source is asked. One that gives no list counts as unknown.
 
@@ -70,7 +43,27 @@ Examples:
   flatline check acme --check review-queue         one of its checks
   flatline check acme --at 2026-01-15T12:00:00Z    as of then, over the stored events
   flatline check --fail-multiplier 6               what if
-`;
+`,
+  run: async ({ context, flags: { config: file, check: only, at, ...thresholds }, words: [slugs] }) => {
+    const { config, unlisted } = await loadFleetConfig(file, context);
+    const reports = await checkOnce(config, context, {
+      slugs,
+      ...(only !== undefined && { check: only }),
+      atMs: at ?? null,
+      thresholds,
+      onNoStore: (message) =>
+        context.stderr.write(`flatline: ${message}; checking what source.preload names, if anything\n`),
+    });
+    if (context.signal.aborted) throw new FlatlineError("unavailable", "stopped before every check had run");
+    // Asked for all: of what is not listed nothing is known.
+    const unknown = slugs.length === 0 && unlisted.length > 0 ? (["unknown"] as const) : [];
+    const severity = worstSeverity([...reports.map((report) => report.severity), ...unknown]);
+    return { reports, own: ownOrigins(config.appUrl, config.alerting.externalUrl), severity };
+  },
+  say: ({ reports, own }, { context }) => renderReports(reports, own, context),
+  data: ({ reports }) => asJson(reports.map(describe)),
+  exitCode: ({ severity }) => severityExitCodes[severity],
+});
 
 function describe(report: CheckReport): object {
   const { slug, check, severity } = report;
@@ -80,11 +73,11 @@ function describe(report: CheckReport): object {
 
 /** Renders reports as a table, the worst first; `own` are addresses that stay links. */
 export function renderReports(reports: readonly CheckReport[], own: readonly string[], context: CliContext): string {
-  const checks = new Set(reports.map(({ check }) => check));
+  const checks = new Set(reports.map((report) => report.check));
   const columns = {
     SEVERITY: ({ severity }: CheckReport) => severity,
     ORGANIZATION: ({ slug }: CheckReport) => slug,
-    ...(checks.size > 1 ? { CHECK: ({ check }: CheckReport) => check } : {}),
+    ...(checks.size > 1 ? { CHECK: (one: CheckReport) => one.check } : {}),
     COUNT: (one: CheckReport) => formatCount(countsOf(one).currentCount),
     EXPECTED: (one: CheckReport) => formatExpected(countsOf(one).expectedCount),
     RATIO: (one: CheckReport) => ratioWords(countsOf(one)) ?? none,

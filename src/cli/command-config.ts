@@ -1,8 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 
+import { FlatlineError } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
+import { maxSecretBytes, readInputFile, secretOf } from "../config/document/files.ts";
 import { loadConfig, findConfigPath } from "../config/load.ts";
 import type { CliContext } from "./context.ts";
 import type { JoinedConfig } from "./read-store.ts";
@@ -33,4 +35,11 @@ export async function makeScratch(
   const folder = await mkdtemp(join(tmpdir(), "flatline-"));
   const storage: Config["storage"] = { ...config.storage, path: join(folder, "flatline.db"), url: null };
   return { config: { ...config, storage }, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/** Reads the file of a secret that a flag names. @throws usage */
+export async function readSecretFile(flag: string, file: string, cwd: string): Promise<string> {
+  const content = await readInputFile(resolve(cwd, file), maxSecretBytes);
+  if (content.kind === "content") return secretOf(content.bytes);
+  throw new FlatlineError("usage", `${flag}: the file ${file} ${content.reason}`);
 }

@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import type { Clock } from "../base/time.ts";
 
 /** One of the two outputs: results go to stdout, logs and progress to stderr (CONTRACT 3). */
@@ -40,11 +39,7 @@ export interface AskFlags {
   readonly by?: string;
   readonly yes?: boolean;
   readonly dryRun?: boolean;
-  readonly json?: boolean;
 }
-
-/** Adds one command to the program. */
-export type RegisterCommand = (program: Command, context: CliContext) => void;
 
 /** Returns the author of an act: `--by`, else the operating system's user. */
 export function authorOf(by: string | undefined, context: Pick<CliContext, "userName">): string {

@@ -1,5 +1,3 @@
-import { resolve } from "node:path";
-
 import { FlatlineError, messageOf } from "../base/errors.ts";
 import { createHttpDispatcher, type HttpDispatcher } from "../base/http-dispatcher.ts";
 import { HttpFailure, sendRequest, type HttpResponse } from "../base/http.ts";
@@ -13,7 +11,7 @@ import type { App } from "../daemon/app.ts";
 import { localTokenPath } from "../daemon/local-token.ts";
 import { takeWithinMs } from "../store/writer.ts";
 import { createApiClient, type ApiAccess, type ApiClient, type Exchange } from "./api-client.ts";
-import { loadCommandConfig, makeScratch } from "./command-config.ts";
+import { loadCommandConfig, makeScratch, readSecretFile } from "./command-config.ts";
 import { authorOf, type AskFlags, type CliContext } from "./context.ts";
 
 /**
@@ -136,13 +134,8 @@ function isHere({ url }: Found): boolean {
 
 async function readGivenToken({ tokenFile }: AskFlags, { env, cwd }: CliContext): Promise<ApiAccess["token"]> {
   const from = tokenFile === undefined ? "$FLATLINE_TOKEN" : `the token of ${tokenFile}`;
-  let text = env["FLATLINE_TOKEN"] ?? "";
-  if (tokenFile !== undefined) {
-    const content = await readInputFile(resolve(cwd, tokenFile), maxSecretBytes);
-    if (content.kind !== "content")
-      throw new FlatlineError("usage", `--token-file: the file ${tokenFile} ${content.reason}`);
-    text = secretOf(content.bytes);
-  }
+  const text =
+    tokenFile === undefined ? (env["FLATLINE_TOKEN"] ?? "") : await readSecretFile("--token-file", tokenFile, cwd);
   // As in the configuration, an empty variable is none.
   if (text === "" && tokenFile === undefined) return null;
   const problem = checkKey(text);

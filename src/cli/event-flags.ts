@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 
-import { InvalidArgumentError, Option, type Command } from "commander";
+import { InvalidArgumentError } from "commander";
 
 import { FlatlineError } from "../base/errors.ts";
 import { timezone } from "../base/schema/values.ts";
@@ -16,36 +16,28 @@ import {
 } from "../store/events/layout.ts";
 import { attributeNameProblem } from "../store/events/rules.ts";
 import type { EventFile } from "../store/events/read.ts";
+import { flag, or, value, type Flag, type FlagsOf } from "./command.ts";
 import type { CliContext } from "./context.ts";
 import { collect } from "./values.ts";
 
 type Pairs = readonly (readonly [left: string, right: string])[];
 
-/** The flags of a command that reads files of events. */
-export interface EventFlags {
-  readonly map: Pairs;
-  readonly set: Pairs;
-  readonly status: Pairs;
-  readonly ignore: readonly string[];
-  readonly timezone?: Timezone;
-  readonly anyTime?: boolean;
-}
-
 /** Whole numbers of this field are seconds. */
 const secondsField = "at.seconds";
 
-/** Adds the flags that say how files of others are written (CONTRACT 10). */
-export function addEventFlags(command: Command): Command {
-  const pairs = (flags: string, description: string, example: string): Option =>
-    new Option(flags, description).argParser(parsePairs(example)).default([], "none");
-  return command
-    .addOption(pairs("--map <column=field>", "read a column, or key, as a field; repeatable", "timestamp=at"))
-    .addOption(pairs("--set <field=value>", "a field of every event; repeatable", "slug=acme"))
-    .addOption(pairs("--status <value=status>", "what a status is called here", "offline=DETECTED_AS_DEAD"))
-    .option("--ignore <column>", "read over a column; * is all that are not named; repeatable", collect, [])
-    .option("--timezone <zone>", "where times without an offset were written, such as Europe/Berlin", parseTimezone)
-    .option("--any-time", "take times before 2000 and in the future");
-}
+const pairs = (placeholder: string, description: string, example: string): Flag<Pairs> =>
+  or(value(placeholder, description, parsePairs(example)), []);
+
+/** The flags of a command that reads files of events: how files of others are written (CONTRACT 10). */
+export const eventFlags = {
+  map: pairs("<column=field>", "read a column, or key, as a field; repeatable", "timestamp=at"),
+  set: pairs("<field=value>", "a field of every event; repeatable", "slug=acme"),
+  status: pairs("<value=status>", "what a status is called here", "offline=DETECTED_AS_DEAD"),
+  ignore: or(value("<column>", "read over a column; * is all that are not named; repeatable", collect), []),
+  timezone: value("<zone>", "where times without an offset were written, such as Europe/Berlin", parseTimezone),
+  anyTime: flag("take times before 2000 and in the future"),
+};
+export type EventFlags = FlagsOf<typeof eventFlags>;
 
 /** Returns the layout that the flags describe. @throws usage */
 export function layoutOf(flags: EventFlags, nowMs: number, isLaterRight = false): EventLayout {
@@ -103,8 +95,8 @@ function fieldOf(asked: string): EventField | `attr.${string}` {
   throw new FlatlineError("usage", `${JSON.stringify(asked)} is no field of an event${hint}`);
 }
 
-function parsePairs(example: string): (text: string, before: Pairs) => Pairs {
-  return (text, before) => [
+function parsePairs(example: string): (text: string, before?: Pairs) => Pairs {
+  return (text, before = []) => [
     ...before,
     ...text.split(",").map((pair): [string, string] => {
       const [, left = "", right = ""] = /^(.+?)=(.*)$/.exec(pair) ?? [];

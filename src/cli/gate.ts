@@ -1,35 +1,49 @@
-import type { Command } from "commander";
+import { FlatlineError } from "../base/errors.ts";
 import { withoutFraction } from "../base/instant.ts";
-import { gateListSchema, gateSchema, type Gate, type GateList } from "../contract/v1/alerts.ts";
 import { formatCount } from "../base/numbers.ts";
-import { askingCommand, forEachNamed, ifMissing, recode } from "./ask.ts";
-import { authorOf, type AskFlags, type CliContext, type RegisterCommand } from "./context.ts";
+import { gateListSchema, gateSchema, type Gate, type GateList } from "../contract/v1/alerts.ts";
+import { asking, forEachNamed, recode } from "./ask.ts";
+import { required, value } from "./command.ts";
+import type { CliContext } from "./context.ts";
 import { renderTable } from "./table.ts";
 
 // An exit code of 1 says hold: what is neither allow nor hold has another.
 const neverHold = recode({ conflict: "unavailable", api_invalid_response: "unavailable" });
 
-/** `flatline gate SLUG` and `flatline gate release`. */
-export const registerGate: RegisterCommand = (program: Command, context: CliContext): void => {
-  const gate = program
-    .command("gate")
-    .description("whether deaths may be acted on, and releasing them")
-    .argument("[slug]", "an organization [all, the worst first]");
-  askingCommand(gate, context, {
-    without: "daemon",
-    json: "print {slug, decision, reason, message, check, alertId, since, suspectFrom, releases}; of all {gates, open}",
-    help: gateHelp,
-    ask: (api, _flags, slug: string | undefined): Promise<Gate | GateList> =>
-      (slug === undefined ? api.read("/api/v1/gate", gateListSchema) : api.read(pathOf(slug), gateSchema)).catch(
-        neverHold,
-      ),
-    say: (answer) => ("gates" in answer ? renderAll(answer, context) : render(answer)),
-    exitCode: (answer) => (("gates" in answer ? answer.gates.length === 0 : answer.decision === "allow") ? 0 : 1),
-  });
-  addRelease(gate, context);
-};
+const release = asking({
+  description: "let deaths be acted on again, by hand: covers what has failed until now",
+  words: [["<slug...>", "organizations"]],
+  flags: { comment: required(value("<text>", "why; shown with the release")) },
+  acts: true,
+  without: "daemon",
+  json: "print an array of the gates",
+  help: '\nExample:\n  flatline gate release acme globex --comment "ten opened by hand, all gone"\n',
+  // A failure holds it, and not only that nothing is known.
+  opens: async ({ api, words: [slugs] }) => {
+    const ifMissing = (error: unknown): null => {
+      if (error instanceof FlatlineError && error.code === "not_found") return null;
+      throw error;
+    };
+    const gates = await Promise.all(slugs.map((slug) => api.read(pathOf(slug), gateSchema).catch(ifMissing)));
+    return gates.flatMap((gate) => (gate?.decision === "hold" && gate.alertId !== null ? [gate.slug] : []));
+  },
+  ask: async ({ api, context, flags: { by, comment }, words: [slugs] }) => {
+    const released: Gate[] = [];
+    await forEachNamed(slugs, context, async (slug) => {
+      released.push(await api.send("POST", `${pathOf(slug)}/release`, { by, comment }, gateSchema));
+    });
+    return released;
+  },
+  say: (released) => released.map(render).join(""),
+});
 
-const gateHelp = `
+/** `flatline gate SLUG` and `flatline gate release`. */
+export const gate = asking({
+  description: "whether deaths may be acted on, and releasing them",
+  words: [["[slug]", "an organization [all, the worst first]"]],
+  without: "daemon",
+  json: "print {slug, decision, reason, message, check, alertId, since, suspectFrom, releases}; of all {gates, open}",
+  help: `
 Exit code: 0 allow, 1 hold, 64 no such organization, 69 no answer, 77 not allowed to ask. Only 0 allows. Without an
 organization it lists those that hold, the worst first: 0 none does, 1 at least one.
 
@@ -37,35 +51,15 @@ Examples:
   flatline gate
   flatline gate acme && ./delist-the-dead acme
   flatline gate acme --json | jq -r .suspectFrom
-`;
-
-function addRelease(parent: Command, context: CliContext): void {
-  const command = parent
-    .command("release")
-    .description("let deaths be acted on again, by hand: covers what has failed until now")
-    .argument("<slug...>", "organizations")
-    .requiredOption("--comment <text>", "why; shown with the release");
-  askingCommand(command, context, {
-    acts: true,
-    without: "daemon",
-    json: "print an array of the gates",
-    help: '\nExample:\n  flatline gate release acme globex --comment "ten opened by hand, all gone"\n',
-    // A failure holds it, and not only that nothing is known.
-    opens: async (api, _flags, slugs: readonly string[]) => {
-      const gates = await Promise.all(slugs.map((slug) => api.read(pathOf(slug), gateSchema).catch(ifMissing)));
-      return gates.flatMap((gate) => (gate?.decision === "hold" && gate.alertId !== null ? [gate.slug] : []));
-    },
-    ask: async (api, flags: AskFlags & { readonly comment: string }, slugs: readonly string[]) => {
-      const body = { by: authorOf(flags.by, context), comment: flags.comment };
-      const released: Gate[] = [];
-      await forEachNamed(slugs, context, async (slug) => {
-        released.push(await api.send("POST", `${pathOf(slug)}/release`, body, gateSchema));
-      });
-      return released;
-    },
-    say: (released) => released.map(render).join(""),
-  });
-}
+`,
+  commands: { release },
+  ask: ({ api, words: [slug] }): Promise<Gate | GateList> =>
+    (slug === undefined ? api.read("/api/v1/gate", gateListSchema) : api.read(pathOf(slug), gateSchema)).catch(
+      neverHold,
+    ),
+  say: (answer, { context }) => ("gates" in answer ? renderAll(answer, context) : render(answer)),
+  exitCode: (answer) => (("gates" in answer ? answer.gates.length === 0 : answer.decision === "allow") ? 0 : 1),
+});
 
 function pathOf(slug: string): string {
   return `/api/v1/gate/${encodeURIComponent(slug)}`;

@@ -1,92 +1,92 @@
 import { resolve } from "node:path";
 
-import { InvalidArgumentError, type Command } from "commander";
+import { InvalidArgumentError } from "commander";
 import { z } from "zod";
 
 import { excerpt } from "../base/cut-text.ts";
 import { readInstant } from "../base/instant.ts";
 import { formatCount } from "../base/numbers.ts";
-import { secondMs, type Clock } from "../base/time.ts";
 import { readFixtureText } from "../config/document/files.ts";
+import { secondMs } from "../base/time.ts";
+import { iso, withInstants } from "../contract/v1/instant.ts";
 import { fixtureCountsSchema, importAnswerSchema, importBegunSchema } from "../contract/v1/operator.ts";
 import { addAnswers, importEvents, noAnswer, type ImportOutcome, type ImportTarget } from "../store/events/import.ts";
 import type { LivenessEvent } from "../store/events/rules.ts";
 import { countOf } from "../words/numbers.ts";
 import type { ApiClient } from "./api-client.ts";
-import { addAskFlags, addBy, askingCommand, recode } from "./ask.ts";
+import { askFlags, asking, byFlag, recode } from "./ask.ts";
+import { command, flag, group, value } from "./command.ts";
+import { createProgressLine } from "./context.ts";
 import { askApi } from "./door.ts";
-import { createProgressLine, type AskFlags, type CliContext, type RegisterCommand } from "./context.ts";
-import { addEventFlags, eventFilesOf, layoutOf, type EventFlags } from "./event-flags.ts";
+import { eventFilesOf, eventFlags, layoutOf } from "./event-flags.ts";
 
-interface ImportFlags extends EventFlags, AskFlags {
-  readonly rebase?: number;
-  readonly dryRun?: boolean;
-}
-
-/** `flatline import events|fixture FILE…` */
-export const registerImport: RegisterCommand = (program: Command, context: CliContext): void => {
-  const parent = program.command("import").description("load data into the embedded store");
-  addEvents(parent, context);
-  addFixture(parent, context);
-};
-
-function addEvents(parent: Command, context: CliContext): void {
-  const command = parent
-    .command("events")
-    .description(
-      "load liveness events; all files are checked first, and what is cut off is completed by the same again",
-    )
-    .argument("<file...>", "CSV with a header, NDJSON or a JSON array, plain or gzipped; - is standard input");
-  addAskFlags(addBy(addEventFlags(command)))
-    .option(
-      "--rebase <time>",
+const events = command({
+  description: "load liveness events; all files are checked first, and what is cut off is completed by the same again",
+  words: [["<file...>", "CSV with a header, NDJSON or a JSON array, plain or gzipped; - is standard input"]],
+  flags: {
+    ...eventFlags,
+    ...byFlag,
+    ...askFlags,
+    rebase: value(
+      "<time>",
       "shift all events so that the newest is at this time (ISO 8601, epoch ms or now)",
-      (text) => parseRebase(text, context.clock),
-    )
-    .option("--dry-run", "check and count all, store nothing")
-    .option("--json", "print {files, received, stored, duplicates, conflicts, firstAt, lastAt, slugs, otherStatuses}")
-    .addHelpText("after", eventsHelp)
-    .action(async (files: string[], flags: ImportFlags) => {
-      const { clock, signal } = context;
-      const progress = createProgressLine(context);
-      const startedAtMs = clock.monotonicMs();
-      const importTo = (target: ImportTarget | null): Promise<ImportOutcome> =>
-        importEvents({
-          files: eventFilesOf(files, context),
-          layout: layoutOf(flags, clock.nowMs(), flags.rebase !== undefined),
-          rebaseToMs: flags.rebase ?? null,
-          target,
-          onProgress: (phase, rows, ofRows) =>
-            progress.show(`${phase}: ${formatCount(rows)}${ofRows === null ? "" : ` of ${formatCount(ofRows)}`} rows`),
-          signal,
-        });
-      try {
-        const outcome =
-          flags.dryRun === true
-            ? await importTo(null)
-            : await askApi(flags, context, (api) => importTo(api.importTarget ?? apiTarget(api)), "new store");
-        progress.clear();
-        const { firstAtMs, lastAtMs, someConflicts, ...counts } = outcome;
-        const [firstAt, lastAt] = [firstAtMs, lastAtMs].map((atMs) =>
-          atMs === null ? null : new Date(atMs).toISOString(),
-        );
-        if (flags.json === true) {
-          context.stdout.write(`${JSON.stringify({ ...counts, firstAt, lastAt })}\n`);
-          return;
-        }
-        const seconds = (clock.monotonicMs() - startedAtMs) / secondMs;
-        const span = firstAtMs === null ? "" : `, ${firstAt ?? ""} to ${lastAt ?? ""}`;
-        context.stdout.write(
-          `${flags.dryRun === true ? "nothing was stored; the import would take" : "imported"} ${countOf(flags.dryRun === true ? outcome.received : outcome.stored, "event")} of ${countOf(outcome.slugs, "organization")}` +
-            `${outcome.duplicates === 0 ? "" : `, ${countOf(outcome.duplicates, "duplicate")} left out`}${span}` +
-            `${conflictsText(outcome.conflicts, someConflicts)}${otherStatusesText(outcome.otherStatuses)}` +
-            ` (${seconds.toFixed(1)} s, ${formatCount(outcome.received / Math.max(seconds, 0.001))} rows/s)\n`,
-        );
-      } finally {
-        progress.clear();
-      }
-    });
-}
+      parseRebase,
+    ),
+    dryRun: flag("check and count all, store nothing"),
+  },
+  json: "print {files, received, stored, duplicates, conflicts, firstAt, lastAt, slugs, otherStatuses}",
+  help: `
+Columns or keys: at and slug, and when wanted assetType, asset, status [DETECTED_AS_DEAD], id, count [1]. The same id of
+the same slug counts once, and so does a row without one that says the same. at is from 2000 to 10 min ahead of now (--any-time: of the years 1970 to 9999), count a whole number
+up to 1000000000. A bad line: its number and reason, nothing imported, exit code 65.
+Files of others: --map COLUMN=FIELD, also COLUMN=attr.NAME, and COLUMN=at.seconds for seconds since 1970.
+A time without an offset needs --timezone; of a time that comes twice when the clocks go back, it is the first one.
+
+Examples:
+  flatline import events events.csv.gz
+  flatline import events --map timestamp=at,customer=slug --timezone Europe/Berlin export.csv
+  flatline import events --map url=asset,dateadded=at --set slug=acme --status offline=DETECTED_AS_DEAD \\
+    --ignore '*' --timezone UTC urlhaus.csv
+  flatline import events --rebase now examples/events.csv.gz
+  zcat old/*.ndjson.gz | flatline import events -
+`,
+  run: async ({ context, flags, words: [files] }) => {
+    const { clock, signal } = context;
+    const progress = createProgressLine(context);
+    const startedAtMs = clock.monotonicMs();
+    const rebaseToMs = flags.rebase === "now" ? clock.nowMs() : (flags.rebase ?? null);
+    const importTo = (target: ImportTarget | null): Promise<ImportOutcome> =>
+      importEvents({
+        files: eventFilesOf(files, context),
+        layout: layoutOf(flags, clock.nowMs(), rebaseToMs !== null),
+        rebaseToMs,
+        target,
+        onProgress: (phase, rows, ofRows) =>
+          progress.show(`${phase}: ${formatCount(rows)}${ofRows === null ? "" : ` of ${formatCount(ofRows)}`} rows`),
+        signal,
+      });
+    try {
+      const outcome = await (flags.dryRun === true
+        ? importTo(null)
+        : askApi(flags, context, (api) => importTo(api.importTarget ?? apiTarget(api)), "new store"));
+      return { outcome, seconds: (clock.monotonicMs() - startedAtMs) / secondMs };
+    } finally {
+      progress.clear();
+    }
+  },
+  say: ({ outcome, seconds }, { flags: { dryRun = false } }) => {
+    const { received, stored, duplicates, slugs, firstAtMs, lastAtMs, conflicts, someConflicts } = outcome;
+    const begin = dryRun ? "nothing was stored; the import would take" : "imported";
+    const left = duplicates === 0 ? "" : `, ${countOf(duplicates, "duplicate")} left out`;
+    const span = firstAtMs === null ? "" : `, ${iso(firstAtMs)} to ${iso(lastAtMs)}`;
+    return (
+      `${begin} ${countOf(dryRun ? received : stored, "event")} of ${countOf(slugs, "organization")}${left}${span}` +
+      `${conflictsText(conflicts, someConflicts)}${otherStatusesText(outcome.otherStatuses)}` +
+      ` (${seconds.toFixed(1)} s, ${formatCount(received / Math.max(seconds, 0.001))} rows/s)\n`
+    );
+  },
+  data: ({ outcome: { someConflicts: _some, ...counts } }) => `${JSON.stringify(withInstants(counts))}\n`,
+});
 
 function conflictsText(rows: number, some: ImportOutcome["someConflicts"]): string {
   if (rows === 0) return "";
@@ -106,24 +106,8 @@ function otherStatusesText(others: ImportOutcome["otherStatuses"]): string {
   return `; ${formatCount(events)} of them with the status ${some.join(", ")}${more}, which is not counted as a death (--status ${advice} would count it)`;
 }
 
-const eventsHelp = `
-Columns or keys: at and slug, and when wanted assetType, asset, status [DETECTED_AS_DEAD], id, count [1]. The same id of
-the same slug counts once, and so does a row without one that says the same. at is from 2000 to 10 min ahead of now (--any-time: of the years 1970 to 9999), count a whole number
-up to 1000000000. A bad line: its number and reason, nothing imported, exit code 65.
-Files of others: --map COLUMN=FIELD, also COLUMN=attr.NAME, and COLUMN=at.seconds for seconds since 1970.
-A time without an offset needs --timezone; of a time that comes twice when the clocks go back, it is the first one.
-
-Examples:
-  flatline import events events.csv.gz
-  flatline import events --map timestamp=at,customer=slug --timezone Europe/Berlin export.csv
-  flatline import events --map url=asset,dateadded=at --set slug=acme --status offline=DETECTED_AS_DEAD \\
-    --ignore '*' --timezone UTC urlhaus.csv
-  flatline import events --rebase now examples/events.csv.gz
-  zcat old/*.ndjson.gz | flatline import events -
-`;
-
-function parseRebase(text: string, clock: Clock): number {
-  if (text === "now") return clock.nowMs();
+function parseRebase(text: string): number | "now" {
+  if (text === "now") return text;
   const reading = readInstant(text);
   if (reading.kind === "problem") throw new InvalidArgumentError(`${reading.problem}; now is a time, too.`);
   return reading.atMs;
@@ -158,29 +142,31 @@ function lineOf({ atMs, ...fields }: LivenessEvent): string {
   return JSON.stringify({ at: atMs, ...fields });
 }
 
-function addFixture(parent: Command, context: CliContext): void {
-  const command = parent
-    .command("fixture")
-    .description("load organizations, brands, keys, assets, rules and reports; all files or nothing")
-    .argument("<file...>", "fixtures, YAML or JSON");
-  askingCommand(command, context, {
-    json: "print the counts as JSON",
-    help: fixtureHelp,
-    acts: true,
-    without: "new store",
-    ask: async (api, _flags, names: readonly string[]) => {
-      const read = async (name: string) => ({ name, text: await readFixtureText(resolve(context.cwd, name), name) });
-      const files = await Promise.all(names.map(read));
-      const sent = api.send("POST", "/api/v1/fixtures", { files }, fixtureCountsSchema, { isSlow: true });
-      // What is wrong with what was sent is wrong with the files.
-      return sent.catch(recode({ usage: "invalid_data", conflict: "usage" }));
-    },
-    say: (counts) => {
-      const words = Object.entries(counts).map(([name, count]) => `${count} ${wordFor(name, count)}`);
-      return `imported ${words.join(", ")}\n`;
-    },
-  });
-}
+const fixture = asking({
+  description: "load organizations, brands, keys, assets, rules and reports; all files or nothing",
+  words: [["<file...>", "fixtures, YAML or JSON"]],
+  acts: true,
+  without: "new store",
+  json: "print the counts as JSON",
+  help: `
+Upserted by id or name, also while the daemon runs. A proposal that comes again as queued and not resolved is escalated
+again. Keys, rules and reports may be of organizations that the configuration names or that have events.
+
+Example:
+  flatline import fixture examples/fixture.yaml
+`,
+  ask: async ({ api, context, words: [names] }) => {
+    const read = async (name: string) => ({ name, text: await readFixtureText(resolve(context.cwd, name), name) });
+    const files = await Promise.all(names.map(read));
+    const sent = api.send("POST", "/api/v1/fixtures", { files }, fixtureCountsSchema, { isSlow: true });
+    // What is wrong with what was sent is wrong with the files.
+    return sent.catch(recode({ usage: "invalid_data", conflict: "usage" }));
+  },
+  say: (counts) => {
+    const words = Object.entries(counts).map(([name, count]) => `${count} ${wordFor(name, count)}`);
+    return `imported ${words.join(", ")}\n`;
+  },
+});
 
 /** What is counted: `legitimacyRules` as "legitimacy rules", or "legitimacy rule" where it is one. */
 function wordFor(name: string, count: number): string {
@@ -188,10 +174,5 @@ function wordFor(name: string, count: number): string {
   return count === 1 ? words.replace(/s$/, "") : words;
 }
 
-const fixtureHelp = `
-Upserted by id or name, also while the daemon runs. A proposal that comes again as queued and not resolved is escalated
-again. Keys, rules and reports may be of organizations that the configuration names or that have events.
-
-Example:
-  flatline import fixture examples/fixture.yaml
-`;
+/** `flatline import events|fixture FILE…` */
+export const importData = group("load data into the embedded store", { events, fixture });

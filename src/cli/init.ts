@@ -3,69 +3,54 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { Option } from "commander";
 
+import { advice } from "../backtest/tuning.ts";
 import { FlatlineError } from "../base/errors.ts";
+import { isLoopbackHost } from "../base/loopback-host.ts";
 import { checkHttpUrl } from "../base/schema/values.ts";
-import { maxSecretBytes, readInputFile, secretOf } from "../config/document/files.ts";
 import { longestSlug } from "../contract/slug.ts";
-import type { CliContext, RegisterCommand } from "./context.ts";
-import {
-  isLocal,
-  notEmpty,
-  renderFirstConfig,
-  tellingNames,
-  tellings,
-  type FirstAnswers,
-  type Telling,
-} from "./first-config.ts";
-import { openQuestions, type QuestionOptions, type Questions } from "./questions.ts";
-
-interface InitFlags {
-  readonly source?: FirstAnswers["source"];
-  readonly config: string;
-  readonly baseUrl?: string;
-  readonly apiKeyFile?: string;
-  readonly slug?: readonly string[];
-  readonly tell?: Telling;
-  readonly tellFile?: string;
-  readonly mailFrom?: string;
-  readonly mailTo?: readonly string[];
-  readonly externalUrl?: string;
-  readonly check: boolean;
-  readonly force?: boolean;
-}
+import { choice, command, flag, or, value, type FlagsOf } from "./command.ts";
+import { readSecretFile } from "./command-config.ts";
+import type { CliContext } from "./context.ts";
+import { isYes, openQuestions, type QuestionOptions, type Questions } from "./questions.ts";
+import { collect } from "./values.ts";
 
 const defaultFile = "flatline.yaml";
 const localUrl = "http://127.0.0.1:9640";
 const sources = ["remote", "embedded"] as const;
+const notEmpty = (text: string): string | null => (text === "" ? "must not be empty" : null);
+/** Ways to be told: the question for what is secret of each, its key in the file, and what is wrong with an answer. */
+const tellings = {
+  log: null,
+  slack: { secret: "URL of a Slack webhook", key: "url", problemOf: checkHttpUrl },
+  msteams: { secret: "URL of a Teams workflow", key: "url", problemOf: checkHttpUrl },
+  pagerduty: { secret: "Routing key of PagerDuty", key: "routingKey", problemOf: notEmpty },
+  webhook: { secret: "URL of a webhook", key: "url", problemOf: checkHttpUrl },
+  email: { secret: "Mail server (smtps://user:password@mail.example.com)", key: "url", problemOf: notEmpty },
+};
+const tellingNames = Object.keys(tellings) as (keyof typeof tellings)[];
+
+const initFlags = {
+  source: choice("<type>", "the platform's API, or events of your own", sources),
+  baseUrl: value("<url>", "address of the platform's API v2"),
+  apiKeyFile: value("<file>", "file with the platform's API key [$FLATLINE_API_KEY]"),
+  slug: value("<slug...>", "organizations to watch", collect),
+  tell: choice("<type>", "who is told [log]", tellingNames),
+  tellFile: value("<file>", "file with the URL or the key of --tell [$FLATLINE_TELL]"),
+  mailFrom: value("<address>", "with --tell email: who it is from"),
+  mailTo: value("<address...>", "with --tell email: the recipients", collect),
+  externalUrl: value("<url>", `where people open flatline; messages lead there [${localUrl}]`),
+  noCheck: flag("try nothing before writing"),
+  force: flag("replace files that exist"),
+  config: or(value("<file>", "the file to write"), defaultFile),
+};
+type InitFlags = FlagsOf<typeof initFlags>;
 
 /** `flatline init` */
-export const registerInit: RegisterCommand = (program, context) => {
-  program
-    .command("init")
-    .description("ask for one source and one way to be told, try both, and write a first configuration")
-    .addOption(new Option("--source <type>", "the platform's API, or events of your own").choices(sources))
-    .option("--base-url <url>", "address of the platform's API v2")
-    .option("--api-key-file <file>", "file with the platform's API key [$FLATLINE_API_KEY]")
-    .option("--slug <slug...>", "organizations to watch")
-    .addOption(new Option("--tell <type>", "who is told [log]").choices(tellingNames))
-    .option("--tell-file <file>", "file with the URL or the key of --tell [$FLATLINE_TELL]")
-    .option("--mail-from <address>", "with --tell email: who it is from")
-    .option("--mail-to <address...>", "with --tell email: the recipients")
-    .option("--external-url <url>", `where people open flatline; messages lead there [${localUrl}]`)
-    .option("--no-check", "try nothing before writing")
-    .option("--force", "replace files that exist")
-    .option("-c, --config <file>", "the file to write", defaultFile)
-    .addHelpText("after", help)
-    .action(async (flags: InitFlags) => {
-      if (flags.force !== true) refuseExisting(flags.config, context.cwd);
-      using questions = context.stdin.isTTY === true ? openQuestions(context) : null;
-      await finish(await answersOf(flags, questions, context), flags, context, questions);
-    });
-};
-
-const help = `
+export const init = command({
+  description: "ask for one source and one way to be told, try both, and write a first configuration",
+  flags: initFlags,
+  help: `
 On a terminal it asks for what no flag or variable gives. It then runs the healthcheck once for each organization, sends the
 receiver a marked test, shows both answers and writes FILE, and beside it secrets/ with the API key, a new token for the page
 and the receiver's URL or key, which only you can read. Without a terminal nothing is written unless both answer, exit 69.
@@ -74,95 +59,120 @@ Examples:
   flatline init
   flatline init --base-url https://security.example.com/api/v2 --api-key-file key --slug acme globex
   flatline init --source embedded --slug acme --tell slack --tell-file slack-url
-`;
+`,
+  run: async ({ context, flags }) => {
+    const { config: file, force, noCheck } = flags;
+    if (force !== true) refuseExisting(file, context.cwd);
+    using questions = context.stdin.isTTY === true ? openQuestions(context) : null;
+    const answers = await answersOf(flags, questions, context);
+    const silent = noCheck === true ? [] : await tryFirst(answers, context);
+    if (silent.length > 0 && !isYes(await questions?.ask("Write the files all the same? [y/N] ")))
+      throw new FlatlineError(
+        "unavailable",
+        `no answer for ${silent.join(", ")}, so nothing was written; correct what is said above, or write with --no-check`,
+      );
+    return { answers, secrets: await writeFirst(answers, resolve(context.cwd, file)) };
+  },
+  say: ({ answers: { source, externalUrl }, secrets }, { flags: { config: file } }) => {
+    const other = file === defaultFile ? "" : ` -c ${file}`;
+    return [
+      `${file}: written; beside it, for you alone: ${secrets.join(", ")}\nnext:\n`,
+      source === "remote" ? "" : `  flatline import events FILE${other}${importHelp}\n`,
+      `  flatline run${other}\n`,
+      `then sign in at ${externalUrl.replace(/\/+$/, "")}/sign-in with the token in secrets/token\n`,
+      isLocal(externalUrl)
+        ? ""
+        : `flatline listens on this machine alone: a proxy on it answers there, or set server.listen in ${file}\n`,
+    ].join("");
+  },
+});
+
+const importHelp = `
+    where its columns have other names: --map COLUMN=FIELD, and --ignore '*' for those that are not needed
+    where its times have no offset: --timezone ZONE; --dry-run says what it understands`;
+
+/** @throws usage if a file is there that a first configuration in `file` would replace */
+function refuseExisting(file: string, cwd: string): void {
+  const folder = dirname(resolve(cwd, file));
+  const secrets = ["api-key", "token", ...tellingNames].map((name) => `secrets/${name}`);
+  const found = existsSync(resolve(cwd, file)) ? file : secrets.find((name) => existsSync(join(folder, name)));
+  if (found !== undefined)
+    throw new FlatlineError("usage", `${found}: exists already; --force replaces it, -c FILE names another place`);
+}
+
+type FirstAnswers = Awaited<ReturnType<typeof answersOf>>;
 
 /** What the flags and variables say, and what is asked for the rest. @throws usage naming what is missing without a terminal */
-async function answersOf(
-  flags: InitFlags,
-  questions: Questions | null,
-  { env, cwd, stderr }: CliContext,
-): Promise<FirstAnswers> {
+async function answersOf(flags: InitFlags, questions: Questions | null, { env, cwd, stderr }: CliContext) {
   const missing: string[] = [];
   /** Returns what was given, else what is typed; without a terminal the fallback, or it is missing. */
-  async function ask<Value extends string>(
-    flag: string,
-    given: string | undefined,
-    question: string,
-    options: QuestionOptions = {},
-  ): Promise<Value> {
+  const ask = async (name: string, given: string | undefined, question: string, options: QuestionOptions = {}) => {
     const { problemOf = notEmpty, fallback } = options;
     const problem = given === undefined ? null : problemOf(given);
-    if (problem !== null) throw new FlatlineError("usage", `${flag} ${problem}`);
-    if (given !== undefined) return given as Value;
-    if (questions !== null) return (await questions.ask(question, { ...options, problemOf })) as Value;
-    if (fallback === undefined) missing.push(flag);
-    return (fallback ?? "") as Value;
-  }
+    if (problem !== null) throw new FlatlineError("usage", `${name} ${problem}`);
+    if (given !== undefined || questions !== null) return given ?? questions?.ask(question, { ...options, problemOf });
+    if (fallback === undefined) missing.push(name);
+    return fallback;
+  };
   /** Asks for one of a few words, of which the first is meant where nothing is said. */
-  const choose = <Value extends string>(
-    flag: string,
-    given: Value | undefined,
-    words: readonly Value[],
+  const choose = async <Word extends string>(
+    name: string,
+    given: Word | undefined,
+    words: readonly Word[],
     what: string,
-  ) =>
-    ask<Value>(flag, given, `${what} [${words[0]}] `, {
-      problemOf: (text) => (words.some((word) => word === text) ? null : `must be one of ${words.join(", ")}`),
-      fallback: words[0] ?? "",
-    });
+  ) => {
+    const problemOf = (text: string) =>
+      words.some((word) => word === text) ? null : `must be one of ${words.join(", ")}`;
+    return (await ask(name, given, `${what} [${words[0]}] `, { problemOf, fallback: words[0] ?? "" })) as Word;
+  };
   const askSecret = async (
-    flag: string,
+    name: string,
     file: string | undefined,
     variable: string,
     what: string,
     problemOf = notEmpty,
-  ) =>
-    ask(`${flag} or $${variable}`, await readSecret(flag, file, env[variable], cwd), `${what} (is not shown): `, {
-      problemOf,
-      isSecret: true,
-    });
+  ) => {
+    const given = file === undefined ? env[variable] || undefined : (await readSecretFile(name, file, cwd)).trim();
+    const options = { problemOf, isSecret: true };
+    return (await ask(`${name} or $${variable}`, given, `${what} (is not shown): `, options)) ?? "";
+  };
 
   const where = "Where do verdicts come from, remote (the platform's API) or embedded (events of your own)?";
   const source = await choose("--source", flags.source, sources, where);
-  const isRemote = source === "remote";
   const platform = "Address of the platform's API (https://…/api/v2): ";
-  const baseUrl = isRemote ? await ask("--base-url", flags.baseUrl, platform, { problemOf: checkHttpUrl }) : null;
-  const apiKey = isRemote ? await askSecret("--api-key-file", flags.apiKeyFile, "FLATLINE_API_KEY", "API key") : null;
+  const remote =
+    source === "remote"
+      ? {
+          baseUrl: (await ask("--base-url", flags.baseUrl, platform, { problemOf: checkHttpUrl })) ?? "",
+          apiKey: await askSecret("--api-key-file", flags.apiKeyFile, "FLATLINE_API_KEY", "API key"),
+        }
+      : null;
   const slugs = await ask("--slug", flags.slug?.join("\n"), "Organizations (slugs, with commas between): ", {
     problemOf: slugsProblem,
   });
   const tell = await choose("--tell", flags.tell, tellingNames, `Who is told, ${tellingNames.join(", ")}?`);
-  const { secret, problemOf } = tellings[tell];
+  const { secret, problemOf } = tellings[tell] ?? {};
   const tellSecret =
-    secret === null ? null : await askSecret("--tell-file", flags.tellFile, "FLATLINE_TELL", secret, problemOf);
-  const isMail = tell === "email";
-  const mailFrom = isMail ? await ask("--mail-from", flags.mailFrom, "The mail is from: ") : null;
-  const mailTo = isMail
-    ? await ask("--mail-to", flags.mailTo?.join(","), "The mail is to (addresses, with commas between): ")
-    : "";
-  const externalUrl = await ask("--external-url", flags.externalUrl, `Where people open flatline [${localUrl}]: `, {
+    secret === undefined ? null : await askSecret("--tell-file", flags.tellFile, "FLATLINE_TELL", secret, problemOf);
+  const mailQuestion = "The mail is to (addresses, with commas between): ";
+  const mail =
+    tell === "email"
+      ? {
+          from: (await ask("--mail-from", flags.mailFrom, "The mail is from: ")) ?? "",
+          to: listOf(await ask("--mail-to", flags.mailTo?.join(","), mailQuestion)),
+        }
+      : null;
+  const opened = await ask("--external-url", flags.externalUrl, `Where people open flatline [${localUrl}]: `, {
     problemOf: checkHttpUrl,
     fallback: localUrl,
   });
   if (missing.length > 0) throw new FlatlineError("usage", `without a terminal init needs ${missing.join(", ")}`);
   if (questions !== null) stderr.write("\n");
-  const lists = { slugs: listOf(slugs), mailTo: listOf(mailTo) };
-  return { source, baseUrl, apiKey, tell, tellSecret, mailFrom, externalUrl, ...lists };
+  const token = randomBytes(32).toString("base64url");
+  return { source, remote, slugs: listOf(slugs), tell, tellSecret, mail, externalUrl: opened ?? localUrl, token };
 }
 
-async function readSecret(
-  flag: string,
-  file: string | undefined,
-  variable: string | undefined,
-  cwd: string,
-): Promise<string | undefined> {
-  if (file === undefined) return variable === "" ? undefined : variable;
-  const content = await readInputFile(resolve(cwd, file), maxSecretBytes);
-  if (content.kind !== "content")
-    throw new FlatlineError("no_input", `${flag} ${file}: cannot be read: ${content.reason}`);
-  return secretOf(content.bytes).trim();
-}
-
-function listOf(text: string): readonly string[] {
+function listOf(text = ""): readonly string[] {
   return [...new Set(text.split(/[\n,]+/).map((one) => one.trim()))].filter((one) => one !== "");
 }
 
@@ -172,93 +182,100 @@ function slugsProblem(text: string): string | null {
   return slugs.some(({ length }) => length > longestSlug) ? `must be at most ${longestSlug} characters` : null;
 }
 
-/** Tries, shows, writes, and says what comes next; `questions` is null without a terminal. */
-async function finish(
-  answers: FirstAnswers,
-  { check, config: file }: InitFlags,
-  context: CliContext,
-  questions: Questions | null,
-): Promise<void> {
-  const token = randomBytes(32).toString("base64url");
-  const silent = check ? await tryFirst(answers, token, context) : [];
-  const isWanted = async () => /^y(es)?$/i.test((await questions?.ask("Write the files all the same? [y/N] ")) ?? "");
-  if (silent.length > 0 && !(await isWanted()))
-    throw new FlatlineError(
-      "unavailable",
-      `no answer for ${silent.join(", ")}, so nothing was written; correct what is said above, or write with --no-check`,
-    );
-  const secrets = await writeFirst(answers, token, file, context.cwd);
-  const flag = file === defaultFile ? "" : ` -c ${file}`;
-  const steps = [
-    ...(answers.source === "remote" ? [] : [`  flatline import events FILE${flag}${importHelp}`]),
-    `  flatline run${flag}`,
-    `then sign in at ${answers.externalUrl.replace(/\/+$/, "")}/sign-in with the token in secrets/token`,
-  ];
-  if (!isLocal(answers.externalUrl))
-    steps.push(`flatline listens on this machine alone: a proxy on it answers there, or set server.listen in ${file}`);
-  context.stdout.write(
-    `${file}: written; beside it, for you alone: ${secrets.join(", ")}\nnext:\n${steps.join("\n")}\n`,
-  );
-}
-
-const importHelp = `
-    where its columns have other names: --map COLUMN=FIELD, and --ignore '*' for those that are not needed
-    where its times have no offset: --timezone ZONE; --dry-run says what it understands`;
-
 /** Asks the platform for each organization and sends a test, with the files in a folder of this user alone; who did not answer. */
-async function tryFirst(answers: FirstAnswers, token: string, context: CliContext): Promise<readonly string[]> {
-  const folder = await mkdtemp(join(tmpdir(), "flatline-init-"));
-  const [path, silent]: [string, string[]] = [join(folder, "flatline.yaml"), []];
+async function tryFirst(answers: FirstAnswers, context: CliContext): Promise<readonly string[]> {
+  const cwd = await mkdtemp(join(tmpdir(), "flatline-init-"));
+  const [path, silent]: [string, string[]] = [join(cwd, defaultFile), []];
   try {
-    await writeFirst(answers, token, path, folder);
+    await writeFirst(answers, path);
     // What runs is most of the program, and is loaded when it is needed.
-    const [{ loadConfig }, { checkOnce }, { renderReports }, { testReceiver }] = await Promise.all([
-      import("../config/load.ts"),
-      import("./check-once.ts"),
-      import("./check.ts"),
-      import("./notify.ts"),
-    ]);
-    const config = await loadConfig({ path, cwd: folder, env: {} });
-    if (answers.source === "remote") {
-      const options = { slugs: [], atMs: null, thresholds: {}, signal: context.signal, onNoStore: () => undefined };
-      const reports = await checkOnce(config, { ...context, cwd: folder }, options);
+    const [{ loadConfig }, { checkOnce }, { renderReports }, { askApi }, { renderTest, testReceiver }] =
+      await Promise.all([
+        import("../config/load.ts"),
+        import("./check-once.ts"),
+        import("./check.ts"),
+        import("./door.ts"),
+        import("./notify.ts"),
+      ]);
+    const here = { ...context, cwd, env: {} };
+    const config = await loadConfig({ path, cwd, env: {} });
+    if (answers.remote !== null) {
+      const options = { slugs: [], atMs: null, thresholds: {}, onNoStore: () => undefined };
+      const reports = await checkOnce(config, { ...here, env: context.env }, options);
       context.stdout.write(`${renderReports(reports, [], context)}\n`);
       silent.push(...reports.filter(({ kind }) => kind === "error").map(({ slug }) => slug));
     }
-    if (answers.tell !== "log") {
-      const test = await testReceiver(answers.tell, { config: path }, { ...context, cwd: folder, env: {} });
-      context.stdout.write(`${test.text}\n`);
-      if (test.outcome !== "accepted") silent.push(answers.tell);
-    }
-    return silent;
+    if (answers.tell === "log") return silent;
+    const test = await askApi({ config: path }, here, (api) => testReceiver(api, answers.tell), "no store");
+    context.stdout.write(`${renderTest(test)}\n`);
+    return test.outcome === "accepted" ? silent : [...silent, answers.tell];
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await rm(cwd, { recursive: true, force: true });
   }
 }
 
-/** Writes the configuration, and its secrets beside it, which only their owner may read; returns the paths of these. */
-async function writeFirst(answers: FirstAnswers, token: string, file: string, cwd: string): Promise<string[]> {
-  const { apiKey, tell, tellSecret } = answers;
-  const folder = dirname(resolve(cwd, file));
-  const secrets = Object.entries({ "api-key": apiKey, token, [tell]: tellSecret }).flatMap(([name, text]) =>
-    text === null ? [] : [{ path: `secrets/${name}`, text: `${text}\n` }],
+/** Writes the configuration, and its secrets beside it, which only their owner may read; returns the names of these. */
+async function writeFirst(answers: FirstAnswers, path: string): Promise<string[]> {
+  const { remote, token, tell, tellSecret } = answers;
+  const all = Object.entries({ "api-key": remote?.apiKey ?? null, token, [tell]: tellSecret });
+  const secrets = all.flatMap(([name, text]) =>
+    text === null ? [] : [{ name: `secrets/${name}`, text: `${text}\n` }],
   );
-  await mkdir(join(folder, "secrets"), { recursive: true, mode: 0o700 });
-  for (const { path, text } of [...secrets, { path: null, text: renderFirstConfig(answers) }]) {
-    const place = path === null ? resolve(cwd, file) : join(folder, path);
+  await mkdir(join(dirname(path), "secrets"), { recursive: true, mode: 0o700 });
+  for (const { name, text } of [...secrets, { name: "", text: renderFirst(answers) }]) {
+    const place = name === "" ? path : join(dirname(path), name);
     // A file that is there would keep its mode, and one that is a link would be written elsewhere.
     await rm(place, { force: true });
-    await writeFile(place, text, { flag: "wx", mode: path === null ? 0o644 : 0o600 });
+    await writeFile(place, text, { flag: "wx", mode: name === "" ? 0o644 : 0o600 });
   }
-  return secrets.map(({ path }) => path);
+  return secrets.map(({ name }) => name);
 }
 
-/** @throws usage if a file is there that a first configuration in `file` would replace */
-function refuseExisting(file: string, cwd: string): void {
-  const folder = dirname(resolve(cwd, file));
-  const secrets = ["api-key", "token", ...tellingNames].map((name) => `secrets/${name}`);
-  const isThere = (name: string): boolean => existsSync(name === file ? resolve(cwd, file) : join(folder, name));
-  const found = [file, ...secrets].find(isThere);
-  if (found !== undefined)
-    throw new FlatlineError("usage", `${found}: exists already; --force replaces it, -c FILE names another place`);
+/** Renders the configuration, which names the files below secrets/ for what is secret. */
+function renderFirst({ remote, slugs, tell, mail, externalUrl }: FirstAnswers): string {
+  const secret = tellings[tell] === null ? "" : `, ${tellings[tell].key}: "\${file:secrets/${tell}}"`;
+  const mailed = mail === null ? "" : `, from: ${quoted(mail.from)}, to: [${mail.to.map(quoted).join(", ")}]`;
+  return `# flatline.yaml, as \`flatline init\` wrote it. Every key that is not here has its default; \`flatline config show\` prints
+# them all, \`flatline config check\` says what is wrong. The files below secrets/ hold the secrets.
+
+source:
+${remote === null ? embedded : `  type: remote # the platform evaluates, flatline asks its API v2\n  baseUrl: ${quoted(remote.baseUrl)}\n  apiKey: \${file:secrets/api-key}\n`}
+organizations:
+${slugs.map((slug) => `  - ${quoted(slug)}\n`).join("")}
+receivers:
+  - { name: ${tell}, type: ${tell}${secret}${mailed} }
+
+alerting:
+  externalUrl: ${quoted(externalUrl)} # links in messages begin with it
+
+server:
+  listen: 127.0.0.1:9640 # page, /metrics and HTTP API${isLocal(externalUrl) ? "" : ", for a proxy on this machine; 0.0.0.0:9640 is for all others, too"}
+  token: \${file:secrets/token} # the page asks for it when somebody signs in
+
+storage:
+  path: ./data/flatline.db # relative to the working directory
+`;
+}
+
+const { baseline, thresholds } = advice;
+const embedded = `  type: embedded # liveness events come in by \`flatline import events FILE\` or POST /api/v1/events
+
+defaults:
+  # Deaths of the last 24 h against the median of the same hours on each of the 28 days before: one bad day moves it little,
+  # and an incident hides no other. Days before an organization's first event are left out; with fewer than three the alert
+  # waits. Measured in docs/detection.md; \`flatline tune\` finds what fits your own events.
+  baseline: ${baseline}
+  thresholds: ${JSON.stringify(thresholds)}
+  # Without a look, nothing dies: fail when no event came for unusually long; the spike check is unknown then, never ok.
+  eventFlow: { enabled: true }
+`;
+
+/** Whether people open flatline on this machine alone. */
+function isLocal(externalUrl: string): boolean {
+  return isLoopbackHost(new URL(externalUrl).hostname);
+}
+
+/** As YAML that is this text whatever it holds; \`$\` begins a variable in the file. */
+function quoted(text: string): string {
+  return JSON.stringify(text.replaceAll("$", "$$$$"));
 }

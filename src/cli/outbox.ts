@@ -1,25 +1,22 @@
-import type { Command } from "commander";
 import { z } from "zod";
 
 import { outboxEntrySchema } from "../contract/v1/operator.ts";
 import { deliveryName } from "../store/alerts/outbox.ts";
-import { actingOnEach, askingCommand } from "./ask.ts";
-import type { CliContext, RegisterCommand } from "./context.ts";
+import { actingOnEach, asking } from "./ask.ts";
+import { group } from "./command.ts";
 import { renderTable } from "./table.ts";
 
-const path = "/api/v1/outbox";
+const shared = { path: "/api/v1/outbox", shownBy: "outbox list", without: "store" } as const;
 
 /** `flatline outbox list|retry|discard` */
-export const registerOutbox: RegisterCommand = (program: Command, context: CliContext): void => {
-  const outbox = program
-    .command("outbox")
-    .description("notifications that wait for their receiver, or that flatline gave up");
-  askingCommand(outbox.command("list").description("list what is queued or was given up, oldest first"), context, {
+export const outbox = group("notifications that wait for their receiver, or that flatline gave up", {
+  list: asking({
+    description: "list what is queued or was given up, oldest first",
     without: "store",
     json: "print an array of {id, receiver, recipient, state, attempts, createdAt, nextAttemptAt, lastError, incident}",
     help: "\nExample:\n  flatline outbox list --json | jq '.[] | select(.state == \"dead\") | .id'\n",
-    ask: (api) => api.read(path, z.array(outboxEntrySchema)),
-    say: (listed) =>
+    ask: ({ api }) => api.read(shared.path, z.array(outboxEntrySchema)),
+    say: (listed, { context }) =>
       renderTable(
         listed,
         {
@@ -32,12 +29,12 @@ export const registerOutbox: RegisterCommand = (program: Command, context: CliCo
         },
         { right: ["ATTEMPTS"], empty: "the outbox is empty", context },
       ),
-  });
-  const shared = { path, shownBy: "outbox list", without: "store" } as const;
-  const retry = outbox
-    .command("retry")
-    .description("queue these again, due now; a running daemon delivers them within 5 s");
-  actingOnEach(retry, context, { ...shared, request: ["POST", "/retry"], done: "queued again" });
-  const discard = outbox.command("discard").description("delete these for good");
-  actingOnEach(discard, context, { ...shared, done: "discarded" });
-};
+  }),
+  retry: actingOnEach("queue these again, due now; a running daemon delivers them within 5 s", {
+    ...shared,
+    example: "outbox retry",
+    request: ["POST", "/retry"],
+    done: "queued again",
+  }),
+  discard: actingOnEach("delete these for good", { ...shared, example: "outbox discard", done: "discarded" }),
+});

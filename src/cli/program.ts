@@ -2,7 +2,8 @@ import { Command, CommanderError } from "commander";
 
 import { asFlatlineError, FlatlineError } from "../base/errors.ts";
 import { escapeControls } from "../base/unseen-text.ts";
-import type { CliContext, RegisterCommand } from "./context.ts";
+import type { Complete } from "./command.ts";
+import type { CliContext } from "./context.ts";
 
 const usageExitCode = 64;
 
@@ -44,7 +45,7 @@ function createProgram(context: CliContext, loaded: readonly Group[]): Command {
     .addHelpText("after", rootHelp);
   for (const [heading, commands] of loaded) {
     program.commandsGroup(heading);
-    for (const register of commands) register(program, context);
+    for (const [name, complete] of commands) complete(program.command(name), context);
   }
   addVersion(program, context.version);
   return program;
@@ -101,7 +102,7 @@ export function reportError(error: unknown, context: CliContext): number {
   return known.exitCode;
 }
 
-type Load = () => Promise<RegisterCommand>;
+type Load = () => Promise<Complete>;
 
 /**
  * Every command, in the groups and the order of `--help`. Each is loaded when it is asked for: a `check` need not read the server
@@ -109,40 +110,40 @@ type Load = () => Promise<RegisterCommand>;
  */
 const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   "Start:": {
-    init: async () => (await import("./init.ts")).registerInit,
-    run: async () => (await import("./run.ts")).registerRun,
-    check: async () => (await import("./check.ts")).registerCheck,
-    config: async () => (await import("./config.ts")).registerConfig,
+    init: async () => (await import("./init.ts")).init,
+    run: async () => (await import("./run.ts")).run,
+    check: async () => (await import("./check.ts")).check,
+    config: async () => (await import("./config.ts")).config,
   },
   "At night:": {
-    status: async () => (await import("./status.ts")).registerStatus,
-    incidents: async () => (await import("./incidents/incidents.ts")).registerIncidents,
-    gate: async () => (await import("./gate.ts")).registerGate,
-    silence: async () => (await import("./silence.ts")).registerSilence,
+    status: async () => (await import("./status.ts")).status,
+    incidents: async () => (await import("./incidents/incidents.ts")).incidents,
+    gate: async () => (await import("./gate.ts")).gate,
+    silence: async () => (await import("./silence.ts")).silence,
   },
   "Look back:": {
-    backtest: async () => (await import("./replay/backtest.ts")).registerBacktest,
-    tune: async () => (await import("./replay/tune.ts")).registerTune,
-    audit: async () => (await import("./audit.ts")).registerAudit,
+    backtest: async () => (await import("./replay/backtest.ts")).backtest,
+    tune: async () => (await import("./replay/tune.ts")).tune,
+    audit: async () => (await import("./audit.ts")).audit,
   },
   "Run it:": {
-    import: async () => (await import("./import.ts")).registerImport,
-    notify: async () => (await import("./notify.ts")).registerNotify,
-    outbox: async () => (await import("./outbox.ts")).registerOutbox,
-    marker: async () => (await import("./marker.ts")).registerMarker,
-    backup: async () => (await import("./backup.ts")).registerBackup,
-    forget: async () => (await import("./forget.ts")).registerForget,
-    healthcheck: async () => (await import("./healthcheck.ts")).registerHealthcheck,
+    import: async () => (await import("./import.ts")).importData,
+    notify: async () => (await import("./notify.ts")).notify,
+    outbox: async () => (await import("./outbox.ts")).outbox,
+    marker: async () => (await import("./marker.ts")).marker,
+    backup: async () => (await import("./backup.ts")).backup,
+    forget: async () => (await import("./forget.ts")).forget,
+    healthcheck: async () => (await import("./healthcheck.ts")).healthcheck,
   },
   "Platform:": {
-    reports: async () => (await import("./platform/reports.ts")).registerReports,
-    proposals: async () => (await import("./platform/proposals.ts")).registerProposals,
-    keys: async () => (await import("./keys.ts")).registerKeys,
+    reports: async () => (await import("./platform/reports.ts")).reports,
+    proposals: async () => (await import("./platform/proposals.ts")).proposals,
+    keys: async () => (await import("./keys.ts")).keys,
   },
 };
 
 /** What has to be registered under a heading of the help. */
-type Group = readonly [heading: string, commands: readonly RegisterCommand[]];
+type Group = readonly [heading: string, commands: readonly (readonly [name: string, complete: Complete])[]];
 
 /** Returns what has to be registered for this command line: its command, or all where help or a suggestion needs them. */
 async function loadCommands(argv: readonly string[]): Promise<readonly Group[]> {
@@ -152,8 +153,8 @@ async function loadCommands(argv: readonly string[]): Promise<readonly Group[]> 
   const isKnown = Object.values(groups).some((commands) => Object.hasOwn(commands, name));
   return Promise.all(
     Object.entries(groups).map(async ([heading, commands]): Promise<Group> => {
-      const wanted = Object.keys(commands).filter((one) => !isKnown || one === name);
-      return [heading, await Promise.all(wanted.flatMap((one) => commands[one]?.() ?? []))];
+      const wanted = Object.entries(commands).filter(([one]) => !isKnown || one === name);
+      return [heading, await Promise.all(wanted.map(async ([one, load]) => [one, await load()] as const))];
     }),
   );
 }

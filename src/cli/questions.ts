@@ -24,7 +24,7 @@ export interface QuestionOptions {
 }
 
 /** Opens the terminal for a dialogue of several questions. */
-export function openQuestions({ stdin, stderr, signal }: Pick<CliContext, "stdin" | "stderr" | "signal">): Questions {
+export function openQuestions({ stdin, stderr, signal }: CliContext): Questions {
   let isShown = false;
   const echo = new Writable({
     write: (chunk: Buffer, _encoding, done) => {
@@ -63,22 +63,15 @@ export function openQuestions({ stdin, stderr, signal }: Pick<CliContext, "stdin
 }
 
 /** Asks on stderr and reads one line of the terminal; only y and yes confirm; end of input and Ctrl-C do not. */
-export function askYesNo(
-  question: string,
-  { stdin, stderr, signal }: Pick<CliContext, "stdin" | "stderr" | "signal">,
-): Promise<boolean> {
-  if (signal.aborted) return Promise.resolve(false);
-  stderr.write(question);
-  const lines = createInterface({ input: stdin, terminal: false });
-  return new Promise((resolve) => {
-    lines.once("line", (text) => {
-      resolve(/^\s*y(es)?\s*$/i.test(text));
-      lines.close();
-    });
-    // Without effect after an answer.
-    lines.once("close", () => resolve(false));
-    signal.addEventListener("abort", () => lines.close(), { once: true });
-  });
+export async function askYesNo(question: string, context: CliContext): Promise<boolean> {
+  if (context.signal.aborted) return false;
+  using questions = openQuestions(context);
+  return await questions.ask(question).then(isYes, () => false);
+}
+
+/** Whether an answer is y or yes. */
+export function isYes(answer: string | undefined): boolean {
+  return /^y(es)?$/i.test(answer ?? "");
 }
 
 // A question has to be read; the lists have all of them.

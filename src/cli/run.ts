@@ -1,4 +1,3 @@
-import { Option, type Command } from "commander";
 import { createApp } from "../daemon/app.ts";
 import { daemonUrl } from "./door.ts";
 import { errorKinds, type FlatlineError } from "../base/errors.ts";
@@ -11,7 +10,8 @@ import { configFiles, fingerprintFiles } from "../config/document/document.ts";
 import { loadConfig, findConfigPath, type LoadOptions } from "../config/load.ts";
 import { logLook } from "./terminal-log.ts";
 import { countOf } from "../words/numbers.ts";
-import { hasColour, type CliContext, type RegisterCommand } from "./context.ts";
+import { choice, command, configFlag, type FlagsOf } from "./command.ts";
+import { hasColour, type CliContext } from "./context.ts";
 
 // Soon enough for a person who waits for it, seldom enough to cost nothing.
 const watchEveryMs = 2 * secondMs;
@@ -19,25 +19,18 @@ const watchEveryMs = 2 * secondMs;
 // The start leaves some 16 MB that V8 would return only under load. It is over then, and nobody waits for a first answer.
 const settledMs = 5 * secondMs;
 
-/** `flatline run` */
-export const registerRun: RegisterCommand = (program: Command, context: CliContext): void => {
-  program
-    .command("run")
-    .description("run the daemon")
-    .option("-c, --config <file>", "configuration file")
-    .addOption(
-      new Option(
-        "--log-format <format>",
-        "how the log looks, over log.format [auto: text on a terminal, else JSON]",
-      ).choices(logFormats),
-    )
-    .addHelpText("after", help)
-    .action(async (flags: RunFlags) => {
-      await run(flags, context);
-    });
+const logFormats: readonly Config["log"]["format"][] = ["auto", "json", "pretty"];
+
+const runFlags = {
+  ...configFlag,
+  logFormat: choice("<format>", "how the log looks, over log.format [auto: text on a terminal, else JSON]", logFormats),
 };
 
-const help = `
+/** `flatline run` */
+export const run = command({
+  description: "run the daemon",
+  flags: runFlags,
+  help: `
 A change of the configuration's content is applied within seconds; SIGHUP and POST /-/reload read it again at once. On a
 terminal, SIGHUP says that it has closed, and stops. SIGTERM and SIGINT stop gracefully within server.drainTimeout and 2 s; a second one stops at once. Exit 0, or 74 when not everything could be stored.
 
@@ -45,17 +38,15 @@ The log goes to stderr: text for people on a terminal, one JSON object a line wh
 
 Example:
   flatline run -c flatline.yaml
-`;
+`,
+  run: async ({ context, flags }) => {
+    await runDaemon(flags, context);
+    return undefined;
+  },
+  say: () => "",
+});
 
-interface RunFlags {
-  readonly config?: string;
-  readonly logFormat?: LogFormat;
-}
-
-type LogFormat = Config["log"]["format"];
-const logFormats: readonly LogFormat[] = ["auto", "json", "pretty"];
-
-async function run(flags: RunFlags, context: CliContext): Promise<void> {
+async function runDaemon(flags: FlagsOf<typeof runFlags>, context: CliContext): Promise<void> {
   const { env, cwd, signal, stderr, clock } = context;
   const load: LoadOptions = { path: findConfigPath({ flag: flags.config, env, cwd }), cwd, env };
   let watched = await readWatched(load);

@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import { formatCount } from "../base/numbers.ts";
 import { escapeControls } from "../base/unseen-text.ts";
 import type { Severity } from "../contract/severity.ts";
@@ -6,26 +5,15 @@ import { statusSchema, type DaemonStatus } from "../contract/v1/status.ts";
 import { discoveryProblem } from "../web/read/discovery.ts";
 import { importText, refusedText } from "../words/events-in.ts";
 import { countOf, durationText } from "../words/numbers.ts";
-import { askingCommand } from "./ask.ts";
-import { hasColour, type CliContext, type RegisterCommand } from "./context.ts";
-import { severityExitCodes } from "./values.ts";
+import { asking } from "./ask.ts";
+import { hasColour } from "./context.ts";
+import { asJson, severityExitCodes } from "./values.ts";
 
 /** `flatline status`. */
-export const registerStatus: RegisterCommand = (program: Command, context: CliContext): void => {
-  const command = program
-    .command("status")
-    .description("print the state of the running daemon on one screen: what fires, gate, receivers, runs, store");
-  askingCommand(command, context, {
-    json: "print the answer of GET /api/v1/status",
-    help,
-    ask: (api) => api.read("/api/v1/status", statusSchema),
-    say: (status, _flags, _words, url) =>
-      renderStatus(status, { isColoured: hasColour(context.stdout, context.env), url }),
-    exitCode: ({ severity }) => severityExitCodes[severity],
-  });
-};
-
-const help = `
+export const status = asking({
+  description: "print the state of the running daemon on one screen: what fires, gate, receivers, runs, store",
+  json: "print the answer of GET /api/v1/status",
+  help: `
 Exit code, as of \`check\`: 0 ok, 1 warn, 2 fail, 3 unknown; the worst of all (fail > unknown > warn > ok). 69 no daemon answers,
 77 reading is closed and the token is missing or wrong.
 
@@ -33,7 +21,12 @@ Examples:
   flatline status
   watch -c -n 10 flatline status
   flatline status --json | jq .receivers
-`;
+`,
+  ask: async ({ api }) => ({ url: api.url, said: await api.read("/api/v1/status", statusSchema) }),
+  say: ({ said, url }, { context: { stdout, env } }) => renderStatus(said, { isColoured: hasColour(stdout, env), url }),
+  data: ({ said }) => asJson(said),
+  exitCode: ({ said }) => severityExitCodes[said.severity],
+});
 
 const [red, green, yellow, magenta, bold, dim] = [31, 32, 33, 35, 1, 2];
 const marks = {

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { readInstant } from "../base/instant.ts";
 import type { Severity } from "../contract/severity.ts";
+import { iso } from "../contract/v1/instant.ts";
 import { parseDuration } from "../base/durations.ts";
 
 /**
@@ -15,17 +16,26 @@ export function parseInstant(text: string): number {
   );
 }
 
-/** Returns a parser of a number: `int` is a safe integer of at least 1, `positive` any finite number above 0. */
-export function parseNumber(kind: "int" | "positive"): (text: string) => number {
+/** Returns a point in time from the command line as the HTTP API writes it. */
+export function parseTime(text: string): string {
+  return iso(parseInstant(text));
+}
+
+const numbers = {
+  int: {
+    problem: "Expected a whole number of at least 1.",
+    is: (found: number) => Number.isSafeInteger(found) && found >= 1,
+  },
+  positive: { problem: "Expected a number above 0.", is: (found: number) => Number.isFinite(found) && found > 0 },
+  "at least 0": { problem: "Expected a number of at least 0.", is: (found: number) => Number.isFinite(found) },
+};
+
+/** Returns a parser of a number: `int` is a safe integer of at least 1, all others are finite. */
+export function parseNumber(kind: keyof typeof numbers): (text: string) => number {
   return (text) => {
-    const value = /^\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
-    if (kind === "int" && !(Number.isSafeInteger(value) && value >= 1)) {
-      throw new InvalidArgumentError("Expected a whole number of at least 1.");
-    }
-    if (kind === "positive" && !(Number.isFinite(value) && value > 0)) {
-      throw new InvalidArgumentError("Expected a number above 0.");
-    }
-    return value;
+    const found = /^\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
+    if (numbers[kind].is(found)) return found;
+    throw new InvalidArgumentError(numbers[kind].problem);
   };
 }
 

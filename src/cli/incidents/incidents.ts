@@ -1,5 +1,3 @@
-import { Argument, Option, type Command } from "commander";
-
 import { breakAddresses } from "../../base/broken-address.ts";
 import { withoutFraction } from "../../base/instant.ts";
 import { formatCount, formatPercent } from "../../base/numbers.ts";
@@ -12,21 +10,79 @@ import {
   incidentListSchema,
   lookSchema,
   type IncidentActAnswer,
-  type IncidentAnswer,
   type IncidentDetailAnswer,
 } from "../../contract/v1/incidents.ts";
-import { addAssets } from "./assets.ts";
-import type { ApiClient } from "../api-client.ts";
-import { askingCommand } from "../ask.ts";
-import { authorOf, type AskFlags, type CliContext, type RegisterCommand } from "../context.ts";
 import { countOf } from "../../words/numbers.ts";
+import { asking } from "../ask.ts";
+import type { ApiClient } from "../api-client.ts";
+import { choice, flag, group, or, required, value, type Complete, type FlagSpecs, type WordSpec } from "../command.ts";
+import type { CliContext } from "../context.ts";
 import { renderTable } from "../table.ts";
 import { collect } from "../values.ts";
+import { assets } from "./assets.ts";
 
-interface ActFlags extends AskFlags {
-  readonly slug?: readonly string[];
-  readonly comment?: string;
-}
+const idWord = ["<id>", "its number or id"] as const;
+
+const list = asking({
+  description: "list incidents, newest first",
+  flags: {
+    state: or(choice("<state>", "which", ["open", "ended", "all"]), "open"),
+    family: value("<name>", "only this family: deaths, unreachable, no-events, or a check's name"),
+  },
+  json: "print an array of incidents",
+  help: `
+ON HOLD: organizations whose takedowns its alerts hold. A narrow terminal goes without ACKNOWLEDGED and SINCE.
+
+Examples:
+  flatline incidents list
+  flatline incidents list --state all --family deaths --json | jq -r '.[].number'
+`,
+  ask: async ({ api, flags: { state, family } }) =>
+    (await api.read("/api/v1/incidents", incidentListSchema, { state, family, limit: 200 })).incidents,
+  say: (incidents, { context, flags: { state } }) =>
+    renderTable(
+      incidents,
+      {
+        INCIDENT: ({ number }) => String(number),
+        SEVERITY: ({ severity, endedAt }) => (endedAt === null ? severity : `${severity}, ended`),
+        SINCE: ({ startedAt }) => withoutFraction(startedAt),
+        "ON HOLD": ({ held }) => (held === 0 ? "" : formatCount(held)),
+        ACKNOWLEDGED: ({ acknowledgedBy = null }) => acknowledgedBy,
+        WHAT: ({ headline: [first = ""] }) => breakAddresses(first),
+      },
+      {
+        right: ["INCIDENT", "ON HOLD"],
+        dispensable: ["ACKNOWLEDGED", "SINCE"],
+        empty: state === "open" ? "no incident is open" : "no incident is kept",
+        context,
+      },
+    ),
+});
+
+const show = asking({
+  description: "show an incident with its organizations and comments",
+  words: [idWord],
+  flags: { markdown: flag("print its report, to be pasted into a channel or ticket", "json") },
+  json: "print the incident as JSON",
+  help: `
+Examples:
+  flatline incidents show 41 --json | jq -r '.alerts[].slug'
+  flatline incidents show 41 --markdown > incident-41.md
+`,
+  ask: ({ api, flags: { markdown }, words: [id] }): Promise<IncidentDetailAnswer | string> =>
+    markdown === true ? api.readText(`${pathOf(id)}/report`) : api.read(pathOf(id), incidentDetailSchema),
+  say: (shown, { context }) => (typeof shown === "string" ? shown : renderIncident(shown, context)),
+});
+
+const look = asking({
+  description: "look at some of its dead assets now, for a second opinion",
+  words: [idWord],
+  acts: true,
+  json: "print {look}",
+  help: "\nIt takes a minute or two; `flatline incidents show` then has it.\n\nExample:\n  flatline incidents look 41\n",
+  ask: ({ api, flags: { by }, words: [id] }) => api.send("POST", `${pathOf(id)}/second-opinion`, { by }, lookSchema),
+  say: (answer, { words: [id] }) => `look ${answer.look} has begun; see it with: flatline incidents show ${id}\n`,
+});
 
 /** An act, as the API takes it. */
 interface Act {
@@ -40,170 +96,104 @@ interface Act {
   readonly mayOpen?: boolean;
 }
 
-/** `flatline incidents list|show|ack|judge|release|silence|look|assets|comment` (CONTRACT 15). */
-export const registerIncidents: RegisterCommand = (program: Command, context: CliContext): void => {
-  const incidents = program.command("incidents").description("what began together: one act for all its organizations");
-  const add = (name: string, description: string): Command =>
-    incidents.command(name).description(description).argument("<id>", "its number or id");
-  addList(incidents, context);
-  addShow(add("show", "show an incident with its organizations and comments"), context);
-  const ack = add("ack", "acknowledge: no reminders and no escalation until it is over, or worse than now")
-    .option("--comment <text>", "what you know, or do about it")
-    .addOption(new Option("--undo", "take the acknowledgement back").conflicts("comment"));
-  addAct(
-    ack,
-    context,
-    '41 --comment "the checker is being repaired"',
-    (flags: ActFlags & { readonly undo?: boolean }) =>
-      flags.undo === true
-        ? { method: "DELETE", path: "ack", word: "no longer acknowledged" }
-        : { path: "ack", word: "acknowledged" },
-  );
-  const verdicts = new Argument("<verdict>", "what it was; none takes back what was said");
-  const judge = add("judge", "say what it was, so that gates and `tune` learn from it")
-    .addArgument(verdicts.choices([...judgementVerdicts, "none"]))
-    .option("--comment <text>", "what you saw");
-  addAct(judge, context, '41 checker --comment "captcha page in front of the hosts"', (_flags, verdict) =>
-    verdict === "none"
-      ? { method: "DELETE", path: "judgement", word: "no longer judged" }
-      : { path: "judgement", body: { verdict }, word: `judged ${verdict}`, mayOpen: true },
-  );
-  const release = add("release", "let its deaths be acted on again: opens the gates that its alerts hold");
-  release.requiredOption("--comment <text>", "why; shown with the release");
-  addAct(release, context, '41 --comment "ten opened by hand, all gone" --dry-run', () => ({
-    path: "release",
-    word: "released",
-    mayOpen: true,
-  }));
-  const silence = add("silence", "hold its notifications back for a while")
-    .requiredOption("--duration <duration>", "how long, such as 90m")
-    .requiredOption("--comment <text>", "why; shown in every list");
-  addAct(
-    silence,
-    context,
-    '41 --duration 2h --comment "known rollout"',
-    ({ duration }: ActFlags & { duration: string }) => ({
-      path: "silence",
-      body: { duration },
-      word: "silenced",
-    }),
-  );
-  addLook(add("look", "look at some of its dead assets now, for a second opinion"), context);
-  addAssets(add("assets", "list the assets that died in an incident, those first that flatline saw alive"), context);
-  const comment = add("comment", "comment on it, for its next reader; no receiver is notified");
-  comment.argument("<text>", "what you know");
-  addAct(comment, context, '41 "opened ten by hand, nine load"', (_flags, text) => ({
-    path: "comments",
-    body: { comment: text },
-    word: "commented on",
-  }));
-};
-
-interface ListFlags extends AskFlags {
-  readonly state: string;
-  readonly family?: string;
+interface ActingSpec {
+  readonly description: string;
+  readonly example: string;
+  /** The argument after the incident [none]. */
+  readonly second?: WordSpec;
+  readonly flags?: FlagSpecs;
+  /** What it does, by its flags and second argument. */
+  readonly actOf: (flags: Readonly<Record<string, unknown>>, second?: string) => Act;
 }
 
-function addList(parent: Command, context: CliContext): void {
-  const command = parent
-    .command("list")
-    .description("list incidents, newest first")
-    .addOption(new Option("--state <state>", "which").choices(["open", "ended", "all"]).default("open"))
-    .option("--family <name>", "only this family: deaths, unreachable, no-events, or a check's name");
-  const columns = {
-    INCIDENT: ({ number }: IncidentAnswer) => String(number),
-    SEVERITY: ({ severity, endedAt }: IncidentAnswer) => (endedAt === null ? severity : `${severity}, ended`),
-    SINCE: ({ startedAt }: IncidentAnswer) => withoutFraction(startedAt),
-    "ON HOLD": ({ held }: IncidentAnswer) => (held === 0 ? "" : formatCount(held)),
-    ACKNOWLEDGED: ({ acknowledgedBy = null }: IncidentAnswer) => acknowledgedBy,
-    WHAT: ({ headline: [first = ""] }: IncidentAnswer) => breakAddresses(first),
-  };
-  askingCommand(command, context, {
-    json: "print an array of incidents",
-    help: listHelp,
-    ask: async (api, { state, family }: ListFlags) => {
-      const query = new URLSearchParams({ state, ...(family === undefined ? {} : { family }), limit: "200" });
-      return (await api.read(`/api/v1/incidents?${query.toString()}`, incidentListSchema)).incidents;
-    },
-    say: (incidents, { state }) =>
-      renderTable(incidents, columns, {
-        right: ["INCIDENT", "ON HOLD"],
-        dispensable: ["ACKNOWLEDGED", "SINCE"],
-        empty: state === "open" ? "no incident is open" : "no incident is kept",
-        context,
-      }),
-  });
-}
-
-const listHelp = `
-ON HOLD: organizations whose takedowns its alerts hold. A narrow terminal goes without ACKNOWLEDGED and SINCE.
-
-Examples:
-  flatline incidents list
-  flatline incidents list --state all --family deaths --json | jq -r '.[].number'
-`;
-
-type Shown = IncidentDetailAnswer | string;
-
-function addShow(command: Command, context: CliContext): void {
-  command.addOption(
-    new Option("--markdown", "print its report, to be pasted into a channel or ticket").conflicts("json"),
-  );
-  askingCommand(command, context, {
-    json: "print the incident as JSON",
-    help: showHelp,
-    ask: (api, { markdown }: AskFlags & { readonly markdown?: boolean }, id: string): Promise<Shown> =>
-      markdown === true ? api.readText(`${pathOf(id)}/report`) : api.read(pathOf(id), incidentDetailSchema),
-    say: (shown) => (typeof shown === "string" ? shown : renderIncident(shown, context)),
-  });
-}
-
-const showHelp = `
-Examples:
-  flatline incidents show 41 --json | jq -r '.alerts[].slug'
-  flatline incidents show 41 --markdown > incident-41.md
-`;
-
-function addLook(command: Command, context: CliContext): void {
-  askingCommand(command, context, {
-    acts: true,
-    json: "print {look}",
-    help: "\nIt takes a minute or two; `flatline incidents show` then has it.\n\nExample:\n  flatline incidents look 41\n",
-    ask: (api, { by }: AskFlags, id: string) =>
-      api.send("POST", `${pathOf(id)}/second-opinion`, { by: authorOf(by, context) }, lookSchema),
-    say: ({ look }, _flags, [id]) => `look ${look} has begun; see it with: flatline incidents show ${id}\n`,
-  });
-}
-
-/** Completes a command that does something to the members of an incident; `actOf` says what, of its flags and second argument. */
-function addAct<Flags extends ActFlags>(
-  command: Command,
-  context: CliContext,
-  example: string,
-  actOf: (flags: Flags, word: string | undefined) => Act,
-): void {
-  command
-    .option("--slug <slug>", "only this of its organizations; repeatable", collect)
-    .option("--dry-run", "say what it would do, and do nothing");
-  const send = (api: ApiClient, flags: Flags, act: Act, id: string, isDryRun: boolean): Promise<IncidentActAnswer> => {
-    const { comment, slug: slugs } = flags;
-    const body = { comment, slugs, ...act.body, by: authorOf(flags.by, context) };
+/** Returns what completes a command that does something to the members of an incident. */
+function acting({ description, example, second, flags, actOf }: ActingSpec): Complete {
+  const send = (api: ApiClient, act: Act, id: string, typed: object, isDryRun: boolean): Promise<IncidentActAnswer> => {
     const path = `${pathOf(id)}/${act.path}${isDryRun ? "?dryRun=true" : ""}`;
-    return api.send(act.method ?? "POST", path, body, incidentActSchema);
+    return api.send(act.method ?? "POST", path, { ...act.body, ...typed }, incidentActSchema);
   };
-  askingCommand(command, context, {
+  return asking({
+    description,
+    words: [idWord, ...(second === undefined ? [] : [second])],
+    flags: {
+      ...flags,
+      slug: value("<slug>", "only this of its organizations; repeatable", collect),
+      dryRun: flag("say what it would do, and do nothing"),
+    },
     acts: true,
     json: "print {done, skipped, gatesOpened, gatesHeld}",
-    help: `\nExample:\n  flatline incidents ${command.name()} ${example}\n`,
-    opens: async (api, flags: Flags, id: string, word?: string) => {
-      const act = actOf(flags, word);
-      return act.mayOpen === true ? (await send(api, flags, act, id, true)).gatesOpened : [];
+    help: `\nExample:\n  flatline incidents ${example}\n`,
+    opens: async ({ api, flags: { by, slug: slugs, ...own }, words: [id, word] }) => {
+      const act = actOf(own, word);
+      return act.mayOpen === true ? (await send(api, act, id, { slugs, by }, true)).gatesOpened : [];
     },
-    ask: (api, flags: Flags, id: string, word?: string) =>
-      send(api, flags, actOf(flags, word), id, flags.dryRun === true),
-    say: (answer, flags, [, word]) => renderResult(answer, actOf(flags, word).word, flags.dryRun === true),
+    ask: ({ api, flags: { by, slug: slugs, dryRun = false, ...own }, words: [id, word] }) =>
+      send(api, actOf(own, word), id, { slugs, by }, dryRun),
+    say: (answer, { flags: { dryRun = false, ...own }, words: [, word] }) =>
+      renderResult(answer, actOf(own, word).word, dryRun),
   });
 }
+
+const ack = acting({
+  description: "acknowledge: no reminders and no escalation until it is over, or worse than now",
+  example: 'ack 41 --comment "the checker is being repaired"',
+  flags: {
+    comment: value("<text>", "what you know, or do about it"),
+    undo: flag("take the acknowledgement back", "comment"),
+  },
+  actOf: ({ comment, undo }) =>
+    undo === true
+      ? { method: "DELETE", path: "ack", word: "no longer acknowledged" }
+      : { path: "ack", body: { comment }, word: "acknowledged" },
+});
+
+const judge = acting({
+  description: "say what it was, so that gates and `tune` learn from it",
+  example: 'judge 41 checker --comment "captcha page in front of the hosts"',
+  second: ["<verdict>", "what it was; none takes back what was said", [...judgementVerdicts, "none"]],
+  flags: { comment: value("<text>", "what you saw") },
+  actOf: ({ comment }, verdict) =>
+    verdict === "none"
+      ? { method: "DELETE", path: "judgement", body: { comment }, word: "no longer judged" }
+      : { path: "judgement", body: { comment, verdict }, word: `judged ${verdict}`, mayOpen: true },
+});
+
+const release = acting({
+  description: "let its deaths be acted on again: opens the gates that its alerts hold",
+  example: 'release 41 --comment "ten opened by hand, all gone" --dry-run',
+  flags: { comment: required(value("<text>", "why; shown with the release")) },
+  actOf: ({ comment }) => ({ path: "release", body: { comment }, word: "released", mayOpen: true }),
+});
+
+const silence = acting({
+  description: "hold its notifications back for a while",
+  example: 'silence 41 --duration 2h --comment "known rollout"',
+  flags: {
+    duration: required(value("<duration>", "how long, such as 90m")),
+    comment: required(value("<text>", "why; shown in every list")),
+  },
+  actOf: ({ comment, duration }) => ({ path: "silence", body: { comment, duration }, word: "silenced" }),
+});
+
+const comment = acting({
+  description: "comment on it, for its next reader; no receiver is notified",
+  example: 'comment 41 "opened ten by hand, nine load"',
+  second: ["<text>", "what you know"],
+  actOf: (_flags, text) => ({ path: "comments", body: { comment: text }, word: "commented on" }),
+});
+
+/** `flatline incidents list|show|ack|judge|release|silence|look|assets|comment` (CONTRACT 15). */
+export const incidents = group("what began together: one act for all its organizations", {
+  list,
+  show,
+  ack,
+  judge,
+  release,
+  silence,
+  look,
+  assets,
+  comment,
+});
 
 function pathOf(id: string): string {
   return `/api/v1/incidents/${encodeURIComponent(id)}`;

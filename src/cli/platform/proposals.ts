@@ -1,24 +1,14 @@
-import { InvalidArgumentError, type Command } from "commander";
-
 import { askPlatform, type AskedPlatform } from "./access.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { secondMs } from "../../base/time.ts";
-import { choicesText } from "../../contract/issues.ts";
 import { walkReports } from "../../contract/report-pages.ts";
-import {
-  approveLabels,
-  rejectReasons,
-  reviewDecisions,
-  watchlistReasons,
-  type ReviewOutcome,
-  type ReviewRequest,
-  type ReviewDecision,
-} from "../../contract/review.ts";
+import type { ReviewDecision, ReviewOutcome, ReviewRequest } from "../../contract/review.ts";
 import { loadCommandConfig, loadFleetConfig } from "../command-config.ts";
 import { askYesNo } from "../questions.ts";
-import type { CliContext, RegisterCommand } from "../context.ts";
+import { command, group } from "../command.ts";
+import type { CliContext } from "../context.ts";
 import { describeAsset, viewReport, type ProposalView, type ReportView } from "./report-view.ts";
-import { readReview, type ReviewFlags, type WantedReview } from "./review-flags.ts";
+import { readReview, reviewFlags, type WantedReview } from "./review-flags.ts";
 import { printable } from "../table.ts";
 
 /** A proposal of the review queue, as shown to people. */
@@ -28,34 +18,12 @@ interface FoundProposal {
 }
 
 /** `flatline proposals review ID` */
-export const registerProposals: RegisterCommand = (program: Command, context: CliContext): void => {
-  const proposals = program.command("proposals").description("proposals in the customer review queue");
-  proposals
-    .command("review")
-    .description("decide on a proposal; irreversible, so it shows the request and asks for confirmation")
-    .argument("<id>", "the proposal, as `reports list --needs-customer-review` shows it")
-    .requiredOption("--decision <decision>", "APPROVE, REJECT or WATCHLIST", oneOf(reviewDecisions))
-    .option("--asset-id <id>", "the asset of the decision; required with --yes and --dry-run")
-    .option("--label <label>", `with APPROVE: ${approveLabels.join(", ")}`, oneOf(approveLabels))
-    .option("--brand-id <id>", "with APPROVE: the brand; required for Brand and Employee Impersonation")
-    .option("--reject-reason <reason>", `with REJECT: ${rejectReasons.join(", ")}`, oneOf(rejectReasons))
-    .option("--watchlist-reason <reason>", `with WATCHLIST: ${watchlistReasons.join(", ")}`, oneOf(watchlistReasons))
-    .option("--note <text>", "the reason, at most 1000 characters; required with --watchlist-reason OTHER")
-    .option("--slug <slug>", "organization; required if the key or the configuration has several")
-    .option("--by <name>", "who decides, where the service is the embedded one [the operating system's user]")
-    .option("--yes", "send it without asking")
-    .option("--dry-run", "print the body of the request, and send nothing")
-    .option(
-      "--yes-block-false-positive",
-      'let APPROVE have the label "False Positive", which blocks the asset for everyone',
-    )
-    .option("-c, --config <file>", "configuration file")
-    .option("--json", "print the service's answer as JSON")
-    .addHelpText("after", help)
-    .action((id: string, flags: ReviewFlags) => review(id, flags, context));
-};
-
-const help = `
+const review = command({
+  description: "decide on a proposal; irreversible, so it shows the request and asks for confirmation",
+  words: [["<id>", "the proposal, as `reports list --needs-customer-review` shows it"]],
+  flags: reviewFlags,
+  json: "print the service's answer as JSON",
+  help: `
 Exit code: 0 reviewed, 1 refused by you or by the service, 64 wrong usage, 75 outcome unknown: read the proposal again
 before you decide again. A review is never sent twice.
 
@@ -63,37 +31,40 @@ Examples:
   flatline proposals review 301 --decision REJECT --reject-reason irrelevant
   flatline proposals review 301 --decision WATCHLIST --watchlist-reason OTHER --note "parked since May"
   flatline proposals review 301 --decision APPROVE --label "Brand Impersonation" --brand-id 7 --asset-id 501 --dry-run
-`;
+`,
+  run: async ({ context, flags, words: [id] }) => {
+    const wanted = readReview(id, flags);
+    const isInteractive = flags.yes !== true && flags.dryRun !== true;
+    if (isInteractive && context.stdin.isTTY !== true)
+      throw new FlatlineError("usage", "there is no terminal to ask on: nothing was sent; --yes sends without asking");
+    if (flags.dryRun === true) {
+      await loadCommandConfig(flags.config, context);
+      const { proposalId: _proposalId, ...body } = requestOf(wanted, null);
+      context.stdout.write(`${JSON.stringify(body)}\n`);
+      return undefined;
+    }
+    const { config } = await loadFleetConfig(flags.config, context);
+    // Twice: nobody is kept from the store while a person thinks.
+    const ask = <Answer>(work: (api: AskedPlatform) => Promise<Answer>): Promise<Answer> =>
+      askPlatform(config, flags, context, flags.slug, work);
+    const found = await ask((api) => findProposal(api, wanted.request, context));
+    const request = requestOf(wanted, found);
+    context.stderr.write(describeReview(request, found, config.source.isLocal));
+    const isWanted = !isInteractive || (await askYesNo("Send it? [y/N] ", context));
+    if (!isWanted || context.signal.aborted) {
+      context.stderr.write("nothing was sent\n");
+      context.setExitCode(1);
+      return undefined;
+    }
+    // Without the signal: Ctrl-C cannot undo a review that was sent, it would only lose the answer.
+    return { request, found, outcome: await ask((api) => api.reviewProposal(request)) };
+  },
+  say: ({ request, found, outcome }) => `${describeOutcome(request, outcome, found)}\n`,
+  data: ({ outcome }) => `${JSON.stringify(outcome)}\n`,
+});
 
-async function review(id: string, flags: ReviewFlags, context: CliContext): Promise<void> {
-  const wanted = readReview(id, flags);
-  const isInteractive = flags.yes !== true && flags.dryRun !== true;
-  if (isInteractive && context.stdin.isTTY !== true)
-    throw new FlatlineError("usage", "there is no terminal to ask on: nothing was sent; --yes sends without asking");
-  if (flags.dryRun === true) {
-    await loadCommandConfig(flags.config, context);
-    const { proposalId: _proposalId, ...body } = requestOf(wanted, null);
-    context.stdout.write(`${JSON.stringify(body)}\n`);
-    return;
-  }
-  const { config } = await loadFleetConfig(flags.config, context);
-  // Twice: nobody is kept from the store while a person thinks.
-  const ask = <Answer>(work: (api: AskedPlatform) => Promise<Answer>): Promise<Answer> =>
-    askPlatform(config, flags, context, flags.slug, work);
-  const found = await ask((api) => findProposal(api, wanted.request, context));
-  const request = requestOf(wanted, found);
-  context.stderr.write(describeReview(request, found, config.source.isLocal));
-  const isWanted = !isInteractive || (await askYesNo("Send it? [y/N] ", context));
-  if (!isWanted || context.signal.aborted) {
-    context.stderr.write("nothing was sent\n");
-    context.setExitCode(1);
-    return;
-  }
-  // Without the signal: Ctrl-C cannot undo a review that was sent, it would only lose the answer.
-  const outcome = await ask((api) => api.reviewProposal(request));
-  const text = flags.json === true ? JSON.stringify(outcome) : describeOutcome(request, outcome, found);
-  context.stdout.write(`${text}\n`);
-}
+/** `flatline proposals` */
+export const proposals = group("proposals in the customer review queue", { review });
 
 // A queue that takes longer to read is too long to be useful.
 const lookupTimeoutMs = 60 * secondMs;
@@ -145,15 +116,6 @@ function describeOutcome(request: ReviewRequest, outcome: ReviewOutcome, found: 
   const asset = (found === null ? "" : describeAsset(found.proposal)) || `asset ${request.assetId}`;
   const effect = outcome.watchlisted ? `; ${asset} is on the watchlist` : "";
   return printable(`proposal ${request.proposalId}: ${status}${effect}`);
-}
-
-/** Creates a parser for one of these values, in any case. */
-function oneOf<Choice extends string>(choices: readonly Choice[]): (text: string) => Choice {
-  return (text) => {
-    const chosen = choices.find((choice) => choice.toLowerCase() === text.toLowerCase());
-    if (chosen === undefined) throw new InvalidArgumentError(`Expected ${choicesText(text, choices)}`);
-    return chosen;
-  };
 }
 
 /** The effect of each decision, for the confirmation (CONTRACT 9). */

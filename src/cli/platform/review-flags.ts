@@ -1,29 +1,46 @@
+import { InvalidArgumentError } from "commander";
+
 import { FlatlineError } from "../../base/errors.ts";
-import type { ReviewDecision, ReviewRequest } from "../../contract/review.ts";
-import type { NameOf } from "../../contract/issues.ts";
+import { choicesText, type NameOf } from "../../contract/issues.ts";
 import { parseReviewRequest } from "../../contract/review-body.ts";
-import type { AskFlags } from "../context.ts";
+import {
+  approveLabels,
+  rejectReasons,
+  reviewDecisions,
+  watchlistReasons,
+  type ReviewDecision,
+  type ReviewRequest,
+} from "../../contract/review.ts";
+import { configFlag, flag, flagName, required, value, type FlagsOf } from "../command.ts";
 
 /** Calls the fields of the API as the command line does: `assetId` is `--asset-id`. */
-export const flagNames: NameOf = (field) => (field === "proposalId" ? "ID" : flagOf(field));
+export const flagNames: NameOf = (field) => (field === "proposalId" ? "ID" : flagName(field));
 
-function flagOf(field: string): string {
-  return `--${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-}
+/** The flags of `proposals review`. */
+export const reviewFlags = {
+  decision: required(value("<decision>", "APPROVE, REJECT or WATCHLIST", oneOf(reviewDecisions))),
+  assetId: value("<id>", "the asset of the decision; required with --yes and --dry-run"),
+  label: value("<label>", `with APPROVE: ${approveLabels.join(", ")}`, oneOf(approveLabels)),
+  brandId: value("<id>", "with APPROVE: the brand; required for Brand and Employee Impersonation"),
+  rejectReason: value("<reason>", `with REJECT: ${rejectReasons.join(", ")}`, oneOf(rejectReasons)),
+  watchlistReason: value("<reason>", `with WATCHLIST: ${watchlistReasons.join(", ")}`, oneOf(watchlistReasons)),
+  note: value("<text>", "the reason, at most 1000 characters; required with --watchlist-reason OTHER"),
+  slug: value("<slug>", "organization; required if the key or the configuration has several"),
+  by: value("<name>", "who decides, where the service is the embedded one [the operating system's user]"),
+  yes: flag("send it without asking"),
+  dryRun: flag("print the body of the request, and send nothing"),
+  yesBlockFalsePositive: flag('let APPROVE have the label "False Positive", which blocks the asset for everyone'),
+  ...configFlag,
+};
+export type ReviewFlags = FlagsOf<typeof reviewFlags>;
 
-/** The flags of `proposals review`, with commander's names. */
-export interface ReviewFlags extends Pick<AskFlags, "config" | "by" | "json"> {
-  readonly decision: ReviewDecision;
-  readonly assetId?: string;
-  readonly label?: string;
-  readonly brandId?: string;
-  readonly rejectReason?: string;
-  readonly watchlistReason?: string;
-  readonly note?: string;
-  readonly slug?: string;
-  readonly yes?: boolean;
-  readonly dryRun?: boolean;
-  readonly yesBlockFalsePositive?: boolean;
+/** Creates a parser for one of these values, in any case. */
+function oneOf<Choice extends string>(choices: readonly Choice[]): (text: string) => Choice {
+  return (text) => {
+    const chosen = choices.find((choice) => choice.toLowerCase() === text.toLowerCase());
+    if (chosen === undefined) throw new InvalidArgumentError(`Expected ${choicesText(text, choices)}`);
+    return chosen;
+  };
 }
 
 /** A valid review whose asset may be missing; at a terminal it is looked up. */

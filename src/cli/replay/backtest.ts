@@ -1,5 +1,3 @@
-import type { Command } from "commander";
-
 import type { ReplayedIncident } from "../../backtest/incidents.ts";
 import { runReplay, type Replayed, type ReplayOutcome, type RunDeps } from "../../backtest/run.ts";
 import type { Score } from "../../backtest/score.ts";
@@ -11,40 +9,22 @@ import { formatCount } from "../../base/numbers.ts";
 import { hourMs, minuteMs, secondMs } from "../../base/time.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import { countOf } from "../../words/numbers.ts";
-import { createProgressLine, type CliContext, type RegisterCommand } from "../context.ts";
+import { command, flag } from "../command.ts";
+import { createProgressLine, type CliContext } from "../context.ts";
 import { renderTable } from "../table.ts";
 import { asJson } from "../values.ts";
-import { addReplayFlags, readPast, type ReadPast, type ReplayFlags } from "./past.ts";
+import { readPast, replayFlags, replayWords, type ReadPast } from "./past.ts";
 
 /** `flatline backtest [SLUG…]` */
-export const registerBacktest: RegisterCommand = (program: Command, context: CliContext): void => {
-  addReplayFlags(
-    program.command("backtest").description("replay past events: what would have been told, when, and was it right"),
-    "none",
-  )
-    .option("--csv", "print what would have been told: at,incident,organization,event,severity,reason")
-    .option("--json", "print {truth, events, leftOut, incidents, messages, score, advice, organizations}")
-    .addHelpText("after", help)
-    .action((slugs: string[], flags: ReplayFlags & { readonly csv?: boolean }) =>
-      replaying(context, async (deps) => {
-        const past = await readPast(slugs, flags, null, deps);
-        const outcome = await runReplay(past, (one) => [one], deps);
-        const [replayed] = outcome.candidates;
-        if (replayed === undefined) throw nothingToReplay();
-        const { candidates } = await runReplay(past, (one) => [{ ...one, ...advice }], deps);
-        const advised = candidates[0] ?? null;
-        const output =
-          flags.csv === true
-            ? csvOf(replayed)
-            : flags.json === true
-              ? asJson(dataOf(past, outcome, replayed, advised))
-              : textOf(replayed, advised, context);
-        return { past, outcome, output };
-      }),
-    );
-};
-
-const help = `
+export const backtest = command({
+  description: "replay past events: what would have been told, when, and was it right",
+  words: replayWords,
+  flags: {
+    ...replayFlags,
+    csv: flag("print what would have been told: at,incident,organization,event,severity,reason"),
+  },
+  json: "print {truth, events, leftOut, incidents, messages, score, advice, organizations}",
+  help: `
 The counts, the rule, the life of an alert and of an incident are the daemon's, over the stored events or those of files
 (with the flags of import). Without --step the evaluations come by each organization's schedule.
 
@@ -56,23 +36,34 @@ Examples:
   flatline backtest acme --from 2026-01-01T00:00:00Z --truth revived   one organization, held against assets found alive
   flatline backtest --setting baseline=median --setting thresholds.baselineDays=28
   flatline backtest --events dump.csv --map host=asset --set slug=acme --truth labels labels.json
-`;
+`,
+  run: ({ context, flags, words: [slugs] }) =>
+    replaying(context, async (deps) => {
+      const past = await readPast(slugs, flags, null, deps);
+      const outcome = await runReplay(past, (one) => [one], deps);
+      const [replayed] = outcome.candidates;
+      if (replayed === undefined) throw nothingToReplay();
+      const { candidates } = await runReplay(past, (one) => [{ ...one, ...advice }], deps);
+      return { past, outcome, replayed, advised: candidates[0] ?? null };
+    }),
+  say: ({ replayed, advised }, { context, flags: { csv } }) =>
+    csv === true ? csvOf(replayed) : textOf(replayed, advised, context),
+  data: ({ past, outcome, replayed, advised }) => asJson(dataOf(past, outcome, replayed, advised)),
+});
 
-/** Runs a replay with its progress on a terminal, then says on stderr what was replayed, and prints the output. */
-export async function replaying(
+/** Runs a replay with its progress on a terminal, then says on stderr what was replayed. */
+export async function replaying<Found extends { readonly past: ReadPast; readonly outcome: ReplayOutcome }>(
   context: CliContext,
-  work: (
-    deps: CliContext & RunDeps,
-  ) => Promise<{ readonly past: ReadPast; readonly outcome: ReplayOutcome; readonly output: string }>,
-): Promise<void> {
+  work: (deps: CliContext & RunDeps) => Promise<Found>,
+): Promise<Found> {
   const progress = createProgressLine(context);
   const startedAtMs = context.clock.monotonicMs();
   try {
-    const { past, outcome, output } = await work({ ...context, onProgress: progress.show });
+    const found = await work({ ...context, onProgress: progress.show });
     progress.clear();
     const tookMs = context.clock.monotonicMs() - startedAtMs;
-    context.stderr.write(`${summaryOf(past, outcome)}replayed in ${(tookMs / secondMs).toFixed(1)} s\n`);
-    context.stdout.write(output);
+    context.stderr.write(`${summaryOf(found.past, found.outcome)}replayed in ${(tookMs / secondMs).toFixed(1)} s\n`);
+    return found;
   } finally {
     progress.clear();
   }

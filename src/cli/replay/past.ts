@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import { parse } from "yaml";
 
 import type { EventRecord } from "../../backtest/event-record.ts";
@@ -14,51 +13,42 @@ import { rootShape } from "../../config/schema/schema.ts";
 import { readWith } from "../../contract/issues.ts";
 import type { PartsDeps } from "../../daemon/parts.ts";
 import { loadCommandConfig } from "../command-config.ts";
+import { or, value, type FlagsOf } from "../command.ts";
 import type { CliContext } from "../context.ts";
-import { addEventFlags, eventFilesOf, layoutOf, type EventFlags } from "../event-flags.ts";
+import { eventFilesOf, eventFlags, layoutOf } from "../event-flags.ts";
 import { joinDiscovered, withStore } from "../read-store.ts";
 import { collect, parseDurationMs, parseInstant } from "../values.ts";
 import { readEventFiles, readStoredRecord } from "./event-records.ts";
 import { readTruth, truthOf, type TruthKind } from "./truth.ts";
 
-/** Flags that `backtest` and `tune` share: what is replayed, and against what it is held. */
-export interface ReplayFlags extends EventFlags {
-  readonly config?: string;
-  readonly events: readonly string[];
-  readonly setting: readonly string[];
-  /** Its kind, a file of labels after `labels`, and what stands behind it. */
-  readonly truth?: readonly string[];
-  readonly from?: number;
-  readonly to?: number;
-  readonly step?: number;
-  readonly json?: boolean;
-}
-
-/** Adds the flags of {@link ReplayFlags} but `--json`. */
-export function addReplayFlags(command: Command, usualTruth: string): Command {
-  return addEventFlags(command)
-    .argument("[slug...]", "organizations to replay [all that have events]")
-    .option("-c, --config <file>", "the configuration file [the built-in settings with --events]")
-    .option(
-      "--events <file>",
-      "take events from a file, - is standard input; no store is needed; repeatable",
-      collect,
-      [],
-    )
-    .option(
-      "--setting <path=value>",
+/** The flags that `backtest` and `tune` share: what is replayed, and against what it is held. */
+export const replayFlags = {
+  ...eventFlags,
+  config: value("<file>", "the configuration file [the built-in settings with --events]"),
+  events: or(
+    value("<file>", "take events from a file, - is standard input; no store is needed; repeatable", collect),
+    [],
+  ),
+  setting: or(
+    value(
+      "<path=value>",
       "a setting of every organization in place of the configured one, such as thresholds.failMultiplier=6; repeatable",
       collect,
-      [],
-    )
-    .option(
-      "--truth <kind...>",
-      `labels FILE (JSON: by slug, incidents as a list of {from, to}); revived: days on which many of the dead were found alive; judged: what people said of incidents [${usualTruth}]`,
-    )
-    .option("--from <time>", "first evaluation (ISO 8601 or epoch ms) [when the baseline is full]", parseInstant)
-    .option("--to <time>", "last evaluation [the last event]", parseInstant)
-    .option("--step <duration>", "evaluate every so often, such as 1h", parseDurationMs);
-}
+    ),
+    [],
+  ),
+  /** Its kind, a file of labels after `labels`, and what stands behind it. */
+  truth: value(
+    "<kind...>",
+    "labels FILE (JSON: by slug, incidents as a list of {from, to}); revived: days on which many of the dead were found alive; judged: what people said of incidents [revived for tune]",
+    collect,
+  ),
+  from: value("<time>", "first evaluation (ISO 8601 or epoch ms) [when the baseline is full]", parseInstant),
+  to: value("<time>", "last evaluation [the last event]", parseInstant),
+  step: value("<duration>", "evaluate every so often, such as 1h", parseDurationMs),
+};
+/** The argument that they share. */
+export const replayWords = [["[slug...]", "organizations to replay [all that have events]"]] as const;
 
 /** What was read for a replay. */
 export type ReadPast = Awaited<ReturnType<typeof readPast>>;
@@ -66,7 +56,7 @@ export type ReadPast = Awaited<ReturnType<typeof readPast>>;
 /** Reads configuration, events and truth. @throws usage, invalid_config, invalid_data, no_input, store_* */
 export async function readPast(
   given: readonly string[],
-  flags: ReplayFlags,
+  flags: FlagsOf<typeof replayFlags>,
   usualTruth: TruthKind,
   context: CliContext & Pick<RunDeps, "onProgress">,
 ) {

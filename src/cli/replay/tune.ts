@@ -1,4 +1,3 @@
-import { InvalidArgumentError, type Command } from "commander";
 import { stringify } from "yaml";
 
 import { runReplay, type Replayed } from "../../backtest/run.ts";
@@ -12,41 +11,30 @@ import {
 } from "../../backtest/tuning.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { hourMs } from "../../base/time.ts";
-import type { CliContext, RegisterCommand } from "../context.ts";
+import { command, or, value } from "../command.ts";
+import type { CliContext } from "../context.ts";
 import { renderTable } from "../table.ts";
-import { asJson } from "../values.ts";
+import { asJson, parseNumber } from "../values.ts";
 import { describeScore, formatDelay, nothingToReplay, replaying } from "./backtest.ts";
-import { addReplayFlags, readPast, type ReadPast, type ReplayFlags } from "./past.ts";
+import { readPast, replayFlags, replayWords, type ReadPast } from "./past.ts";
 
 /** `flatline tune [SLUG…]` */
-export const registerTune: RegisterCommand = (program: Command, context: CliContext): void => {
-  addReplayFlags(
-    program
-      .command("tune")
-      .description("search settings that find most incidents with few false alarms; prints the YAML to paste"),
-    "revived",
-  )
-    .option(
-      "--max-false-alarms <rate>",
-      "most false alarms a week and organization, those on real mass deaths left out",
-      parseRate,
+export const tune = command({
+  description: "search settings that find most incidents with few false alarms; prints the YAML to paste",
+  words: replayWords,
+  flags: {
+    ...replayFlags,
+    maxFalseAlarms: or(
+      value(
+        "<rate>",
+        "most false alarms a week and organization, those on real mass deaths left out",
+        parseNumber("at least 0"),
+      ),
       0.5,
-    )
-    .option("--json", "print {truth, chosen, adviceAsGood, failMultiplier, yaml, candidates}")
-    .addHelpText("after", help)
-    .action((slugs: string[], flags: ReplayFlags & { readonly maxFalseAlarms: number }) =>
-      replaying(context, async (deps) => {
-        const read = await readPast(slugs, flags, "revived", deps);
-        const past = { ...read, stepMs: read.stepMs ?? hourMs };
-        const fixed = new Set(past.fixed.map((path) => path.replace(/^thresholds\./, "")));
-        const outcome = await runReplay(past, (one) => candidatesOf(one, fixed), deps);
-        const found = choose(outcome.candidates, past, flags.maxFalseAlarms);
-        return { past, outcome, output: flags.json === true ? dataOf(found, past) : textOf(found, context) };
-      }),
-    );
-};
-
-const help = `
+    ),
+  },
+  json: "print {truth, chosen, adviceAsGood, failMultiplier, yaml, candidates}",
+  help: `
 Both baselines over 7 and 28 days, seven multipliers and five counts are replayed hour by hour (--step), and the advice of
 init: the median of 28 days, ×2.5, at least 20. A --setting is kept in all of them: thresholds.baselineDays=7 is for
 events of few weeks, and leaves the advice out. Where assets are counted (--setting count=assets), the mean is left out.
@@ -63,13 +51,18 @@ Examples:
   flatline tune --truth judged                            by what people said of incidents
   flatline tune acme --max-false-alarms 0.2
   flatline tune --events events.csv.gz --truth labels labels.json
-`;
-
-function parseRate(text: string): number {
-  const rate = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isFinite(rate)) return rate;
-  throw new InvalidArgumentError("Expected a number of at least 0.");
-}
+`,
+  run: ({ context, flags, words: [slugs] }) =>
+    replaying(context, async (deps) => {
+      const read = await readPast(slugs, flags, "revived", deps);
+      const past = { ...read, stepMs: read.stepMs ?? hourMs };
+      const fixed = new Set(past.fixed.map((path) => path.replace(/^thresholds\./, "")));
+      const outcome = await runReplay(past, (one) => candidatesOf(one, fixed), deps);
+      return { past, outcome, found: choose(outcome.candidates, past, flags.maxFalseAlarms) };
+    }),
+  say: ({ found }, { context }) => textOf(found, context),
+  data: ({ found, past }) => dataOf(found, past),
+});
 
 type Tuned = ReturnType<typeof choose>;
 

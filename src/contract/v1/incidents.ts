@@ -121,7 +121,6 @@ export const incidentAssetSchema = deadAssetSchema.extend({
   /** What the verifier said of it; null: nothing. */
   answer: z.enum(lookAnswers).nullable(),
 });
-export type IncidentAsset = z.infer<typeof incidentAssetSchema>;
 
 /** A page of the assets that died in an incident; the counts are of all that are listed, whatever the filters are. */
 export const incidentAssetPageSchema = deadAssetPageSchema.omit({ alertId: true }).extend({

@@ -72,7 +72,7 @@ describe("flatline init", () => {
     expect(stdout).toContain("next:\n  flatline run\nthen sign in at http://127.0.0.1:9640/sign-in");
     expect(await read("secrets/api-key")).toBe("key-of-mine\n");
     expect(await read("secrets/slack")).toBe(`${slack()}\n`);
-    expect(await read("flatline.yaml")).toContain("externalUrl: http://127.0.0.1:9640 ");
+    expect(await read("flatline.yaml")).toContain('externalUrl: "http://127.0.0.1:9640" ');
     expect(await runCli(["config", "check"], { cwd: folder.path })).toEqual({
       exitCode: 0,
       stdout: "flatline.yaml: ok, 2 organizations, 1 receiver\n",
@@ -199,8 +199,8 @@ describe("flatline init", () => {
     [
       "a key's file that is missing",
       () => [...flags("a"), "--api-key-file", "no"],
-      66,
-      "--api-key-file no: cannot be read: ",
+      64,
+      "--api-key-file: the file no does not exist",
     ],
     [
       "mail without its addresses",

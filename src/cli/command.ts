@@ -1,0 +1,167 @@
+import { Argument, Option, type Command } from "commander";
+
+import type { CliContext } from "./context.ts";
+import { asJson } from "./values.ts";
+
+/** Completes commander's command, which has its name. */
+export type Complete = (command: Command, context: CliContext) => void;
+
+/** A flag, whose name is its key in kebab-case. */
+export interface Flag<Value> {
+  /** What stands for its value, such as `<time>` [it has none]. */
+  readonly value?: string;
+  readonly description: string;
+  /** Reads it; `before` is what it was read as so far, where it is given several times [the text itself]. */
+  readonly parse?: (text: string, before: never) => Value;
+  /** What it is where it is not given [undefined]. */
+  readonly initial?: Value;
+  readonly choices?: readonly string[];
+  readonly isRequired?: boolean;
+  /** The flag that it contradicts. */
+  readonly conflicts?: string;
+}
+export type FlagSpecs = Readonly<Record<string, Flag<unknown>>>;
+type ValueOf<Spec> = Spec extends Flag<infer Value> ? Value : never;
+/** The values of flags; what is not given, and has no value then, is absent. */
+export type FlagsOf<Specs> = {
+  readonly [Name in keyof Specs as undefined extends ValueOf<Specs[Name]> ? never : Name]: ValueOf<Specs[Name]>;
+} & {
+  readonly [Name in keyof Specs as undefined extends ValueOf<Specs[Name]> ? Name : never]?: Exclude<
+    ValueOf<Specs[Name]>,
+    undefined
+  >;
+};
+
+/** Returns a flag that is there or not. */
+export function flag(description: string, conflicts = ""): Flag<boolean | undefined> {
+  return { description, conflicts };
+}
+
+/** Returns a flag with a value. */
+export function value(placeholder: string, description: string): Flag<string | undefined>;
+export function value<Value>(
+  placeholder: string,
+  description: string,
+  parse: (text: string, before?: Value) => Value,
+): Flag<Value | undefined>;
+export function value(placeholder: string, description: string, parse?: Flag<unknown>["parse"]): Flag<unknown> {
+  return { value: placeholder, description, ...(parse && { parse }) };
+}
+
+/** Returns a flag whose value is one of a few. */
+export function choice<Value extends string>(
+  placeholder: string,
+  description: string,
+  choices: readonly Value[],
+): Flag<Value | undefined> {
+  return { value: placeholder, description, choices };
+}
+
+/** Returns a flag that has this value where it is not given. */
+export function or<Value>(given: Flag<Value | undefined>, initial: Value): Flag<Value> {
+  return { ...(given as Flag<Value>), initial };
+}
+
+/** Returns a flag without which the command is not run. */
+export function required<Value>(given: Flag<Value | undefined>): Flag<Value> {
+  return { ...(given as Flag<Value>), isRequired: true };
+}
+
+/** An argument, such as `<id>`, `[slug]` or `<file...>`, and the words that it may be [any]. */
+export type WordSpec = readonly [name: string, description: string, choices?: readonly string[]];
+export type WordsOf<Specs extends readonly WordSpec[]> = { readonly [Place in keyof Specs]: WordOf<Specs[Place][0]> };
+type WordOf<Name> = Name extends `${string}...${string}`
+  ? readonly string[]
+  : Name extends `[${string}`
+    ? string | undefined
+    : string;
+
+/** What was typed, and by whom. */
+export interface Given<Flags, Words> {
+  readonly context: CliContext;
+  readonly flags: Flags;
+  readonly words: Words;
+}
+
+/** A command as data. */
+export interface CommandSpec<
+  Flags extends FlagSpecs,
+  Words extends readonly WordSpec[],
+  Answer,
+  Typed = Given<FlagsOf<Flags>, WordsOf<Words>>,
+> {
+  readonly description: string;
+  readonly words?: Words;
+  readonly flags?: Flags;
+  /** What `--json` prints, for the help; without it there is no such flag. */
+  readonly json?: string;
+  /** What the help says after the flags. */
+  readonly help: string;
+  /** The commands below it [none]. */
+  readonly commands?: Readonly<Record<string, Complete>>;
+  /** Does it; where it answers nothing, nothing is printed. */
+  readonly run: (given: Typed) => Answer | undefined | Promise<Answer | undefined>;
+  /** Puts the answer for people, with the end of its last line. */
+  readonly say: (answer: Answer, given: Typed) => string;
+  /** Puts it for `--json` [as JSON]. */
+  readonly data?: (answer: Answer) => string;
+  /** The exit code that the answer means [0]. */
+  readonly exitCode?: (answer: Answer) => number;
+}
+
+/** Returns what completes a command. */
+export function command<Answer, Flags extends FlagSpecs, const Words extends readonly WordSpec[] = readonly []>(
+  spec: CommandSpec<Flags, Words, Answer>,
+): Complete {
+  const { description, words = [], flags = {}, json, help, commands = {}, run, say, data = asJson, exitCode } = spec;
+  const all: FlagSpecs = { ...flags, ...(json === undefined ? {} : { json: flag(json) }) };
+  return (command, context) => {
+    for (const [name, about, choices] of words) {
+      const argument = new Argument(name, about);
+      command.addArgument(choices === undefined ? argument : argument.choices(choices));
+    }
+    const options = Object.entries(all).map(([name, one]) => [name, one, optionOf(name, one)] as const);
+    for (const [, , option] of options) command.addOption(option);
+    complete(command.description(description).addHelpText("after", help), commands, context);
+    command.action(async (...typed: unknown[]) => {
+      // commander gives the arguments, then the flags, then the command.
+      const read = typed.at(-2) as Readonly<Record<string, unknown>>;
+      const valueOf = ({ initial }: Flag<unknown>, option: Option): unknown =>
+        option.negate ? read[option.attributeName()] === false : (read[option.attributeName()] ?? initial);
+      const filled = options.map(([name, one, option]) => [name, valueOf(one, option)] as const);
+      const flags = Object.fromEntries(filled.filter(([, value]) => value !== undefined)) as FlagsOf<Flags>;
+      const given = { context, flags, words: typed.slice(0, -2) as never };
+      const answer = await run(given);
+      if (answer === undefined) return;
+      context.stdout.write(read["json"] === true ? data(answer) : say(answer, given));
+      if (exitCode !== undefined) context.setExitCode(exitCode(answer));
+    });
+  };
+}
+
+/** Returns what completes a command that only has others below it. */
+export function group(description: string, commands: Readonly<Record<string, Complete>>, help = ""): Complete {
+  return (command, context) => complete(command.description(description).addHelpText("after", help), commands, context);
+}
+
+function complete(parent: Command, commands: Readonly<Record<string, Complete>>, context: CliContext): void {
+  for (const [name, completeOne] of Object.entries(commands)) completeOne(parent.command(name), context);
+}
+
+/** Returns a key as it is typed: `assetId` is `--asset-id`. */
+export function flagName(key: string): string {
+  return `--${key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+function optionOf(key: string, { value = "", description, parse, initial, choices, ...rest }: Flag<unknown>): Option {
+  const option = new Option(`${key === "config" ? "-c, " : ""}${flagName(key)} ${value}`.trim(), description);
+  if (parse !== undefined) option.argParser<unknown>(parse as (text: string) => unknown);
+  // The first one is meant where its value may be left out.
+  if (choices !== undefined) option.choices(choices).preset(choices[0]);
+  // A list is empty where nothing is given, which needs no word in the help.
+  if (initial !== undefined && !Array.isArray(initial)) option.default(initial);
+  return option.makeOptionMandatory(rest.isRequired === true).conflicts(rest.conflicts || []);
+}
+
+/** The flag of the configuration file. */
+export const configFlag = { config: value("<file>", "configuration file") };
