@@ -33,8 +33,7 @@ export function summaryOf({
   if (latest.length > 0 && latest.every(isActNotice)) return plainText(actTitle(alerts));
   const mark = alerts.some((alert) => alert.isTest === true) ? "[TEST] " : "";
   const isOfOne = latest.length === 1 && (incident === null || incident.own.organizations <= 1);
-  if (incident !== null && !isOfOne)
-    return `${mark}${plainText(headline(incident.headline, { nowMs, withPeople: true })[0])}`;
+  if (incident !== null && !isOfOne) return `${mark}${plainText(headline(incident.headline, nowMs)[0])}`;
   const isBoth = alerts.length > 1 && isOfOne && latest.every(({ status }) => status === "resolved");
   return `${mark}${isBoth ? "fired meanwhile; " : ""}${latest.map(alertLine).join("; ")}`;
 }
@@ -108,7 +107,7 @@ function actWords({ event, reason, judgement, act }: AlertNotice): string {
 export function actSentence({ event, reason, judgement, act }: AlertNotice): string {
   const { by = null, comment = null } = act ?? {};
   if (judgement !== undefined && (event === "judged" || reason === "released_by_judgement"))
-    return judgementSentence({ verdict: judgement.verdict, by: by ?? "", comment }, { withPeople: true });
+    return judgementSentence({ verdict: judgement.verdict, by: by ?? "", comment });
   return [
     ...(event === "acknowledged" ? ["No more reminders."] : []),
     ...(event === "unacknowledged" ? ["Reminders go on."] : []),

@@ -11,23 +11,17 @@ export const judgementSentences: Readonly<Record<JudgementVerdict, string>> = {
   expected: "It was expected",
 };
 
-export interface Reader {
-  readonly nowMs: number;
-  /** Whether names and comments of people are for the reader. */
-  readonly withPeople: boolean;
-}
-
 /** Returns what an incident is (CONTRACT 19): the first sentence stands alone where only one line is. */
-export function headline(facts: HeadlineFacts, reader: Reader): readonly [string, ...string[]] {
-  const first = firstSentence(facts, reader.nowMs);
-  const said = facts.judgement === null ? [] : [judgementSentence(facts.judgement, reader)];
+export function headline(facts: HeadlineFacts, nowMs: number): readonly [string, ...string[]] {
+  const first = firstSentence(facts, nowMs);
+  const said = facts.judgement === null ? [] : [judgementSentence(facts.judgement)];
   if (facts.platform !== null) return [first, ...platformSentences(facts, facts.platform)];
   const gates = gateSentences(facts);
   if (facts.endedAtMs !== null) return [first, ...endSentences(facts), ...said, ...gates];
   if (facts.family !== "deaths") return [first, ...said, ...gates];
   const all =
-    facts.alone !== null && facts.whole.organizations > 1 ? [manySentence({ ...facts, part: null }, reader.nowMs)] : [];
-  const over = overSentence(facts, reader.nowMs);
+    facts.alone !== null && facts.whole.organizations > 1 ? [manySentence({ ...facts, part: null }, nowMs)] : [];
+  const over = overSentence(facts, nowMs);
   return [first, ...all, ...(said.length > 0 ? said : causeSentences(facts)), ...gates, ...(over === "" ? [] : [over])];
 }
 
@@ -110,20 +104,17 @@ export function overSentence({ excess }: Pick<HeadlineFacts, "excess">, nowMs: n
 }
 
 /** "The checker was wrong, says dana: «captcha page»." */
-export function judgementSentence(
-  { verdict, by, comment }: Omit<NonNullable<HeadlineFacts["judgement"]>, "atMs">,
-  { withPeople }: Pick<Reader, "withPeople">,
-): string {
-  if (!withPeople) return `${judgementSentences[verdict]}.`;
+export function judgementSentence({
+  verdict,
+  by,
+  comment,
+}: Omit<NonNullable<HeadlineFacts["judgement"]>, "atMs">): string {
   const why = comment === null ? "" : `: «${breakAddresses(comment)}»`;
-  return `${judgementSentences[verdict]}, says ${by || "somebody"}${why}.`;
+  return `${judgementSentences[verdict]}${by === "" ? "" : `, says ${by}`}${why}.`;
 }
 
 /** "1 of 9 is judged real, says dana.": what people say of some of an incident, which does not speak for all of it; empty: nothing. */
-export function judgedInPart(
-  { judged, judges, judgeable, judgement }: HeadlineFacts,
-  { withPeople }: Pick<Reader, "withPeople">,
-): string {
+export function judgedInPart({ judged, judges, judgeable, judgement }: HeadlineFacts): string {
   if (judgement !== null) return "";
   const parts = judgementVerdicts.flatMap((verdict) => {
     const count = judged[verdict];
@@ -132,7 +123,7 @@ export function judgedInPart(
       : [`${formatCount(count)} of ${formatCount(judgeable)} ${count === 1 ? "is" : "are"} judged ${verdict}`];
   });
   const by = judges.length === 1 ? `says ${judges[0]}` : `say ${judges.length} people`;
-  return parts.length === 0 ? "" : `${[...parts, ...(withPeople ? [by] : [])].join(", ")}.`;
+  return parts.length === 0 ? "" : `${[...parts, ...(judges.length === 0 ? [] : [by])].join(", ")}.`;
 }
 
 function gateSentences({ held, opened, judgement, endedAtMs, alone, whole }: HeadlineFacts): string[] {

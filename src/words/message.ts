@@ -161,7 +161,7 @@ function incidentWords(
   const isOver = status === "resolved";
   // What is over is a fact, with its instants.
   const excess = facts.excess?.state === "ongoing" ? facts.excess : null;
-  const [title, ...more] = headline({ ...facts, excess }, { nowMs, withPeople: true });
+  const [title, ...more] = headline({ ...facts, excess }, nowMs);
   const changes = about === "state" ? [] : notices;
   const news = isOver ? [] : newsSentences(incident, notices, changes, { nowMs, isOne: only !== undefined });
   const isMadeUp = notices.some(isTest);

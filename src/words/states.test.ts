@@ -83,7 +83,7 @@ function told({ members, incident: given = {} }: Given, facts: HeadlineFacts) {
   const [trigger] = pagerdutyEvents(notification);
   const none = { answers: [], comments: [], markers: [], notified: [], waiting: [], escalation: null };
   const read = { incident, summary, members, headline: facts, heldSince: new Map(), ...none };
-  const report = renderIncidentReport({ ...read, nowMs, withPeople: true, cost: null } as never);
+  const report = renderIncidentReport({ ...read, nowMs } as never, null);
   return {
     title,
     text,
@@ -308,7 +308,7 @@ describe("the headline of an incident", () => {
     ],
   ])("%s", (_name, given, sentences) => {
     const facts = factsOf(given);
-    const words = headline(facts, { nowMs, withPeople: true }).map((text) => text.replaceAll("\u00a0", " "));
+    const words = headline(facts, nowMs).map((text) => text.replaceAll("\u00a0", " "));
 
     expect(words.join(" ")).toBe(sentences);
     const { title, text, lines } = told(given, facts);
@@ -318,23 +318,16 @@ describe("the headline of an incident", () => {
     expect(lines).toEqual({ slack: title, mail: title, pagerduty: title, report: title });
   });
 
-  it("names nobody to who may not read that", () => {
-    const facts = factsOf({ members: many(2, { judgement }) });
-
-    expect(headline(facts, { nowMs, withPeople: false })).toContain("The checker was wrong.");
-  });
-
   it("says of what is judged apart how much of it that is", () => {
     const members = [...many(9, { judgement: { ...judgement, verdict: "real" } }).slice(0, 1), ...many(9).slice(1)];
 
-    const said = [true, false].map((withPeople) => judgedInPart(factsOf({ members }), { withPeople }));
-    expect(said).toEqual(["1 of 9 is judged real, says dana (ops).", "1 of 9 is judged real."]);
+    expect(judgedInPart(factsOf({ members }))).toBe("1 of 9 is judged real, says dana (ops).");
   });
 
   it("has a day beside a time of another day", () => {
     const facts = factsOf({ members: many(2) });
 
-    expect(headline(facts, { nowMs: nowMs + 24 * hourMs, withPeople: true })[0].replaceAll("\u00a0", " ")).toBe(
+    expect(headline(facts, nowMs + 24 * hourMs)[0].replaceAll("\u00a0", " ")).toBe(
       "2 of 300 organizations spike since 23 Nov 21:41.",
     );
   });

@@ -24,7 +24,7 @@ import { authorOf } from "../access/identity.ts";
 import { askedActs, rightOf } from "../acts.ts";
 import type { WebParts } from "../parts.ts";
 import { showAlerts } from "../read/alerts.ts";
-import { referenceOf, type IncidentDetail, type ReadIncident } from "../read/incidents.ts";
+import { forReader, referenceOf, type IncidentDetail, type ReadIncident } from "../read/incidents.ts";
 import { renderIncidentReport } from "../report/incident-report.ts";
 import { addRoute } from "../route.ts";
 import { viewAlert, viewComment } from "./alert-routes.ts";
@@ -140,9 +140,8 @@ export function addIncidentRoutes(server: FastifyInstance, { running, incidents,
     says: "The incident as Markdown",
     answer: "text/markdown",
     handle: async ({ reply, params: { id }, withDetails }) => {
-      const found = await find(id);
-      const cost = await alertAssets.costOf(found.members);
-      const text = renderIncidentReport({ ...found, cost, withPeople: withDetails });
+      const found = forReader(await find(id), withDetails);
+      const text = renderIncidentReport(found, await alertAssets.costOf(found.members));
       return reply.type("text/markdown; charset=utf-8").send(text);
     },
   });
@@ -157,7 +156,7 @@ function viewIncident(read: ReadIncident, withPeople: boolean, nowMs: number): I
   ).size;
   return {
     ...rest,
-    headline: [...headline(read.headline, { nowMs, withPeople })],
+    headline: [...headline(forReader(read, withPeople).headline, nowMs)],
     startedAt: iso(startedAtMs),
     endedAt: iso(endedAtMs),
     onsetAt: iso(onsetAtMs),

@@ -42,14 +42,14 @@ export function addStatusRoute(server: FastifyInstance, parts: WebParts): void {
     says: "The whole daemon on one screen",
     answer: statusSchema,
     handle: async ({ withDetails }): Promise<DaemonStatus> => {
-      const overview = await readOverview(parts);
+      const overview = await readOverview(parts, withDetails);
       const { nowMs, rows, held, alerts } = overview;
       const states = running.checks.all();
       const lastRunMs = states.reduce((latest, { last }) => Math.max(latest, last?.lastRunAtMs ?? 0), 0);
       const storeProblem = running.storeProblem();
       return {
         at: iso(nowMs),
-        sentence: overviewSentences(overview, withDetails).join(" ").replaceAll("\u00a0", " "),
+        sentence: overviewSentences(overview).join(" ").replaceAll("\u00a0", " "),
         severity: worstSeverity(rows.map(({ severity }) => severity)),
         organizations: rows.length,
         severities: countSeverities(rows),

@@ -22,17 +22,27 @@ export type ReadIncident = Awaited<ReturnType<IncidentReading["ofNumbers"]>>[num
 /** An incident with everything that its page shows. */
 export type IncidentDetail = NonNullable<Awaited<ReturnType<IncidentReading["find"]>>>;
 
-/** Returns the same for a reader who may not read what receivers are called (CONTRACT 13). */
-export function withoutReceiverNames<Read extends ReadIncident & Partial<Pick<IncidentDetail, "notified" | "waiting">>>(
-  read: Read,
-): Read {
+/** Returns what a reader may see of it (CONTRACT 13): without names, comments, answers of receivers and assets, if need be. */
+export function forReader<Read extends ReadIncident & Partial<IncidentDetail>>(read: Read, withDetails: boolean): Read {
+  if (withDetails) return read;
+  const { members, summary, headline, escalation, notified = [], waiting = [], markers = [] } = read;
+  const unnamed = { by: "", note: null, comment: null };
   const receiver = "a receiver";
-  const { notified = [], escalation, waiting = [] } = read;
   return {
     ...read,
+    members: members.map(({ acknowledgement, judgement, ...member }) => ({
+      ...member,
+      acknowledgement: acknowledgement && { ...acknowledgement, ...unnamed },
+      ...(judgement && { judgement: { ...judgement, ...unnamed } }),
+    })),
+    summary: { ...summary, acknowledgedBy: summary.acknowledgedBy && "somebody" },
+    headline: { ...headline, judges: [], judgement: headline.judgement && { ...headline.judgement, ...unnamed } },
+    escalation: escalation && { ...escalation, receiver },
     notified: notified.slice(0, 1).map((one) => ({ ...one, receiver })),
-    escalation: escalation === null ? null : { ...escalation, receiver },
-    waiting: waiting.map((one) => ({ ...one, receiver })),
+    waiting: waiting.map((one) => ({ ...one, receiver, lastError: one.lastError && "" })),
+    markers: markers.map((one) => ({ ...one, createdBy: null, note: null })),
+    comments: [],
+    answers: [],
   };
 }
 

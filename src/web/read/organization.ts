@@ -12,7 +12,7 @@ import type { Alert } from "../../store/alerts/alerts.ts";
 import { viewResult } from "../api/check-view.ts";
 import { isThinPast } from "./chart.ts";
 import { isLate } from "./frame.ts";
-import { withoutReceiverNames, type IncidentReading, type ReadIncident } from "./incidents.ts";
+import { forReader, type IncidentReading, type ReadIncident } from "./incidents.ts";
 import { isStale, type CheckState, type Running } from "./running.ts";
 
 /** A healthcheck of an organization: its state, and what its last result says to the reader. */
@@ -36,11 +36,7 @@ const pastMs = 90 * dayMs;
 const mostEnded = 10;
 
 /** Reads it; null: the organization is not configured. `withDetails`: what needs the right to read. */
-export async function readOrganization(
-  sources: OrganizationSources,
-  slug: string,
-  { withDetails }: { readonly withDetails: boolean },
-) {
+export async function readOrganization(sources: OrganizationSources, slug: string, withDetails: boolean) {
   const { running } = sources;
   const { store, clock, settings, checks, config, holdsEvents } = running;
   const states = checks.all().filter((state) => state.slug === slug);
@@ -79,14 +75,14 @@ export async function readOrganization(
     isThin: holdsEvents() && isThinPast(firstEventMs, windowHours, nowMs),
     /** The ended incident whose deaths a mean expects longest, since somebody judged it, and until when; null: none is expected now. */
     expecting: expectingOf(organization, config().source.isLocal, spikes, nowMs),
-    open: open === null || withDetails ? open : { ...open, own: withoutReceiverNames(open.own) },
+    open: open && { ...open, own: forReader(open.own, withDetails) },
     /** When what is pending fires if it goes on, null where that is not known; null: nothing is pending. */
     pending: pending === undefined ? null : { firesAtMs: forMs > 0 ? pending.startsAtMs + forMs : null },
     silencedUntilMs: await silencedUntil(running, slug, nowMs),
     /** The first failure that holds its takedowns; null: they are allowed. */
     gate: holding.toSorted((left, right) => left.failure.atMs - right.failure.atMs)[0] ?? null,
     /** That it is or was part of, newest first, with all members. */
-    incidents,
+    incidents: incidents.map((one) => forReader(one, withDetails)),
     unfinished,
     /** Its latest spike, live or ended; null: none is kept. */
     latestSpike: spikes.toSorted((left, right) => right.startsAtMs - left.startsAtMs)[0] ?? null,

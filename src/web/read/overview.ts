@@ -3,7 +3,7 @@ import { shownLabels } from "../../config/render.ts";
 import { compareSeverity, worstSeverity, type Severity } from "../../contract/severity.ts";
 import type { FleetSnapshot } from "./fleet.ts";
 import { isLate } from "./frame.ts";
-import type { IncidentReading, ReadIncident } from "./incidents.ts";
+import { forReader, type IncidentReading, type ReadIncident } from "./incidents.ts";
 import { isStale, type CheckState, type Running } from "./running.ts";
 
 /** Everything that the overview says, at one moment, for one reader. */
@@ -23,7 +23,7 @@ const mostOpen = 50;
 export const mostBands = 2;
 
 /** Reads it from the snapshot and the store. */
-export async function readOverview({ running, incidents }: OverviewSources) {
+export async function readOverview({ running, incidents }: OverviewSources, withDetails: boolean) {
   const fleet = await running.fleet();
   const { nowMs, alerts, held, unfinished } = fleet;
   const found = await incidents.list({ state: "open", limit: mostOpen });
@@ -45,11 +45,13 @@ export async function readOverview({ running, incidents }: OverviewSources) {
     /** Labels of an organization: asked of those that are shown, or filtered by words. */
     labelsOf: (slug: string): Readonly<Record<string, string>> => labels.get(slug) ?? {},
     /** Open incidents that are not silenced as a whole, the worst first. */
-    open: open as readonly ReadIncident[],
+    open: open.map((one) => forReader(one, withDetails)),
     /** When a receiver first accepted a message about those that have a band; null: none did. */
     notified: notified as ReadonlyMap<number, number | null>,
     /** Incidents that have ended and are not finished; read only while none is open. */
-    toFinish: toFinish.toSorted((one, other) => other.heldSince.size - one.heldSince.size),
+    toFinish: toFinish
+      .toSorted((one, other) => other.heldSince.size - one.heldSince.size)
+      .map((one) => forReader(one, withDetails)),
   };
 }
 

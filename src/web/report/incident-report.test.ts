@@ -5,7 +5,8 @@ import { describe, expect, it } from "vitest";
 import { quietSettings } from "../../../test/support/quiet-settings.ts";
 import { openIncident } from "../../../test/support/firing-alert.ts";
 import { headlineFacts } from "../../alerting/headline-facts.ts";
-import { renderIncidentReport, type ReportFacts } from "./incident-report.ts";
+import { forReader, type IncidentDetail } from "../read/incidents.ts";
+import { renderIncidentReport } from "./incident-report.ts";
 
 const atMs = Date.UTC(2026, 0, 15, 12);
 const fragments = [
@@ -55,14 +56,18 @@ const hostile = fc.oneof(
   fc.string({ unit: "binary", maxLength: 40 }),
 );
 
+const cost = { deaths: 2, knownCount: 2, revived: 1, stillDead: 1, medianClosedSeconds: 60, closedSeconds: 60 };
+
+const reportOf = (facts: IncidentDetail): string => renderIncidentReport(facts, cost);
+
 /** An incident in which all text of others is `text`. */
-function factsOf(text: string): ReportFacts {
+function factsOf(text: string): IncidentDetail {
   const read = readOf(text);
   const settings = { ...quietSettings, slugs: ["acme", "globex"] };
   return { ...read, headline: headlineFacts(read, { settings, nowMs: atMs, isGateUsed: true }) };
 }
 
-function readOf(text: string): Omit<ReportFacts, "headline"> {
+function readOf(text: string): Omit<IncidentDetail, "headline"> {
   const said = { comment: text, by: text, note: text, atMs };
   const secondOpinion = {
     asked: 20,
@@ -117,7 +122,6 @@ function readOf(text: string): Omit<ReportFacts, "headline"> {
         target: null,
       },
     ],
-    cost: { deaths: 2, knownCount: 2, revived: 1, stillDead: 1, medianClosedSeconds: 60, closedSeconds: 60 },
     heldSince: new Map(),
     canLook: true,
     isLooking: false,
@@ -128,7 +132,6 @@ function readOf(text: string): Omit<ReportFacts, "headline"> {
     answers: [{ slug: text, asset: text, assetType: text, role: "sample", answer: "answers", detail: text }],
     comments: [{ incident: 1, alertIds: [text], slug: text, atMs, by: text, note: text, text, act: null }],
     nowMs: atMs,
-    withPeople: true,
   };
 }
 
@@ -153,7 +156,7 @@ const outsideCode = (html: string): string => html.replaceAll(/<code>[^<]*<\/cod
 describe("the report of an incident", () => {
   it("says what happened, of whom, and what people said", () => {
     const facts = factsOf("acme");
-    const text = renderIncidentReport({
+    const text = reportOf({
       ...facts,
       summary: { ...facts.summary, url: "https://flatline.example/i/41" },
     });
@@ -207,39 +210,39 @@ describe("the report of an incident", () => {
     const [answer] = factsOf("acme").answers;
     const answers = answer === undefined ? [] : [{ ...answer, asset: "login.evil.example" }];
 
-    expect(renderIncidentReport({ ...factsOf("acme"), answers })).toContain("answers: `login[.]evil[.]example`");
+    expect(reportOf({ ...factsOf("acme"), answers })).toContain("answers: `login[.]evil[.]example`");
   });
 
   it("names no author, comment, receiver or asset to who may not read them", () => {
     const all = factsOf("hush");
     const { acknowledgement, judgement, ...member } = all.members[0] as (typeof all.members)[number];
-    const facts: ReportFacts = {
+    const facts: IncidentDetail = {
       ...factsOf("acme"),
       comments: all.comments,
       answers: all.answers,
       notified: all.notified,
       escalation: all.escalation,
       members: [{ ...member, slug: "acme", acknowledgement, ...(judgement && { judgement }) }],
-      headline: { ...factsOf("acme").headline, judgement: all.headline.judgement },
+      headline: { ...factsOf("acme").headline, judgement: all.headline.judgement, judges: all.headline.judges },
     };
 
-    expect(renderIncidentReport(facts).split("hush").length).toBeGreaterThan(12);
-    const text = renderIncidentReport({ ...facts, withPeople: false });
+    expect(reportOf(facts).split("hush").length).toBeGreaterThan(12);
+    const text = reportOf(forReader(facts, false));
     expect(text).not.toContain("hush");
     expect(text).toContain("Notified `a receiver`\n");
     expect(text).toContain(", judged checker\n");
   });
 
   it("renders the text of others as text: no link, image, HTML, mention, and nothing else either", () => {
-    const plain = read(renderIncidentReport(factsOf("acme")));
+    const plain = read(reportOf(factsOf("acme")));
 
     fc.assert(
       fc.property(hostile, (text) => {
-        const markdown = renderIncidentReport(factsOf(text));
+        const markdown = reportOf(factsOf(text));
         const { tokens, spans, html } = read(markdown);
         const isEmpty = spans.length < plain.spans.length;
 
-        expect(markdown.split("\n")).toHaveLength(renderIncidentReport(factsOf("acme")).split("\n").length);
+        expect(markdown.split("\n")).toHaveLength(reportOf(factsOf("acme")).split("\n").length);
         expect(
           tokens.filter((type) =>
             ["link", "image", "html", "del", "em", "strong", "code", "hr", "table"].includes(type),
@@ -264,7 +267,7 @@ describe("the report of an incident", () => {
       return { ...comment, text: `comment ${index}`, atMs: atMs + 1 + index };
     });
 
-    const text = renderIncidentReport({ ...facts, comments });
+    const text = reportOf({ ...facts, comments });
 
     expect(text).toMatch(/^- \d+ more are on the incident's page$/m);
     expect(text).not.toContain("`comment 29`");

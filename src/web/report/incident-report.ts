@@ -11,26 +11,18 @@ import { costFacts } from "../pages/incidents/incident.ts";
 import { memberFactsOf } from "../pages/incidents/member-facts.ts";
 import { decidedQuestions, knownQuestions } from "../pages/incidents/questions.ts";
 import { storyOf } from "../pages/incidents/story.ts";
-import { withoutReceiverNames, type IncidentDetail } from "../read/incidents.ts";
-
-/** Everything that the report of an incident says. */
-export interface ReportFacts extends IncidentDetail {
-  /** null: nothing of it is judged `checker`. */
-  readonly cost: CostAnswer | null;
-  /** Whether the reader may see authors, comments, texts and assets (CONTRACT 13). */
-  readonly withPeople: boolean;
-}
+import type { IncidentDetail } from "../read/incidents.ts";
 
 // A report is for pasting: what is longer is on the incident's page.
 const mostLines = 100;
 
-/** Renders an incident as Markdown: what its page says, all text of others inert. */
-export function renderIncidentReport(facts: ReportFacts): string {
-  const page = inert(facts.withPeople ? facts : withoutReceiverNames(facts));
-  const { summary, nowMs, withPeople, cost } = page;
+/** Renders an incident as Markdown: what its page says, all text of others inert. `cost` null: nothing of it is judged `checker`. */
+export function renderIncidentReport(facts: IncidentDetail, cost: CostAnswer | null): string {
+  const page = inert(facts);
+  const { summary, nowMs } = page;
   const { deaths, carriers } = summary;
-  const [title, ...sentences] = headline(page.headline, page);
-  const asked = [...knownQuestions(page), ...decidedQuestions(page, withPeople)];
+  const [title, ...sentences] = headline(page.headline, nowMs);
+  const asked = [...knownQuestions(page), ...decidedQuestions(page)];
   const parts = [
     `# Incident ${summary.number}: ${title}`,
     sentences.join(" "),
@@ -54,13 +46,13 @@ export function renderIncidentReport(facts: ReportFacts): string {
     section("What it cost", cost === null ? [] : costFacts(cost).map(([name, text]) => `${name}: ${text}`)),
     section(
       "What happened",
-      storyOf(page, withPeople).map(({ atMs, name, text, detail = "" }) =>
+      storyOf(page).map(({ atMs, name, text, detail = "" }) =>
         [`${instant(atMs)}: ${name} ${text}`.trimEnd(), ...(detail === "" ? [] : [detail])].join("; "),
       ),
     ),
     section(
       "What the verifier said",
-      (withPeople ? page.answers : []).map(({ role, answer, asset, detail }) =>
+      page.answers.map(({ role, answer, asset, detail }) =>
         [`${lookRoleWords[role]}, ${answer}: ${asset}`, ...(detail === null ? [] : [detail])].join(", "),
       ),
     ),
@@ -69,15 +61,15 @@ export function renderIncidentReport(facts: ReportFacts): string {
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 }
 
-function memberLines(page: ReportFacts): string[] {
+function memberLines(page: IncidentDetail): string[] {
   return memberFactsOf(page).map(({ member, slug, count, expected, heldSinceMs }) => {
     const { check, severity, end, isSilenced, judgement } = member;
-    const by = page.withPeople && judgement ? ` by ${describeAuthor(judgement.by, judgement.note)}` : "";
+    const by = judgement ? describeAuthor(judgement.by, judgement.note) : "";
     return [
       `${end === null ? "" : "ended, "}${severity}${isSilenced ? ", silenced" : ""}: ${slug}`,
       deathWords({ currentCount: count, expectedCount: expected }) ?? check,
       ...(heldSinceMs === null ? [] : [`takedowns on hold since ${instant(heldSinceMs)}`]),
-      ...(judgement === undefined ? [] : [`judged ${judgement.verdict}${by}`]),
+      ...(judgement === undefined ? [] : [`judged ${judgement.verdict}${by === "" ? "" : ` by ${by}`}`]),
     ].join(", ");
   });
 }
@@ -111,7 +103,7 @@ function inert<Value>(value: Value, field = ""): Value {
 
 function inertCopy(value: unknown, field: string): unknown {
   if (typeof value === "string") {
-    if (ours.has(field)) return value;
+    if (value === "" || ours.has(field)) return value;
     // An asset may be the bare name of a host, which looks like an address to a renderer, too.
     return inertText(field === "asset" ? breakAddress(value) : value);
   }

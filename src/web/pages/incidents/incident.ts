@@ -16,8 +16,8 @@ import { renderInstants, renderStory } from "./story.ts";
 
 /** What the page of an incident is made with. */
 export interface IncidentPageOptions extends Pick<MembersOptions, "params" | "ticked"> {
-  /** Names, reasons and answers of receivers are for the reader. */
-  readonly withPeople: boolean;
+  /** Lists of assets are for the reader. */
+  readonly mayRead: boolean;
   /** null: nothing of it is judged `checker`. */
   readonly cost: CostAnswer | null;
   /** The chart of its deaths. */
@@ -29,8 +29,7 @@ export interface IncidentPageOptions extends Pick<MembersOptions, "params" | "ti
 
 /** Returns the title of the document. */
 export function incidentTitle(page: IncidentDetail): string {
-  const { incident, nowMs } = page;
-  return `Incident ${incident.number}: ${headline(page.headline, { nowMs, withPeople: false })[0]}`;
+  return `Incident ${page.incident.number}: ${headline(page.headline, page.nowMs)[0]}`;
 }
 
 /** The mark of an incident: filled while it is open, an outline afterwards. */
@@ -43,7 +42,7 @@ export function incidentMark({ summary, incident }: Pick<IncidentDetail, "summar
 /** Renders the page of an incident: its six answers, its chart, whom it is of, and what happened. */
 export function renderIncident(
   page: IncidentDetail,
-  { params, ticked, withPeople, cost, chart, organization, deadAssets }: IncidentPageOptions,
+  { params, ticked, mayRead, cost, chart, organization, deadAssets }: IncidentPageOptions,
 ): Html {
   const { incident } = page;
   const { number } = incident;
@@ -53,19 +52,18 @@ export function renderIncident(
   const silence = incident.endedAtMs === null ? button({ act: "silence", words: "Silence…" }) : nothing;
   const report = html`<a class="button" href="/api/v1${path}/report">Report</a>`;
   const acts = html`${silence} ${report} <a class="button" href="/api/v1/incidents/${number}">JSON</a>`;
-  const decided = decidedQuestions(page, withPeople);
+  const decided = decidedQuestions(page);
   return html`<p class="crumbs">
       <span><a href="/incidents">Incidents</a> / ${number}</span>
     </p>
-    ${renderHead(headline(page.headline, { nowMs: page.nowMs, withPeople }), { shape: incidentMark(page), acts })}
-    ${renderInstants(page, withPeople)}
+    ${renderHead(headline(page.headline, page.nowMs), { shape: incidentMark(page), acts })} ${renderInstants(page)}
     <div class="asked">${renderQuestions(knownQuestions(page), button)}${renderQuestions(decided, button, "acts")}</div>
     ${chart}${page.headline.alone !== null ? nothing : renderMembers(page, { params, ticked, path })}
     <div class="two">
-      <div>${isSpike ? renderCarriers(page) : nothing}${renderCost(cost, page, withPeople)}${organization}</div>
-      ${renderSection("What happened", html`${incidentComment(number)}${renderStory(page, withPeople)}`)}
+      <div>${isSpike ? renderCarriers(page) : nothing}${renderCost(cost, page, mayRead)}${organization}</div>
+      ${renderSection("What happened", html`${incidentComment(number)}${renderStory(page)}`)}
     </div>
-    ${withPeople ? renderOpinion(page) : nothing}${deadAssets}
+    ${renderOpinion(page)}${deadAssets}
     <nav class="actbar" aria-label="Acts">${decided.map(({ act }) => (act === null ? nothing : button(act)))}</nav>`;
 }
 

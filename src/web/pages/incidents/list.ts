@@ -20,7 +20,6 @@ export interface IncidentList {
   /** What waits, however old it is, and the latest of the others; newest first. */
   readonly incidents: readonly ReadIncident[];
   readonly unfinished: Unfinished;
-  readonly withPeople: boolean;
   /** Where the next page begins; null: there is none. */
   readonly next: number | null;
 }
@@ -62,7 +61,7 @@ export function renderIncidents(list: IncidentList, params: URLSearchParams): Ht
 /** What the filter looks at. */
 function wordsOf({ headline: facts, incident, members, nowMs }: ReadIncident): string {
   const judged = facts.judgement === null ? "not:judged" : `judged=${facts.judgement.verdict}`;
-  const [first] = incidentHeadline(facts, { nowMs, withPeople: false });
+  const [first] = incidentHeadline(facts, nowMs);
   return [incident.number, judged, first, ...slugsOf(members)].join(" ");
 }
 
@@ -82,22 +81,21 @@ function headline({ incidents, unfinished }: IncidentList): string[] {
   return [open.length === 0 ? "No incident is open." : who, ...(left === null ? [] : [sentenceOf(left)])];
 }
 
-type Listing = Pick<IncidentList, "unfinished" | "withPeople" | "nowMs">;
+type Listing = Pick<IncidentList, "unfinished" | "nowMs">;
 
 /** Renders incidents in groups, each with what is said of its order; one without incidents is left out. */
 export function renderIncidentTable(
   groups: readonly (readonly [name: string, some: readonly ReadIncident[], note: string])[],
   list: Listing,
 ): Html {
-  const { withPeople } = list;
   const columns: readonly Column<ReadIncident>[] = [
     ["Severity", "sev", ({ summary, incident }) => severityWord(summary.severity, incident.endedAtMs !== null)],
-    ["Incident", "name", (facts) => renderName(facts, withPeople)],
+    ["Incident", "name", renderName],
     ["Began", "n", renderBegan],
     ["Organizations", "n wide", ({ members }) => formatCount(slugsOf(members).size)],
     ["More than usual", "n wide", (facts) => formatCount(excessCount(facts))],
     ["On hold", "n named", ({ heldSince }) => formatCount(heldSince.size)],
-    ["Judged", "wide", (facts) => judgedCell(facts, withPeople)],
+    ["Judged", "wide", judgedCell],
     ["Act", "act", (facts) => nextAct(facts, list)],
   ];
   return renderGroups(
@@ -109,8 +107,8 @@ export function renderIncidentTable(
   );
 }
 
-function renderName({ headline: facts, incident, nowMs }: ReadIncident, withPeople: boolean): Html {
-  const [first, ...more] = incidentHeadline(facts, { nowMs, withPeople });
+function renderName({ headline: facts, incident, nowMs }: ReadIncident): Html {
+  const [first, ...more] = incidentHeadline(facts, nowMs);
   return html`<a href="/incidents/${incident.number}">${first}</a><span class="under">${more.join(" ")}</span>`;
 }
 
@@ -124,16 +122,15 @@ function renderBegan({ incident: { startedAtMs, endedAtMs }, nowMs }: ReadIncide
   return html`${renderTime(startedAtMs, nowMs)}<span class="under">for ${lasted}</span>`;
 }
 
-function judgedCell(facts: ReadIncident, withPeople: boolean): Html {
+function judgedCell(facts: ReadIncident): Html {
   const { judgement } = facts.headline;
   const { incident } = facts;
   if (incident.family === "unreachable")
     return html`&ndash;<span class="under">${incident.endedAtMs === null ? nothing : "ended by itself"}</span>`;
-  if (judgement !== null)
-    return html`${judgement.verdict}<span class="under">${withPeople ? judgement.by : nothing}</span>`;
+  if (judgement !== null) return html`${judgement.verdict}<span class="under">${judgement.by}</span>`;
   const { acknowledgedBy } = facts.summary;
   if (acknowledgedBy === null) return html`not judged`;
-  return html`not judged<span class="under">acknowledged${withPeople ? ` by ${acknowledgedBy}` : ""}</span>`;
+  return html`not judged<span class="under">acknowledged by ${acknowledgedBy}</span>`;
 }
 
 /** The next right act: who takes it, what it was, or nothing. */
@@ -149,7 +146,7 @@ function nextAct(facts: ReadIncident, list: Listing): Html {
         : !isOpen && heldSince.size > 0
           ? "release"
           : null;
-  const found = decidedQuestions(facts, false).find(({ act }) => act?.act === next)?.act ?? null;
+  const found = decidedQuestions(facts).find(({ act }) => act?.act === next)?.act ?? null;
   if (found === null || !(isOpen || isLeft(list, incident.number))) return nothing;
   return actButton(incident.number, { ...found, isFirst: isOpen && found.isFirst === true });
 }

@@ -64,14 +64,14 @@ export function knownQuestions(facts: ReadIncident): readonly Question[] {
   ];
 }
 
-/** What people decide; `withPeople`: names and reasons are for the reader. */
-export function decidedQuestions(facts: ReadIncident, withPeople: boolean): readonly Question[] {
+/** What people decide. */
+export function decidedQuestions(facts: ReadIncident): readonly Question[] {
   const { incident, heldSince } = facts;
-  const onIt = onItQuestion(facts, withPeople);
+  const onIt = onItQuestion(facts);
   if (incident.family === "unreachable")
     return [onIt, ask("What was it?", "There is nothing to judge", "It questions no deaths."), platformGates(facts)];
   if (incident.family !== "deaths" && heldSince.size === 0) return [onIt];
-  return [onIt, judgedQuestion(facts, withPeople), gatesQuestion(facts, withPeople)];
+  return [onIt, judgedQuestion(facts), gatesQuestion(facts)];
 }
 
 const causeAnswers = {
@@ -143,16 +143,16 @@ function overQuestion(facts: ReadIncident): Question {
   return ask(question, { ongoing: "No", unclear: "It may be", stopped: "It has stopped" }[excess.state], why);
 }
 
-function onItQuestion({ incident, summary, members, escalation, nowMs }: ReadIncident, withPeople: boolean): Question {
+function onItQuestion({ incident, summary, members, escalation, nowMs }: ReadIncident): Question {
   const question = "Who has acknowledged it?";
   const { acknowledgedBy } = summary;
   const firing = members.filter(({ end }) => end === null);
   const [taken] = members.flatMap(({ acknowledgement }) => acknowledgement ?? []);
-  const name = taken === undefined ? "Nobody" : (withPeople && describeAuthor(taken.by, taken.note)) || "Somebody";
+  const name = taken === undefined ? "Nobody" : describeAuthor(taken.by, taken.note) || "Somebody";
   if (incident.endedAtMs !== null) return ask(question, name, "It has ended: nobody is reminded of it.");
   if (acknowledgedBy !== null && taken !== undefined) {
     const why = `Since ${timeText(taken.atMs, nowMs)}: no reminders.`;
-    return ask(question, withPeople ? acknowledgedBy : name, why, { act: "unacknowledge", words: "Take it back…" });
+    return ask(question, acknowledgedBy, why, { act: "unacknowledge", words: "Take it back…" });
   }
   const open = slugsOf(firing.filter(({ acknowledgement }) => acknowledgement === null)).size;
   const isInPart = firing.length > 0 && open < slugsOf(firing).size;
@@ -174,14 +174,14 @@ const evidenceWords = {
   unclear: "The evidence decides nothing yet.",
 } as const;
 
-function judgedQuestion({ incident, summary, headline, nowMs }: ReadIncident, withPeople: boolean): Question {
+function judgedQuestion({ incident, summary, headline, nowMs }: ReadIncident): Question {
   const question = "What was it?";
   const { judgement, judgeable, judged } = headline;
   if (judgement !== null) {
     const { by, verdict, comment, atMs } = judgement;
     const said = comment === null ? "" : `: «${breakAddresses(comment)}»`;
     const at = timeText(atMs, nowMs);
-    const why = withPeople ? `${by}, ${at}${said}.` : `Judged ${at}.`;
+    const why = by === "" ? `Judged ${at}.` : `${by}, ${at}${said}.`;
     return ask(question, judgementSentences[verdict], why, { act: "judge", words: "Judge again…" });
   }
   const open = judgeable - judged.checker - judged.real - judged.expected;
@@ -189,14 +189,14 @@ function judgedQuestion({ incident, summary, headline, nowMs }: ReadIncident, wi
   return ask(
     question,
     open < judgeable ? "Not judged as a whole" : "Nobody has judged it",
-    open < judgeable ? judgedInPart(headline, { withPeople }) : evidenceWords[summary.likelyCause],
+    open < judgeable ? judgedInPart(headline) : evidenceWords[summary.likelyCause],
     { act: "judge", words, isFirst: incident.endedAtMs !== null },
   );
 }
 
 const gatesAsked = "May the deaths be acted on?";
 
-function gatesQuestion(facts: ReadIncident, withPeople: boolean): Question {
+function gatesQuestion(facts: ReadIncident): Question {
   const { heldSince, members, headline } = facts;
   const { judgement } = headline;
   if (heldSince.size > 0) {
@@ -213,7 +213,7 @@ function gatesQuestion(facts: ReadIncident, withPeople: boolean): Question {
   }
   if (members.every(({ peak }) => peak.severity !== "fail"))
     return ask(gatesAsked, "Yes: nothing was on hold", "Nothing of it has failed.");
-  const why = judgement === null || !withPeople ? "" : `${judgement.by} has judged it.`;
+  const why = judgement === null || judgement.by === "" ? "" : `${judgement.by} has judged it.`;
   return ask(gatesAsked, "Yes: takedowns are allowed again", why);
 }
 

@@ -8,7 +8,7 @@ import { renderChart } from "../chart.ts";
 import { renderDeadAssets } from "../dead-assets.ts";
 import { renderAbout } from "../organization/about.ts";
 import { chartActsOf } from "./story.ts";
-import { withoutReceiverNames, type IncidentDetail } from "../../read/incidents.ts";
+import { forReader, type IncidentDetail } from "../../read/incidents.ts";
 import type { WebParts } from "../../parts.ts";
 import { readOrganization } from "../../read/organization.ts";
 import { missingIncident } from "../site.ts";
@@ -32,9 +32,8 @@ export function addIncidentPages(server: FastifyInstance, parts: WebParts): void
     for (const { incident } of page.incidents) waiting.delete(incident.number);
     const list = {
       nowMs,
-      incidents: [...page.incidents, ...(await incidents.ofNumbers(waiting))],
+      incidents: [...page.incidents, ...(await incidents.ofNumbers(waiting))].map((one) => forReader(one, withDetails)),
       unfinished,
-      withPeople: withDetails,
       next: page.next,
     };
     const main = renderIncidents(list, search);
@@ -50,9 +49,9 @@ export function addIncidentPages(server: FastifyInstance, parts: WebParts): void
     const main = renderIncident(page, {
       params: search,
       ticked,
-      withPeople: withDetails,
+      mayRead: withDetails,
       cost: await alertAssets.costOf(page.members),
-      chart: await chartOf(page, search, withDetails),
+      chart: await chartOf(page, search),
       organization: await organizationOf(page, withDetails),
       deadAssets: withDetails
         ? await renderDeadAssets(alertAssets, page.members, `/api/v1/incidents/${number}/assets?format=sheet`)
@@ -63,9 +62,9 @@ export function addIncidentPages(server: FastifyInstance, parts: WebParts): void
     return { title: incidentTitle(page), current: "incidents", isLive: true, ...shown, main };
   });
 
-  async function chartOf(page: IncidentDetail, params: URLSearchParams, withDetails: boolean): Promise<Html> {
+  async function chartOf(page: IncidentDetail, params: URLSearchParams): Promise<Html> {
     const { number, family } = page.incident;
-    const acts = chartActsOf(page, withDetails);
+    const acts = chartActsOf(page);
     const slugs = [...slugsOf(page.members)];
     const ask = { ...chartOfIncident(page), params, acts };
     const path = `/incidents/${number}`;
@@ -80,13 +79,13 @@ export function addIncidentPages(server: FastifyInstance, parts: WebParts): void
   async function organizationOf(page: IncidentDetail, withDetails: boolean): Promise<Html> {
     const [member] = page.members;
     if (member === undefined || page.headline.alone === null) return nothing;
-    const facts = await readOrganization(parts, member.slug, { withDetails });
+    const facts = await readOrganization(parts, member.slug, withDetails);
     return facts === null ? nothing : renderAbout(facts);
   }
 
   async function find(id: string, withDetails: boolean): Promise<IncidentDetail | null> {
     const page = await incidents.find(id);
-    return page === null || withDetails ? page : withoutReceiverNames(page);
+    return page && forReader(page, withDetails);
   }
 
   addActDialogs(server, { site, incidents, find });

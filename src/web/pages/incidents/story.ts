@@ -36,9 +36,9 @@ interface Act {
 const mostTold = 60;
 
 /** Renders the instants of an incident on one line: what has happened in the order of time, then what has not. */
-export function renderInstants(page: IncidentDetail, withPeople: boolean): Html {
+export function renderInstants(page: IncidentDetail): Html {
   const { incident, headline, waiting, escalation, nowMs } = page;
-  const acts = actsOf(page, withPeople);
+  const acts = actsOf(page);
   const first = (name: string, text = ""): Instant =>
     acts.find((one) => one.name === name) ?? { name, atMs: null, text };
   const [stuck = ""] = waiting.flatMap((one) => (one.lastError === null ? [] : [`${one.receiver} ${stuckText(one)}`]));
@@ -71,8 +71,8 @@ export function renderInstants(page: IncidentDetail, withPeople: boolean): Html 
 }
 
 /** Renders everything that happened, newest first, under its days. */
-export function renderStory(page: IncidentDetail, withPeople: boolean): Html {
-  const days = Map.groupBy(storyOf(page, withPeople).slice(0, mostTold), ({ atMs }) => longDay.format(atMs));
+export function renderStory(page: IncidentDetail): Html {
+  const days = Map.groupBy(storyOf(page).slice(0, mostTold), ({ atMs }) => longDay.format(atMs));
   const render = ({ name, atMs, text, detail = "", shape = "dot" }: Told): Html =>
     html`<li>
       ${renderTime(atMs, page.nowMs, "clock")}${mark(shape)}
@@ -93,8 +93,8 @@ export function renderStory(page: IncidentDetail, withPeople: boolean): Html {
 }
 
 /** Returns what people did, for the lane of the chart, oldest first. */
-export function chartActsOf(page: IncidentDetail, withPeople: boolean): readonly ChartAct[] {
-  return actsOf(page, withPeople).map(({ name, atMs, text, shape }) => ({
+export function chartActsOf(page: IncidentDetail): readonly ChartAct[] {
+  return actsOf(page).map(({ name, atMs, text, shape }) => ({
     atMs,
     mark: shape === "marker" || shape === "comment" ? shape : "dot",
     text: `${name.toLowerCase()} ${text}`,
@@ -102,14 +102,15 @@ export function chartActsOf(page: IncidentDetail, withPeople: boolean): readonly
 }
 
 /** Returns all that happened, newest first. */
-export function storyOf(page: IncidentDetail, withPeople: boolean): readonly Told[] {
+export function storyOf(page: IncidentDetail): readonly Told[] {
   const stuck = page.waiting.flatMap((one): Told[] => {
     if (one.lastError === null) return [];
     const again = one.state === "dead" ? "" : `, again at ${clockText(one.nextAttemptAtMs)}`;
-    const detail = withPeople ? `${breakAddresses(one.lastError)}, ${countOf(one.attempts, "time")}${again}` : "";
+    const detail =
+      one.lastError === "" ? "" : `${breakAddresses(one.lastError)}, ${countOf(one.attempts, "time")}${again}`;
     return [{ name: one.receiver, atMs: page.nowMs, text: stuckText(one), detail, shape: "warn" }];
   });
-  return [...stepsOf(page), ...actsOf(page, withPeople), ...stuck]
+  return [...stepsOf(page), ...actsOf(page), ...stuck]
     .flatMap(({ atMs, ...one }) => (atMs === null ? [] : [{ ...one, atMs }]))
     .toSorted((left, right) => right.atMs - left.atMs);
 }
@@ -154,12 +155,12 @@ function stepsOf(page: IncidentDetail): readonly Instant[] {
 }
 
 /** What people did, and what flatline told them, oldest first. */
-function actsOf({ members, markers, notified, comments }: IncidentDetail, withPeople: boolean): readonly Told[] {
+function actsOf({ members, markers, notified, comments }: IncidentDetail): readonly Told[] {
   const byOf = ({ by, note }: Pick<Act, "by" | "note">): string => {
-    const name = withPeople ? describeAuthor(by, note) : "";
+    const name = describeAuthor(by, note);
     return name === "" ? "" : ` by ${name}`;
   };
-  const quote = (text: string | null): string => (withPeople && text !== null ? `«${breakAddresses(text)}»` : "");
+  const quote = (text: string | null): string => (text === null ? "" : `«${breakAddresses(text)}»`);
   // An act of many alerts is told once.
   const told = (name: string, acts: readonly Act[]): Told[] =>
     [...Map.groupBy(acts, ({ atMs, by, verdict }) => `${atMs} ${by} ${verdict}`).values()].flatMap(([act, ...more]) => {
@@ -184,7 +185,7 @@ function actsOf({ members, markers, notified, comments }: IncidentDetail, withPe
       "Judged",
       members.flatMap(({ judgement }) => judgement ?? []),
     ),
-    ...(withPeople ? comments : []).flatMap((one): Told[] => {
+    ...comments.flatMap((one): Told[] => {
       const name = one.act === null ? "Comment" : commentNames[one.act];
       const text = `${byOf(one)}${one.slug === null ? "" : ` on ${one.slug}`}`.trimStart();
       const shape = one.act === null ? "comment" : "dot";

@@ -15,8 +15,6 @@ import { countOf, nbsp } from "../../../words/numbers.ts";
 
 /** What the page of an organization is made with. */
 export interface OrganizationPageOptions {
-  /** Names and reasons are for the reader. */
-  readonly withPeople: boolean;
   readonly chart: Html;
   readonly deadAssets: Html;
 }
@@ -24,7 +22,7 @@ export interface OrganizationPageOptions {
 /** Renders the page of one organization: whether it is well, and what runs for it. */
 export function renderOrganization(facts: OrganizationFacts, options: OrganizationPageOptions): Html {
   const { slug } = facts;
-  const { withPeople, chart, deadAssets } = options;
+  const { chart, deadAssets } = options;
   const run = `${organizationPath(slug)}/run`;
   const silence = `/silences/new?${new URLSearchParams({ slug: literalPattern(slug) }).toString()}`;
   const acts = html`<form method="post" action="${run}" hx-post="${run}" hx-swap="none"><button>Run now</button></form>
@@ -33,12 +31,11 @@ export function renderOrganization(facts: OrganizationFacts, options: Organizati
       <span><a href="/">Organizations</a> / ${slug}</span>
     </p>
     ${renderHead(organizationSentences(facts), { shape: mark(worstOf(facts) ?? "unknown"), acts })}
-    ${renderOpen(facts, withPeople)}${chart}${renderHealthchecks(facts)}${renderIncidents(facts, withPeople)}
-    ${renderAbout(facts)}${deadAssets}`;
+    ${renderOpen(facts)}${chart}${renderHealthchecks(facts)}${renderIncidents(facts)} ${renderAbout(facts)}${deadAssets}`;
 }
 
 /** What people decide of the open incident, of this organization only. */
-function renderOpen({ slug, open }: OrganizationFacts, withPeople: boolean): Html {
+function renderOpen({ slug, open }: OrganizationFacts): Html {
   if (open === null) return nothing;
   const { number } = open.own.incident;
   const button = (act: ActWords): Html => actButton(number, act, slug);
@@ -46,11 +43,11 @@ function renderOpen({ slug, open }: OrganizationFacts, withPeople: boolean): Htm
     open.organizations === 1
       ? html`<a href="/incidents/${number}">Incident ${number}</a>`
       : html`These act on ${slug} only; <a href="/incidents/${number}">for all ${formatCount(open.organizations)}</a>.`;
-  return html`<div class="asked">${renderQuestions(decidedQuestions(open.own, withPeople), button, "acts")}</div>
+  return html`<div class="asked">${renderQuestions(decidedQuestions(open.own), button, "acts")}</div>
     <p class="second">${all}</p>`;
 }
 
-function renderIncidents({ slug, incidents, unfinished, nowMs }: OrganizationFacts, withPeople: boolean): Html {
+function renderIncidents({ slug, incidents, unfinished, nowMs }: OrganizationFacts): Html {
   const title = `Incidents of ${slug}`;
   if (incidents.length === 0) return renderSection(title, html`<p class="second">None within 90${nbsp}d.</p>`);
   const isOpen = ({ incident }: (typeof incidents)[number]): boolean => incident.endedAtMs === null;
@@ -61,5 +58,5 @@ function renderIncidents({ slug, incidents, unfinished, nowMs }: OrganizationFac
     ["Finished", incidents.filter((one) => !isOpen(one) && !isLeft(one)), ", newest first"],
   ] as const;
   const beside = html`<p>${countOf(incidents.length, "incident")} within 90${nbsp}d</p>`;
-  return renderSection(title, renderIncidentTable(groups, { unfinished, withPeople, nowMs }), { beside });
+  return renderSection(title, renderIncidentTable(groups, { unfinished, nowMs }), { beside });
 }

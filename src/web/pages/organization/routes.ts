@@ -24,15 +24,14 @@ const weekMs = 7 * dayMs;
 export function addOrganizationPages(server: FastifyInstance, parts: WebParts): void {
   const { site, running, alertAssets } = parts;
 
-  site.addPage(server, "/o/:slug", "public", async ({ params: { slug }, search, withDetails: withPeople }) => {
-    const facts = await readOrganization(parts, slug, { withDetails: withPeople });
+  site.addPage(server, "/o/:slug", "public", async ({ params: { slug }, search, withDetails }) => {
+    const facts = await readOrganization(parts, slug, withDetails);
     if (facts === null) return unknownOrganization(slug);
     const { latestSpike } = facts;
     const main = renderOrganization(facts, {
-      withPeople,
       chart: await chartOf(facts, search),
       deadAssets:
-        withPeople && latestSpike !== null
+        withDetails && latestSpike !== null
           ? await renderDeadAssets(alertAssets, [latestSpike], `/api/v1/alerts/${latestSpike.id}/assets?format=sheet`)
           : nothing,
     });

@@ -23,7 +23,7 @@ export function organizationSentences(facts: OrganizationFacts): readonly Html[]
   if (first.severity === "unknown") return [...unknownSentences(facts, first), ...silenced];
   if (open !== null && open.own.incident.family === "deaths") {
     const began = html` at ${renderTime(Math.min(...open.own.members.map(beganMsOf)), nowMs)}`;
-    const what = headline(open.own.headline, { nowMs, withPeople: false })[0];
+    const what = headline(open.own.headline, nowMs)[0];
     return [html`${what}`, ...thin, incidentSentence(open, began), ...silenced];
   }
   const bad = checks.find(({ severity }) => severity !== null && severity !== "ok");

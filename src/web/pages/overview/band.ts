@@ -10,7 +10,6 @@ import { actButton, decidedQuestions, knownQuestions, renderQuestions } from "..
 
 export interface BandOptions {
   readonly sentences: readonly string[];
-  readonly withPeople: boolean;
   /** It is the only one, so that its headline is the page's. */
   readonly isAlone: boolean;
   /** null: no receiver has accepted a message about it. */
@@ -18,16 +17,16 @@ export interface BandOptions {
 }
 
 /** Renders an open incident on the overview: its headline, what flatline knows, and its acts with their counts. */
-export function renderBand(facts: ReadIncident, { sentences, withPeople, isAlone, notifiedAtMs }: BandOptions): Html {
+export function renderBand(facts: ReadIncident, { sentences, isAlone, notifiedAtMs }: BandOptions): Html {
   const { incident, summary, members, nowMs, escalation } = facts;
   const { number } = incident;
   const began = members.length === 0 ? incident.startedAtMs : Math.min(...members.map(beganMsOf));
   const who =
     summary.acknowledgedBy === null
       ? `Nobody has acknowledged it${escalation === null ? "" : `; ${escalation.receiver} is called at ${timeText(escalation.atMs, nowMs)}`}.`
-      : `Acknowledged${withPeople ? ` by ${summary.acknowledgedBy}` : ""}.`;
+      : `Acknowledged by ${summary.acknowledgedBy}.`;
   const notified = notifiedAtMs === null ? "" : `Notified ${timeText(notifiedAtMs, nowMs)}. `;
-  const acts = decidedQuestions(facts, withPeople).flatMap(({ act }) =>
+  const acts = decidedQuestions(facts).flatMap(({ act }) =>
     act === null || act.act === "unacknowledge" ? [] : [html`${actButton(number, act)} `],
   );
   return html`<section class="incident ${summary.severity}" aria-label="Incident ${number}">

@@ -13,12 +13,12 @@ export function countSeverities(rows: readonly OverviewRow[]): Readonly<Record<S
 }
 
 /** Returns what holds, in sentences: the first that is true of what is open, else of what is left, else that all is well. */
-export function overviewSentences(overview: Overview, withPeople: boolean): readonly string[] {
+export function overviewSentences(overview: Overview): readonly string[] {
   const { rows, open, unfinished } = overview;
   if (rows.length === 0) return ["No organization is watched yet."];
   const [first] = open;
   if (first !== undefined) {
-    const sentences = headline(first.headline, { nowMs: overview.nowMs, withPeople });
+    const sentences = headline(first.headline, overview.nowMs);
     const isOfPlatform = first.incident.family === "unreachable";
     if (open.length > 1 && !isOfPlatform) return [`${formatCount(open.length)} incidents are open.`, sentences[0]];
     return sentences;
@@ -90,7 +90,6 @@ export function overviewTitle({ rows, open, nowMs }: Overview): string {
   const bad = shownSeverities.filter((severity) => severity !== "ok" && counts[severity] > 0);
   const [worst] = bad;
   const first = open[0];
-  if (first !== undefined)
-    return `${first.summary.severity}: ${headline(first.headline, { nowMs, withPeople: false })[0]}`;
+  if (first !== undefined) return `${first.summary.severity}: ${headline(first.headline, nowMs)[0]}`;
   return worst === undefined ? "flatline" : `${worst}: ${formatCount(counts[worst])} of ${formatCount(rows.length)}`;
 }

@@ -2,7 +2,6 @@ import type { FastifyInstance } from "fastify";
 
 import { worstSeverity } from "../../../contract/severity.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
-import { withoutReceiverNames } from "../../read/incidents.ts";
 import { mostBands, readOverview, type Overview } from "../../read/overview.ts";
 import { renderHead } from "../frame.ts";
 import { renderIncidentTable } from "../incidents/list.ts";
@@ -17,11 +16,10 @@ import { renderOrganizations } from "./table.ts";
 export function addOverviewPage(server: FastifyInstance, parts: WebParts): void {
   const { site, unwatched, events, running } = parts;
 
-  site.addPage(server, "/", "public", async ({ search, withDetails: withPeople }) => {
-    const read = await readOverview(parts);
-    const overview = withPeople ? read : { ...read, open: read.open.map(withoutReceiverNames) };
-    const main = html`${renderTop(overview, withPeople)}
-    ${overview.rows.length === 0 ? renderEmpty() : html`${withPeople ? await eventLines() : nothing}${renderOrganizations(overview, search)}`}`;
+  site.addPage(server, "/", "public", async ({ search, withDetails }) => {
+    const overview = await readOverview(parts, withDetails);
+    const main = html`${renderTop(overview)}
+    ${overview.rows.length === 0 ? renderEmpty() : html`${withDetails ? await eventLines() : nothing}${renderOrganizations(overview, search)}`}`;
     return {
       title: overviewTitle(overview),
       current: "organizations",
@@ -43,16 +41,15 @@ export function addOverviewPage(server: FastifyInstance, parts: WebParts): void 
   }
 }
 
-function renderTop(overview: Overview, withPeople: boolean): Html {
+function renderTop(overview: Overview): Html {
   const { open, toFinish, unfinished, notified, nowMs } = overview;
-  const sentences = overviewSentences(overview, withPeople);
+  const sentences = overviewSentences(overview);
   if (open.length === 0) {
     const left =
       toFinish.length === 0
         ? nothing
         : renderIncidentTable([["Needs a judgement", toFinish, ", most on hold first"]], {
             unfinished,
-            withPeople,
             nowMs,
           });
     return html`${renderHead(sentences)}${left}`;
@@ -60,9 +57,9 @@ function renderTop(overview: Overview, withPeople: boolean): Html {
   const others = open.slice(1);
   const bands = open.slice(0, mostBands).map((facts) => {
     const isAlone = open.length === 1;
-    const own = isAlone ? sentences : headline(facts.headline, { nowMs, withPeople });
+    const own = isAlone ? sentences : headline(facts.headline, nowMs);
     const notifiedAtMs = notified.get(facts.incident.number) ?? null;
-    return renderBand(facts, { sentences: own, withPeople, isAlone, notifiedAtMs });
+    return renderBand(facts, { sentences: own, isAlone, notifiedAtMs });
   });
   const lines = others
     .slice(mostBands - 1)
@@ -70,7 +67,7 @@ function renderTop(overview: Overview, withPeople: boolean): Html {
       (facts) =>
         html`<p class="unfinished">
           <a href="/incidents/${facts.incident.number}">Incident ${facts.incident.number}</a>:
-          ${headline(facts.headline, { nowMs, withPeople })[0]}
+          ${headline(facts.headline, nowMs)[0]}
         </p>`,
     );
   const head = open.length > 1 ? renderHead(sentences) : nothing;
