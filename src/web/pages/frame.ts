@@ -92,7 +92,6 @@ export function renderDocument(frame: Frame, content: PageContent): string {
             <span id="clock">${renderTime(nowMs, nowMs, "clock")} UTC</span>
           </p>
         </header>
-        <hr class="line" />
         <p class="note" id="stale" hidden></p>
         <button type="button" class="plain note" id="waiting" hidden></button>
         ${frame.storeProblem === null ? nothing : html`<p class="note" id="store">What is shown may be old: ${frame.storeProblem}.</p>`}

@@ -20,7 +20,6 @@ export function renderSheet(title: string, main: Html): string {
         <header class="masthead">
           <a class="home" href="/" aria-label="flatline, organizations">${wordmark} flatline</a>
         </header>
-        <hr class="line" />
         <main id="main">${main}</main>
       </body>
     </html> `.html;
