@@ -16,6 +16,8 @@ export async function bundle(root, copied) {
     input: Object.fromEntries(entries.map((path) => [basename(path, ".ts"), join(root, path)])),
     platform: "node",
     tsconfig: false,
+    // Fastify's own compilers of JSON Schema, which web.ts replaces: a third of the daemon's text, of which nothing would run.
+    resolve: { alias: { "@fastify/ajv-compiler": false, "@fastify/fast-json-stringify-compiler": false } },
     onLog: (level, log, report) => {
       // What libraries do at their import is theirs.
       if (level === "warn" && log.id?.startsWith(join(root, "src/")) !== true) return;
@@ -45,7 +47,8 @@ export async function bundle(root, copied) {
 }
 
 function packageFolder(id) {
-  return /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? [];
+  // Rolldown's own modules begin with a null byte.
+  return /^[^\0]*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? [];
 }
 
 function library(folder) {

@@ -3,7 +3,7 @@ import { fastify } from "fastify";
 import { countedInstruments } from "../metrics/catalogue.ts";
 import { contentType, formatFamily } from "../metrics/exposition.ts";
 import { sendProblem, securityHeaders } from "./problem.ts";
-import { bindServer, type WebAddress, type WebTransport } from "./web.ts";
+import { bindServer, noSchemas, type WebAddress, type WebTransport } from "./web.ts";
 
 export interface StandbyOptions {
   /** Versions of flatline and of Node.js. */
@@ -22,7 +22,7 @@ export interface Standby {
 
 /** Creates the HTTP server of a process that stands by (CONTRACT 20). */
 export function createStandby({ version, nodeVersion, transport }: StandbyOptions): Standby {
-  const server = fastify({ forceCloseConnections: true });
+  const server = fastify({ schemaController: noSchemas, forceCloseConnections: true });
   server.addHook("onSend", async (_request, reply) => void reply.headers(securityHeaders));
   server.get("/-/healthy", async () => ({ status: "ok" }));
   const metrics = [

@@ -199,10 +199,12 @@ function isDecodable(path: string): boolean {
 
 const noProxy: readonly string[] = [];
 
-/** Stands for Fastify's compilers of JSON schemas, 3 MiB that are never asked: zod reads what comes in. */
-function noSchemas(): never {
+function refuseSchema(): never {
   throw new FlatlineError("internal", "a route has a JSON schema");
 }
+
+/** Takes the place of Fastify's compilers of JSON schemas, which are left out of the build: zod reads what comes in. */
+export const noSchemas = { compilersFactory: { buildValidator: refuseSchema, buildSerializer: refuseSchema } };
 
 /** Lets the requests of a connection begin one at a time: Node.js begins with all that come in one piece, and keeps every answer. */
 function createTurns(): onRequestHookHandler {
@@ -242,7 +244,7 @@ function createServer(options: WebOptions, refusalOf: (host: string | undefined)
     // `request.ip` is the last address of X-Forwarded-For that is none of the proxy's (CONTRACT 13).
     trustProxy: (address) => comesFrom(address, access().trustedProxy?.from ?? noProxy),
     routerOptions: { maxParamLength },
-    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
+    schemaController: noSchemas,
     requestTimeout: timeouts.requestMs,
     keepAliveTimeout: timeouts.keepAliveMs,
     connectionTimeout: timeouts.answerMs,
