@@ -126,10 +126,6 @@ export const countedInstruments = {
     deliveryBuckets,
     "How long attempts to deliver a notification took.",
   ),
-  flatline_receiver_attempts_under_way: gauge(
-    { receiver: any },
-    "Requests to the receiver that it has not answered yet. At most four, of this process. Above 0 for long: the receiver hangs.",
-  ),
   flatline_receiver_timeouts_total: counter(
     { receiver: any },
     "Requests that the receiver did not answer within its timeout. A receiver that hangs; one that refuses, or cannot be reached, answers in time.",

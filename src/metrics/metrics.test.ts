@@ -147,20 +147,14 @@ describe("the counters", () => {
   it("show which receiver hangs", async () => {
     const metrics = newMetrics();
     metrics.show({ checks, receivers: ["idle", "hung"] });
-    metrics.attemptBegan("hung")(true);
-    metrics.attemptBegan("hung");
-    metrics.attemptBegan("idle")(false);
+    for (const receiver of ["hung", "gone"]) metrics.receiverTimedOut(receiver);
 
     const families = await read(metrics);
 
-    const shown = (receiver: string): (number | null)[] =>
-      ["flatline_receiver_attempts_under_way", "flatline_receiver_timeouts_total"].map((name) =>
-        seriesValue(families, name, { receiver }),
-      );
-    expect([shown("idle"), shown("hung")]).toEqual([
-      [0, 0],
-      [1, 1],
-    ]);
+    const shown = ["idle", "hung", "gone"].map((receiver) =>
+      seriesValue(families, "flatline_receiver_timeouts_total", { receiver }),
+    );
+    expect(shown).toEqual([0, 1, null]);
   });
 
   it("fold the codes of an upstream that answers with ever new ones", async () => {

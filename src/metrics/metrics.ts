@@ -98,15 +98,6 @@ export function createMetrics({ version, nodeVersion, withProcess = true }: Metr
   const opinionAnswers = counter("flatline_second_opinion_answers_total");
   const opinionVerdicts = counter("flatline_second_opinion_verdicts_total");
   const incidentsTotal = counter("flatline_incidents_total");
-  /** Also those of receivers that are gone: deliveries in flight end later. */
-  const underWay = new Map<string, number>();
-  const attemptsUnderWay = new Gauge({
-    ...optionsOf("flatline_receiver_attempts_under_way"),
-    collect: () => {
-      attemptsUnderWay.reset();
-      for (const receiver of receivers.names()) attemptsUnderWay.set({ receiver }, underWay.get(receiver) ?? 0);
-    },
-  });
   if (withProcess) collectProcessMetrics(registry);
 
   const checks = createCheckSeries();
@@ -154,14 +145,9 @@ export function createMetrics({ version, nodeVersion, withProcess = true }: Metr
     runSkipped: (check: CheckName, reason: SkipReason, count: number): void =>
       skipped.inc({ check, reason }, atLeastZero(count)),
     schedulerLag: (seconds: number): void => lag.observe({}, atLeastZero(seconds)),
-    /** A request to a receiver begins; what is answered is called when it is over, with whether its timeout ended it. */
-    attemptBegan: (receiver: string): ((isTimedOut: boolean) => void) => {
-      const count = (by: number): unknown => underWay.set(receiver, (underWay.get(receiver) ?? 0) + by);
-      count(1);
-      return (isTimedOut) => {
-        count(-1);
-        if (isTimedOut && receivers.names().has(receiver)) receiverTimeouts.inc({ receiver });
-      };
+    /** Of a receiver that is gone, too: deliveries in flight end later. */
+    receiverTimedOut: (receiver: string): void => {
+      if (receivers.names().has(receiver)) receiverTimeouts.inc({ receiver });
     },
     notificationAttempt: (receiver: string, outcome: DeliveryOutcome, durationSeconds: number): void => {
       receivers.add(receiver);

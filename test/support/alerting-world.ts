@@ -302,7 +302,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       clock,
       random,
       logger,
-      metrics: { attemptBegan: () => () => undefined, notificationAttempt: () => undefined },
+      metrics: { receiverTimedOut: () => undefined, notificationAttempt: () => undefined },
       receivers: outboxReceivers(),
       resend: (receiver) => notifier.resend(receiver),
     });

@@ -17,7 +17,7 @@ export interface OutboxReceiver {
 
 export interface AttemptOptions {
   readonly clock: Clock;
-  readonly metrics: Pick<Metrics, "attemptBegan">;
+  readonly metrics: Pick<Metrics, "receiverTimedOut">;
   readonly stop: AbortSignal;
   /** How long after its signal aborted a receiver may take to answer. */
   readonly graceMs: number;
@@ -39,7 +39,6 @@ export async function attemptDelivery(
       kind: "rejected",
       error: `${recipient ?? "a receiver as a whole"} is no recipient of ${receiver.name} any more`,
     };
-  const ended = metrics.attemptBegan(receiver.name);
   const { answerMs } = receiver;
   const deadline = clock.deadline(timeoutMs, stop);
   const last = answerMs === undefined ? deadline : clock.deadline(timeoutMs + answerMs, stop);
@@ -67,7 +66,7 @@ export async function attemptDelivery(
   } finally {
     deadline.release();
     last.release();
-    ended(signal.aborted && !stop.aborted);
+    if (signal.aborted && !stop.aborted) metrics.receiverTimedOut(receiver.name);
     // Without a reason of its own each abort would make an exception with its stack.
     over.abort(isOver);
   }

@@ -33,7 +33,7 @@ export interface OutboxOptions {
   /** [0, 1), for the jitter. */
   readonly random: () => number;
   readonly logger: Logger;
-  readonly metrics: Pick<Metrics, "notificationAttempt" | "attemptBegan">;
+  readonly metrics: Pick<Metrics, "notificationAttempt" | "receiverTimedOut">;
   readonly receivers: readonly OutboxReceiver[];
   /** Forms what a receiver that forgets is sent again; null: nothing (alerting/notify/notifier.ts). */
   readonly resend: (receiver: string) => Promise<Notification | null>;
