@@ -190,21 +190,19 @@ async function unpack(packed: Buffer, encoding: string, maxOutputLength: number)
   }
 }
 
-/** Lets large bodies be read one after the other, so that memory does not grow with the number of requests. */
-export interface BodyGate {
-  /** Bodies of more bytes wait for their turn. */
-  readonly freeBytes: number;
-  /** Calls `begin` when it is its turn, at once where nobody waits. Returns what ends the turn, or the wait for it. */
-  enter(begin: () => void): () => void;
-}
+export type BodyGate = Readonly<ReturnType<typeof createBodyGate>>;
 
-/** Creates a gate that nobody waits at; `onBusy` is called when a large body begins after none, `onEmpty` after the last one. */
-export function createBodyGate(freeBytes: number, onBusy: () => void, onEmpty: () => void): BodyGate {
+/**
+ * Lets bodies of more than `freeBytes` be read one after the other, so that memory does not grow with the number of requests.
+ * `onBusy` is called when one begins after none, `onEmpty` after the last one.
+ */
+export function createBodyGate(freeBytes: number, onBusy: () => void, onEmpty: () => void) {
   /** The first one is being read. */
   const queue: (() => void)[] = [];
   return {
     freeBytes,
-    enter: (begin) => {
+    /** Calls `begin` when it is its turn, at once where nobody waits. Returns what ends the turn, or the wait for it. */
+    enter: (begin: () => void): (() => void) => {
       if (queue.push(begin) === 1) {
         onBusy();
         begin();
@@ -219,14 +217,11 @@ export function createBodyGate(freeBytes: number, onBusy: () => void, onEmpty: (
   };
 }
 
-const httpDate =
-  /^(?:\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT|\w{6,9}, \d{2}-\w{3}-\d{2} \d{2}:\d{2}:\d{2} GMT|\w{3} \w{3} [ \d]\d \d{2}:\d{2}:\d{2} \d{4})$/;
-
 /** Returns the delay of a Retry-After header (RFC 9110, 10.2.3), ms; of a past date 0; null: absent or invalid. */
 export function parseRetryAfter(value: string | null | undefined, nowMs: number): number | null {
   const text = value?.trim() ?? "";
   if (/^\d+(?:\.\d+)?$/.test(text)) return Math.min(Math.ceil(Number(text) * 1_000), Number.MAX_SAFE_INTEGER);
-  if (!httpDate.test(text)) return null;
+  if (!/^[A-Z][a-z]{2,8},? .*\d\d:\d\d:\d\d/.test(text)) return null;
   // The asctime form has no zone: it is UTC.
   const atMs = Date.parse(text.endsWith("GMT") ? text : `${text} GMT`);
   return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs);
