@@ -12,12 +12,11 @@ import { readWith } from "../contract/issues.ts";
 import { checkRelations } from "./check/relations.ts";
 import { findWarnings } from "./check/warnings.ts";
 import type { Finding, WrittenConfig } from "./check/written.ts";
-import type { Config } from "./config.ts";
+import { hiddenTextsOf, resolveConfig, type Config } from "./config.ts";
 import { readDocument, type ConfigDocument } from "./document/document.ts";
 import { maxConfigBytes, readInputFile } from "./document/files.ts";
 import { type Environment, readCoreScalar } from "./document/interpolation.ts";
 import { formatProblem, sortProblems, type Problem, valueAt } from "./document/problems.ts";
-import { hiddenTextsOf, resolveConfig } from "./resolve.ts";
 import { defaultListen, defaultStorePath, rootSchema, rootShape } from "./schema/schema.ts";
 
 export interface LoadOptions {
@@ -40,17 +39,8 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   return config;
 }
 
-/** A configuration that was found to be right. */
-export interface CheckedConfig {
-  /** null: the files that it names were not read. */
-  readonly config: Config | null;
-  readonly counts: Readonly<Record<"organizations" | "discover" | "receivers", number>>;
-  /** What never takes effect or contradicts itself, each as `FILE:LINE:COL: warning: path: message`. */
-  readonly warnings: () => readonly string[];
-}
-
 /** Checks it as loadConfig does. @throws invalid_config */
-export async function checkConfig(options: LoadOptions): Promise<CheckedConfig> {
+export async function checkConfig(options: LoadOptions) {
   const { document, listen } = await readFile(options);
   const { value, data, problems } = readValue(rootSchema, document);
   refuse([...document.problems, ...problems], document);
@@ -66,9 +56,11 @@ export async function checkConfig(options: LoadOptions): Promise<CheckedConfig> 
   refuse(at(await checkRelations(written, { lineOf, isExposed })), document);
   const isRead = data !== null && options.isWithoutFiles !== true;
   return {
+    /** null: the files that it names were not read. */
     config: isRead ? resolveConfig(data, document, listen) : null,
     counts: { organizations: organizations.length, discover: discover.length, receivers: receivers.length },
-    warnings: () => {
+    /** What never takes effect or contradicts itself, each as `FILE:LINE:COL: warning: path: message`. */
+    warnings: (): readonly string[] => {
       const hidden = hiddenTextsOf(document.fileValues);
       return sortProblems(at(findWarnings(written))).map((one) => redact(formatProblem(one, "warning: "), hidden));
     },
@@ -123,26 +115,11 @@ function withValue(data: unknown, [step, ...rest]: YamlPath, value: unknown): un
   return copy;
 }
 
-/** The keys of the configuration that a command needs to ask the running daemon. */
-export interface ClientConfig {
-  /** Absolute path of the file. */
-  readonly file: string;
-  /** HOST:PORT of the daemon. */
-  readonly listen: string;
-  /** `server.token`, else the one of `server.tokens` that may do the most; null: there is none. */
-  readonly token: Secret | null;
-  /** Absolute path of the store's file; null: it is in a database. */
-  readonly storePath: string | null;
-}
-
 const serverAlone = z.looseObject({ server: rootShape.server });
 const rightsOfTokens = z.array(z.looseObject({ may: z.array(z.unknown()).catch([]) })).catch([]);
 
 /** Reads what a client of the daemon `needs`, and refuses only what is wrong with that. @throws invalid_config */
-export async function loadClientConfig(
-  options: LoadOptions,
-  needs: readonly ("listen" | "token")[],
-): Promise<ClientConfig> {
+export async function loadClientConfig(options: LoadOptions, needs: readonly ("listen" | "token")[]) {
   const { document, listen } = await readFile(options);
   const { value, problems } = readValue(serverAlone, document);
   const mights = rightsOfTokens.parse(valueAt(value, ["server", "tokens"])).map(({ may }) => may.length);
@@ -162,9 +139,13 @@ export async function loadClientConfig(
   const path = valueAt(value, ["storage", "path"]) ?? defaultStorePath;
   const isFile = valueAt(value, ["storage", "url"]) === undefined && typeof path === "string";
   return {
+    /** Absolute. */
     file: document.absolutePath,
+    /** HOST:PORT of the daemon. */
     listen,
+    /** `server.token`, else the one of `server.tokens` that may do the most; null: there is none. */
     token: typeof token === "string" ? new Secret(token) : null,
+    /** Absolute path of the store's file; null: it is in a database. */
     storePath: isFile ? resolve(options.cwd, path) : null,
   };
 }
@@ -181,7 +162,7 @@ function refuse(problems: readonly Problem[], { fileValues }: ConfigDocument): v
   );
 }
 
-export interface LookupOptions {
+interface LookupOptions {
   /** The value of `-c`. */
   readonly flag: string | undefined;
   readonly env: Environment;

@@ -10,7 +10,7 @@ type Inner<Schema> = Schema extends z.ZodOptional<infer Of> ? Inner<Of> : Schema
 /** Text that is read as milliseconds has its unit in the name of its key. */
 type NameOf<Key extends string, Of extends Shape> =
   Inner<Of[Key]> extends z.ZodCodec<z.ZodString, z.ZodNumber> ? `${Key}Ms` : Key;
-type Lasting<Value> = Value extends Secret | string | ReadonlySet<unknown>
+export type Lasting<Value> = Value extends Secret | string | ReadonlySet<unknown>
   ? Value
   : Value extends object
     ? { readonly [Key in keyof Value]: Lasting<Value[Key]> }

@@ -5,10 +5,9 @@ import type { Watched } from "../../backtest/replay.ts";
 import type { RunDeps } from "../../backtest/run.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { scheduleOf } from "../../checks/target.ts";
-import type { Config, OrganizationConfig } from "../../config/config.ts";
+import { resolveOrganization, type Config, type OrganizationConfig } from "../../config/config.ts";
 import { describeOrganization } from "../../config/render.ts";
-import { resolveOrganization, type OrganizationResolution } from "../../config/resolve.ts";
-import { organizationSchema } from "../../config/schema/organization.ts";
+import { organizationObject } from "../../config/schema/organization.ts";
 import { rootShape } from "../../config/schema/schema.ts";
 import { readWith } from "../../contract/issues.ts";
 import type { PartsDeps } from "../../daemon/parts.ts";
@@ -83,7 +82,7 @@ export async function readPast(
   if (missing.length > 0)
     throw new FlatlineError("usage", `no event of ${missing.map((slug) => `"${slug}"`).join(", ")}`);
   const asked = [...records.values()].filter(({ slug }) => isAsked(slug));
-  const configured = config?.organizations ?? asked.map(({ slug }) => resolved(slug));
+  const configured = config?.organizations ?? asked.map(({ slug }) => resolved({ slug }));
   const found = configured.filter(({ slug }) => asked.some((record) => record.slug === slug));
   if (config !== null && found.length === 0)
     throw new FlatlineError(
@@ -132,8 +131,8 @@ async function readStore(
 }
 
 /** Returns an organization with what is built in; who is told of it is of no concern here. */
-function resolved(organization: OrganizationResolution["organization"]): OrganizationConfig {
-  return resolveOrganization({ organization, discoveredBy: null, defaults: {}, hidden: [], receiverNames: [] });
+function resolved(organization: Parameters<typeof resolveOrganization>[0]): OrganizationConfig {
+  return resolveOrganization(organization, { discoveredBy: null, defaults: {}, hidden: [], receivers: [] });
 }
 
 /** Reads `thresholds.failMultiplier=6`, the value as YAML. @throws usage */
@@ -164,7 +163,7 @@ function settled(
     for (const step of path.slice(0, -1)) object = (object[step] ??= {}) as Record<string, unknown>;
     object[path.at(-1) ?? ""] = value;
   }
-  const read = readWith(organizationSchema, written);
+  const read = readWith(organizationObject, written);
   if (read.kind === "data") return resolved(read.data);
   const [problem] = read.problems;
   throw new FlatlineError("usage", `--setting ${problem?.path.join(".")}: ${problem?.message}`);

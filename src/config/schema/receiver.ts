@@ -95,4 +95,3 @@ type ReceiverSchema = ReadAs<ReturnType<typeof schemaOf>["in"], Section<typeof r
 export const receiverSchema = z
   .discriminatedUnion("type", receiverTypes.map(schemaOf) as unknown as [ReceiverSchema, ...ReceiverSchema[]])
   .describe("Where notifications go.");
-export type ReceiverInput = z.output<typeof receiverSchema>;
