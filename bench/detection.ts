@@ -1,5 +1,5 @@
-// How well flatline's rules, a fixed threshold and ElastAlert's spike find what labels say, on the records of examples/records, by
-// the product's own replay. Prints the table of docs/detection.md: node bench/detection.ts
+// How well flatline's rules, a fixed threshold and ElastAlert's spike find what labels say, on the records of
+// examples/records, by the product's own replay. Prints the table of docs/detection.md: node bench/detection.ts
 import { readFileSync } from "node:fs";
 
 import { scoreEpisodes } from "../src/backtest/score.ts";

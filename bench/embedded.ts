@@ -24,7 +24,9 @@ const flatline: Side = {
   },
 };
 
-/** A store of a fleet that has run for a while: the past of a new one is evaluated in the background, beside its checks. */
+/**
+ * A store of a fleet that has run for a while. A new one would evaluate its past in the background, beside the checks.
+ */
 async function fillStore(path: string, count: number): Promise<void> {
   const clock = createSystemClock();
   const store = await openStore({ path, clock });

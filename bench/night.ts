@@ -21,7 +21,9 @@ const withinMs = 10 * minuteMs;
 const settleMs = 15 * secondMs;
 const idleMs = minuteMs;
 
-/** A checker breaks for all organizations between two runs: until all that is recorded, and one judgement of all of them. */
+/**
+ * A checker breaks for all organizations between two runs: how long until all is recorded, and until all are judged.
+ */
 function night(name: string, organizations: number, isPostgres: boolean): Side {
   return {
     name,

@@ -1,5 +1,5 @@
-// What an operator gets from flatline, and from what is usually wired up in its place: blackbox_exporter, Prometheus and
-// Alertmanager, on the same recorded day. node bench/peers.ts [--quick]
+// What an operator gets from flatline, and from what is usually wired up in its place: blackbox_exporter, Prometheus
+// and Alertmanager, on the same recorded day. node bench/peers.ts [--quick]
 import { debianTool } from "../test/support/debian-tool.ts";
 import { busyMachine, where } from "./harness/measure.ts";
 import { peersTable } from "./peers/report.ts";

@@ -17,7 +17,7 @@ const durationMs = 15_000;
 const warmUpMs = 6_000;
 const login = { user: "postgres", password: "bench" };
 
-/** A PostgreSQL of this machine's size, durable as it comes; `pid` is the postmaster, the parent of all of its processes. */
+/** A PostgreSQL with its default durability; `pid` is the postmaster, the parent of all of its processes. */
 export async function startPostgres(releases: AsyncDisposableStack) {
   const folder = await tempFolder(releases);
   // As root the server runs as another user, who must get there.

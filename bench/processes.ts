@@ -70,7 +70,7 @@ export async function startDaemon(
   return daemon;
 }
 
-/** One repetition with a daemon of its own: recorded checks a second of processor time. A run without a result is an error. */
+/** One repetition with a new daemon: recorded checks a second of CPU time. A run without a result is an error. */
 export async function measureChecks(options: ChecksOptions): Promise<Readings> {
   const { quick, warmUpMs = 20_000, durationMs = 5_000 } = options;
   await using releases = new AsyncDisposableStack();
@@ -90,7 +90,7 @@ export async function measureChecks(options: ChecksOptions): Promise<Readings> {
   return { checks: ((await runs()) - runsBefore) / cpuSeconds };
 }
 
-/** Organizations that are due each second, all at once or spread: with many there is always work, as not all can be done. */
+/** Organizations due each second, all at once or spread: more than can be done, so that there is always work. */
 export function everySecond(count: number, jitter = "0s"): string {
   const slugs = Array.from({ length: count }, (_, index) => `  - org-${index}`);
   return [`defaults: { schedule: "* * * * * *", jitter: ${jitter} }`, "organizations:", ...slugs].join("\n");
@@ -130,7 +130,7 @@ export function versionOf(command: string): string {
   return /(?:version v?|PostgreSQL\) )([^\s,]+)/.exec(`${stdout}${stderr}`)?.[1] ?? "?";
 }
 
-/** User and system time in ticks of 10 ms and resident memory of a process with all that came from it and lives. Linux. */
+/** User and system time in ticks of 10 ms, and resident memory, of a process and its living descendants. Linux only. */
 export function usageOf(pid: number): { readonly cpuSeconds: number; readonly residentBytes: number } {
   const stats = readdirSync("/proc").flatMap((entry) => {
     const one = Number(entry);

@@ -2,7 +2,7 @@ import type { Benchmark, Side } from "./harness/benchmark.ts";
 import { everySecond, measureChecks } from "./processes.ts";
 import { blackbox, startUpstream } from "./remote/blackbox.ts";
 
-// More than can be checked each second: with time left between the ticks, the daemon would not be busy as the exporter is.
+// More than can be checked each second: otherwise the daemon would not be as busy as the exporter.
 const organizations = 10_000;
 
 /** The real daemon with a remote source. */

@@ -15,7 +15,7 @@ import { median } from "./harness/measure.ts";
 import { tempFolder, usageOf } from "./processes.ts";
 
 const starts = 5;
-// Beyond the first runs of every check, and beyond the ten seconds for which the thread that stores events waits for more.
+// The first runs of every check, and the collection of what the start leaves, are over by then.
 const idleMs = 13_000;
 const readyWithinMs = 30_000;
 const mebibyte = 2 ** 20;
@@ -29,7 +29,7 @@ interface Commands {
   readonly end: readonly string[];
 }
 
-/** The built program as `npx flatline` and the image start it, on a store that exists: embedded, with one organization. */
+/** The built program as `npx flatline` and the image start it: embedded, one organization, on a store that exists. */
 const flatline: Side = {
   name: "flatline",
   start: async (quick, releases) => {

@@ -14,9 +14,9 @@ if (major < 24) {
 }
 
 /**
- * Keeps compiled code between starts: a command starts in half the time. Node.js runs what it finds in the folder whoever wrote
- * it, and its own choice is below the folder for temporary files, which all users share. So the folder is the user's own, or
- * there is none. With NODE_COMPILE_CACHE, Node.js has begun already, in the folder that it names.
+ * Keeps compiled code between starts: a command starts in half the time. Node.js runs what it finds in the folder
+ * whoever wrote it, and its own choice is below the folder for temporary files, which all users share. So the folder is
+ * the user's own, or there is none. With NODE_COMPILE_CACHE, Node.js has begun already, in the folder that it names.
  */
 function keepCompiledCode() {
   const { enableCompileCache, getCompileCacheDir } = process.getBuiltinModule("node:module");
@@ -25,7 +25,7 @@ function keepCompiledCode() {
   if (folder !== null) enableCompileCache(folder);
 }
 
-/** Returns $XDG_CACHE_HOME/flatline [~/.cache/flatline], made if it is missing; null where somebody else could write in it. */
+/** Returns $XDG_CACHE_HOME/flatline [~/.cache/flatline], which it makes; null where somebody else could write in it. */
 function ownCacheFolder() {
   // Windows: no owner and no mode could be looked at.
   if (process.geteuid === undefined) return null;
@@ -54,7 +54,7 @@ function ownCacheFolder() {
   }
 }
 
-/** Returns whether another user than root could put something else in the place of this folder, or of what it holds of ours. */
+/** Returns whether a user other than root could replace this folder, or what it holds of ours. */
 function isReplaceable(path) {
   const stats = process.getBuiltinModule("node:fs").lstatSync(path);
   const isOthers = stats.uid !== 0 && stats.uid !== process.geteuid();

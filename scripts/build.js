@@ -1,5 +1,5 @@
-// Builds dist from src: the program, the scripts of the page, and the declarations of what the package exports. A no-op where
-// the tools are not installed.
+// Builds dist from src: the program, the scripts of the page, and the declarations of what the package exports. A no-op
+// where the tools are not installed.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -10,8 +10,8 @@ import { buildDocs, buildSite } from "./site.js";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const tsc = `${root}node_modules/typescript/bin/tsc`;
 const compile = (project) => spawnSync(process.execPath, [tsc, "-p", project], { cwd: root, stdio: "inherit" }).status;
-// The first `npx flatline` in a clone installs the clone into npx's own cache, which prepares it again: that would take away
-// what `npm ci` compiled from under the daemon that runs.
+// The first `npx flatline` in a clone installs the clone into npx's own cache, which prepares it again: that would take
+// away what `npm ci` compiled from under the daemon that runs.
 const isNpx = process.env["npm_command"] === "exec" && existsSync(`${root}dist`);
 if (!isNpx && existsSync(tsc) && existsSync(`${root}src`)) {
   rmSync(`${root}dist`, { recursive: true, force: true });

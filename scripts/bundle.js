@@ -1,12 +1,12 @@
-// Joins src and the libraries that it imports into the files of dist/program: the program that bin/flatline.js starts, and
-// what the package exports. A start then reads some 50 files, not 1,500 (docs/comparison.md). The code
-// stays as it was written; a source map leads back to src.
+// Joins src and the libraries that it imports into the files of dist/program: the program that bin/flatline.js starts,
+// and what the package exports. A start then reads some 50 files, not 1,500 (docs/comparison.md). The code stays as it
+// was written; a source map leads back to src.
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
 /**
- * Writes dist/program, and dist/libraries.json: what is inside the package, for its SBOM. `copied` are the folders of libraries
- * that the build copies. `root` ends with a slash.
+ * Writes dist/program, and dist/libraries.json: what is inside the package, for its SBOM. `copied` are the folders of
+ * libraries that the build copies. `root` ends with a slash.
  */
 export async function bundle(root, copied) {
   const { rolldown } = await import("rolldown");
@@ -16,7 +16,8 @@ export async function bundle(root, copied) {
     input: Object.fromEntries(entries.map((path) => [basename(path, ".ts"), join(root, path)])),
     platform: "node",
     tsconfig: false,
-    // Fastify's own compilers of JSON Schema, which web.ts replaces: a third of the daemon's text, of which nothing would run.
+    // Fastify's compilers of JSON schemas, which web.ts replaces: a third of the daemon's text, and none of it would
+    // run.
     resolve: { alias: { "@fastify/ajv-compiler": false, "@fastify/fast-json-stringify-compiler": false } },
     onLog: (level, log, report) => {
       // What libraries do at their import is theirs.
@@ -26,7 +27,7 @@ export async function bundle(root, copied) {
   });
   const { output } = await build.write({
     dir: folder,
-    // Not ES modules: one that imports a module of Node.js reads all of its exports, and some of them load what nobody uses.
+    // Not ES modules: importing a module of Node.js reads all of its exports, and some of them load what nobody uses.
     format: "cjs",
     strict: true,
     sourcemap: true,

@@ -81,7 +81,7 @@ const valuesSchema = z.strictObject({
   extraVolumeMounts: objects,
 });
 
-/** Returns the text of values.schema.json. `config` is the schema of flatline.yaml: a typo in it stops the installation. */
+/** Returns the text of values.schema.json. `config` is the schema of flatline.yaml, so that a typo stops a release. */
 export function renderValuesSchema(): string {
   const { $schema, properties, ...values } = z.toJSONSchema(valuesSchema, { io: "input" }) as JsonSchema;
   const { $schema: _, title: __, $defs, ...config } = rulesOf(createJsonSchema()) as JsonSchema;
@@ -90,8 +90,8 @@ export function renderValuesSchema(): string {
 }
 
 /**
- * Returns the schema without its prose, of which Helm shows nothing and which is most of it, and without the patterns that look
- * ahead, which the regular expressions of Go do not have.
+ * Returns the schema without its prose, of which Helm shows nothing and which is most of it, and without the patterns
+ * that look ahead, which the regular expressions of Go do not have.
  */
 function rulesOf(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(rulesOf);

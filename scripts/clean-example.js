@@ -1,5 +1,5 @@
-// The example's store is made anew at each `npm start`, so that it always shows the same picture; but not under an example that
-// runs already, which the next line of `npm start` will say.
+// The example's store is made anew at each `npm start`, so that it always shows the same picture; but not under an
+// example that runs already, which the next line of `npm start` will say.
 import { rmSync } from "node:fs";
 import { connect } from "node:net";
 import { fileURLToPath } from "node:url";

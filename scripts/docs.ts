@@ -1,4 +1,4 @@
-// Writes what is made from the program: flatline.schema.json, docs/openapi.json, and what stands between the marks of docs/*.md.
+// Writes what the program determines: flatline.schema.json, docs/openapi.json, and the marked parts of docs/*.md.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -11,8 +11,8 @@ export interface PackedPackage {
 }
 
 /**
- * Packs what was built last into the folder `out`, as `npm pack` does after a build: in a copy, whose manifest may change while
- * others read that of the clone, and in which there is nothing to build from.
+ * Packs what was built last into the folder `out`, as `npm pack` does after a build: in a copy, whose manifest may
+ * change while others read that of the clone, and in which there is nothing to build from.
  * @throws Error with what npm says
  */
 export function packBuilt(root: string, out: string): PackedPackage {

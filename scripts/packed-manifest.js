@@ -1,6 +1,6 @@
-// The package has its libraries inside (scripts/bundle.js), so that an installation needs no registry. `npm pack` therefore packs
-// a manifest that names them as `bundled`, in place of `dependencies` that npm would fetch, beside their bill of materials.
-// Usage: node scripts/packed-manifest.js write | restore
+// The package has its libraries inside (scripts/bundle.js), so that an installation needs no registry. `npm pack`
+// therefore packs a manifest that names them as `bundled`, in place of `dependencies` that npm would fetch, beside
+// their bill of materials. Usage: node scripts/packed-manifest.js write | restore
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -1,6 +1,6 @@
-// Makes the files of a release in dist.release, from what was built last, and publishes nothing. The release workflow runs it on
-// a tag; `npm run release:dry` does so anywhere.
-// Usage: node scripts/release.ts [--tag vX.Y.Z] [--repository OWNER/NAME] [--out FOLDER] [--no-image]
+// Makes the files of a release in dist.release, from what was built last, and publishes nothing. The release workflow
+// runs it on a tag; `npm run release:dry` does so anywhere. Usage: node scripts/release.ts [--tag vX.Y.Z] [--repository
+// OWNER/NAME] [--out FOLDER] [--no-image]
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -54,7 +54,7 @@ function unpackSbom(): string {
   return file;
 }
 
-/** Packages the chart, whose image is then the one that is published, and whose alerts link to the runbooks of that tag. */
+/** Packages the chart. Its image is the published one, and its alerts link to the runbooks of that tag. */
 function packageChart(helm: string): string {
   const scratch = mkdtempSync(join(tmpdir(), "flatline-chart-"));
   try {

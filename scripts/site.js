@@ -1,5 +1,5 @@
-// Joins the browser's code and the sheets of src/web/browser into two files whose names change with what they say, so that a
-// browser keeps them for good, and writes their names to site.json for the server (src/web/assets.ts).
+// Joins the browser's code and the sheets of src/web/browser into two files whose names change with what they say, so
+// that a browser keeps them for good, and writes their names to site.json for the server (src/web/assets.ts).
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,8 +28,8 @@ export async function buildSite(root, assets) {
 const forContributors = ["architecture.md", "decisions.md"];
 
 /**
- * Writes docs.json for the server (src/web/pages/docs.ts): the title and the markup of each page by its name, in the order of
- * docs/README.md. Links that lead out of it, and pictures, are only their words there.
+ * Writes docs.json for the server (src/web/pages/docs.ts): the title and the markup of each page by its name, in the
+ * order of docs/README.md. Links that lead out of it, and pictures, are only their words there.
  */
 export async function buildDocs(root, folder) {
   const { Marked } = await import("marked");

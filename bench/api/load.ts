@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 
-// A process of its own, so that what it costs is not the server's: it writes one prepared request on each connection as soon
-// as the answer to the last one is complete, and does nothing else. The argument is JSON; it says how many answers came a second.
+// A process of its own, so that its cost is not the server's. It writes one prepared request on each connection as soon
+// as the last answer is complete, and nothing else. The argument is JSON; it prints how many answers came a second.
 
 interface Load {
   readonly port: number;

@@ -27,9 +27,9 @@ export interface EventOptions {
 }
 
 /**
- * Writes deaths in the order in which they come in, the same for the same options: organizations by Zipf's law, the hours of
- * the day not alike, some of them late. `csv` is as flatline imports it (CONTRACT 10); `numbers` has the same rows as whole
- * numbers, at_ms,slug_id,type_id, for who has dictionaries of its own.
+ * Writes deaths in the order in which they come in, the same for the same options: organizations by Zipf's law, the
+ * hours of the day not alike, some of them late. `csv` is as flatline imports it (CONTRACT 10); `numbers` has the same
+ * rows as whole numbers, at_ms,slug_id,type_id, for who has dictionaries of its own.
  */
 export async function writeEvents({ folder, events, endMs, withIds }: EventOptions) {
   const files = { csv: join(folder, "events.csv"), numbers: join(folder, "numbers.csv") };

@@ -69,9 +69,9 @@ export function episodesOf(record: EventRecord, rule: DetectionRule, stretch: St
 }
 
 /**
- * The rule type `spike` of ElastAlert (elastalert/ruletypes.py, SpikeRule): a match when the current window has at least
- * threshold_cur events and at least spike_height times those of the window before it (threshold_ref 0, its default). A match
- * empties both windows, so that the rule is deaf until they are full again, twice the timeframe later.
+ * The rule type `spike` of ElastAlert (elastalert/ruletypes.py, SpikeRule): a match when the current window has at
+ * least threshold_cur events and at least spike_height times those of the window before (threshold_ref 0, its default).
+ * A match empties both windows: the rule is deaf until they are full again.
  */
 function spikeEpisodes(record: EventRecord, { minSpikeCount, multiplier }: DetectionRule, stretch: Stretch): Episode[] {
   const counting = { thresholds: { windowHours, baselineDays: 1 }, baseline: "mean", count: "deaths" } as const;

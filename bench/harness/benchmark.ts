@@ -18,8 +18,8 @@ export interface Side {
   /** The command that installs what it needs, or null when it is here. */
   readonly missing?: () => string | null;
   /**
-   * Sets it up and returns what measures it once. With `quick` as little work as shows that everything is wired. What it
-   * acquires, it registers at `releases`.
+   * Sets it up and returns what measures it once. With `quick` as little work as shows that everything is wired. What
+   * it acquires, it registers at `releases`.
    */
   readonly start: (quick: boolean, releases: AsyncDisposableStack) => Promise<() => Promise<Readings>>;
 }

@@ -21,7 +21,9 @@ interface Measured extends Side {
   measure: (() => Promise<Readings>) | null;
 }
 
-/** Sets every side up and measures them in turns. Missing peers are skipped; a side that fails is left out from then on. */
+/**
+ * Sets up every side and measures them in turns. Missing peers are skipped; a side that fails is left out after that.
+ */
 export async function runBenchmark(benchmark: Benchmark, quick: boolean): Promise<readonly SideResult[]> {
   const say = (line: string): void => console.error(`${benchmark.name}: ${line}`);
   await using releases = new AsyncDisposableStack();
@@ -69,7 +71,9 @@ export async function runBenchmark(benchmark: Benchmark, quick: boolean): Promis
   });
 }
 
-/** Returns why nothing that is measured now could be judged, or null: looks for two seconds what others take of the processors. */
+/**
+ * Returns why a measurement would mean nothing now, or null. It watches for two seconds what others take of the CPUs.
+ */
 export async function busyMachine(): Promise<string | null> {
   const before = processorTimes();
   await clock.sleep(lookForMs);

@@ -28,7 +28,10 @@ export function sideTable({ metrics }: Benchmark, sides: readonly SideResult[]):
   );
 }
 
-/** A row for each goal: flatline's median, its peer's, their ratio, and whether it is reached; `noVerdict` says why that is not said. */
+/**
+ * A row for each goal: median, the peer's median, ratio, and whether it is reached; `noVerdict` says why it is not
+ * said.
+ */
 export function goalTable(benchmark: Benchmark, sides: readonly SideResult[], noVerdict: string | null): string {
   const rows = benchmark.goals.map((goal) => {
     const metric = benchmark.metrics.find(({ name }) => name === goal.metric);

@@ -6,9 +6,9 @@ import type { CheckSeriesInput } from "../../src/metrics/check-series.ts";
 import { createMetrics, type FleetSamples } from "../../src/metrics/metrics.ts";
 import { evaluateSpike, type SpikeResult } from "../../src/spike/spike.ts";
 
-// Twenty-nine series of each organization, as the daemon has of an ok one with stored events: its severity, counts, thresholds
-// and findings, its runs and when they were, and its gate.
-// A fleet on the default schedule of 5 minutes, scraped every 15 seconds: so many have run since the last scrape.
+// Twenty-nine series of each organization, as the daemon has of an ok one with stored events: its severity, counts,
+// thresholds and findings, its runs and when they were, and its gate. A fleet on the default schedule of 5 minutes,
+// scraped every 15 seconds: so many have run since the last scrape.
 const changedShare = 1 / 20;
 
 const check = "dead-asset-spike" as const;

@@ -13,7 +13,7 @@ export interface Stretch {
   readonly toMs: number;
 }
 
-/** API v2's healthcheck over recorded events, at a time that moves faster than the clock, with the default thresholds. */
+/** The healthcheck of API v2 over recorded events, at a time faster than the clock, with the default thresholds. */
 export interface RecordedPlatform extends Server {
   readonly slugs: readonly string[];
   /** Lets the time run through a stretch and stop at its end. Returns when an instant of it comes, epoch ms. */

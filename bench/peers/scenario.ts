@@ -25,8 +25,8 @@ export interface Pace {
   readonly lateMs: number;
 }
 
-// The checker that both lists shared broke in the night to 2019-10-18. By the API's rule lightswitch is not ok from 02:27 on to
-// 18:00 of the next day, riskhosts from 10:26 to 10:30.
+// The checker that both lists shared broke in the night to 2019-10-18. By the API's rule lightswitch is not ok from
+// 02:27 on to 18:00 of the next day, riskhosts from 10:26 to 10:30.
 const broken = "lightswitch";
 const firstBrokenMs = Date.parse("2019-10-18T02:27Z");
 const brokenForADay = "riskhosts";

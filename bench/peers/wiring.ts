@@ -96,7 +96,7 @@ log: { level: error }
   return [{ command: process.execPath, args, cwd: folder, readyUrl: `http://127.0.0.1:${port}/-/ready` }];
 }
 
-/** Writes the configurations of blackbox_exporter, Prometheus and Alertmanager, which notifies the receiver at `/peer`. */
+/** Writes the configurations of blackbox_exporter, Prometheus and Alertmanager; the last notifies `/peer`. */
 export async function wirePeer(wiring: Wiring): Promise<readonly Program[]> {
   const { folder } = wiring;
   const [exporter, prometheus, alertmanager] = [await freePort(), await freePort(), await freePort()];
@@ -128,8 +128,8 @@ export async function wirePeer(wiring: Wiring): Promise<readonly Program[]> {
   ];
 }
 
-// A module has one body and one key, so that each organization needs its own; and says yes or no only, so that `warn` beside
-// `fail` needs a second one.
+// A module has one body and one key, so that each organization needs its own; and says yes or no only, so that `warn`
+// beside `fail` needs a second one.
 const patterns = { "not-ok": String.raw`"ok":\s*false`, fail: String.raw`"severity":\s*"fail"` };
 
 function blackboxModules(slugs: readonly string[]): string {

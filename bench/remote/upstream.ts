@@ -3,8 +3,8 @@ import type { AddressInfo } from "node:net";
 
 import { evaluateSpike } from "../../src/spike/spike.ts";
 
-// A process of its own, so that what it costs is neither side's: it answers each healthcheck request with a result about the
-// organization that was asked for. Its first line on stdout is its port.
+// A process of its own, so that what it costs is neither side's: it answers each healthcheck request with a result
+// about the organization that was asked for. Its first line on stdout is its port.
 
 let answered = 0;
 

@@ -42,7 +42,7 @@ export function renderReference(schema: JsonSchema): string {
   ].join("\n\n");
 }
 
-/** Returns a table of the keys that all types have alike, then each type with its own; what an earlier type has is only named. */
+/** Returns a table of the keys that all types share, then each type with its own keys; a repeated key is only named. */
 function typeTables(types: readonly JsonSchema[]): string[] {
   const all = types.map((type) => rowsOf(type).filter(({ key }) => key !== "type"));
   const [first = [], ...others] = all;

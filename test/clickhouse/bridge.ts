@@ -1,6 +1,6 @@
-// ClickHouse's HTTP interface before the engine in this process, as far as its client needs it: the query in the body, or with
-// its parameters as multipart/form-data; param_*, database and settings in the address; errors with their code in a header.
-// Says its address on stdout; ends with its stdin.
+// ClickHouse's HTTP interface before the engine in this process, as far as its client needs it: the query in the body,
+// or with its parameters as multipart/form-data; param_*, database and settings in the address; errors with their code
+// in a header. Says its address on stdout; ends with its stdin.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";

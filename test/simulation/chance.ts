@@ -6,7 +6,7 @@ export interface Chance {
   between(least: number, most: number): number;
   isTrue(probability: number): boolean;
   pick<Item>(items: readonly [Item, ...Item[]]): Item;
-  /** Another source, which does not change what this one gives next: what one part draws never shifts another's chance. */
+  /** Another source that does not change what this one gives next: one part never shifts the chance of another. */
   of(name: string): Chance;
 }
 

@@ -56,7 +56,7 @@ export interface Life {
 /** Makes a process that has not started yet. */
 export function createLife(options: LifeOptions): Life {
   let isDead = false;
-  /** Those that wait for an answer; not a race with a promise of the death, which would keep every answer until then. */
+  /** Those that wait for an answer. A race with a promise of the death would keep every answer until then. */
   const asking = new Set<(answer: null) => void>();
   let server: FastifyInstance | null = null;
   let writer: Writer | null = null;

@@ -20,7 +20,7 @@ const [first = 0, count = 0, days = 0] = [values.seed, values.seeds, values.days
 if (!(first >= 0 && count >= 1 && days > 0))
   throw new Error("--seed, --seeds and --days are numbers, the last two above 0");
 
-/** Lives a seed once, and again with less of its script when that is asked for; answers whether it keeps its promises. */
+/** Runs a seed once, and again with less of its script when asked to; answers whether all promises were kept. */
 async function liveSeed(seed: number): Promise<boolean> {
   const before = process.cpuUsage();
   const life = { seed, days };

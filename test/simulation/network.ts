@@ -34,8 +34,8 @@ export interface FarSide {
 }
 
 /**
- * The network as one process sees it: requests reach far sides on the world's clock, also when the process has died meanwhile;
- * then nobody hears the answer.
+ * The network as one process sees it: requests reach far sides on the world's clock, also when the process has died
+ * meanwhile; then nobody hears the answer.
  */
 export class SimulatedNetwork extends Dispatcher {
   readonly #clock: Clock;

@@ -50,8 +50,8 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
 }
 
 /**
- * The shortest script that still violates what the whole one does, by leaving out halves, quarters and so on, then one by one.
- * Answers the script itself when it violates nothing.
+ * The shortest script that still violates what the whole one does, by leaving out halves, quarters and so on, then one
+ * by one. Answers the script itself when it violates nothing.
  */
 export async function minimize(
   script: readonly Incident[],

@@ -47,7 +47,7 @@ const importsPerLargeOne = 30;
 /** Nothing is ever seen of it before. */
 const silentUntil = { slug: slugs[16] ?? "", afterMs: 10 * hourMs };
 
-/** The events of the simulated platform, in the order in which they are sent: some late, some twice, some of the future. */
+/** The events of the simulated platform in the order of sending: some late, some twice, some in the future. */
 export function writeEvents({
   chance,
   startMs,

@@ -168,7 +168,9 @@ export class World {
     return join(this.#folder.path, this.#config.storage.path);
   }
 
-  /** When, by the monotonic clock, the disk refused something last. */
+  /**
+   * The monotonic times at which the wall clock said this: several after it was set back, none where it jumped over it.
+   */
   get diskFailedAtMs(): number {
     return this.diskFailuresMs.at(-1) ?? -Infinity;
   }
@@ -404,7 +406,7 @@ export class World {
   }
 
   #configure(next: Config): void {
-    // The process died amid a reload or its start: what that removes may be gone or not, until a process has started with it.
+    // The process died during a reload or its start: what that removes may be gone or not until a process has started.
     if (this.life === null && !this.#isConfigured)
       return this.#at(this.clock.monotonicMs() + minuteMs, () => this.#configure(next));
     this.#config = next;

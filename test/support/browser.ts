@@ -74,8 +74,8 @@ export async function axeViolations(page: Page): Promise<string[]> {
 
 const widths = [320, 390, 720, 768, 820, 1_024, 1_100, 1_180, 1_440] as const;
 
-// Evaluated in the page, as text: what scrolls sideways, what is cut off, and which word goes on in the next line although it had
-// room for itself. Addresses and code break where they must; what is only for readers of text is cut on purpose, and a field scrolls.
+// Evaluated in the page, as text: what scrolls sideways, what is cut off, and which word was broken although it had
+// room. Addresses and code may break, hidden text for screen readers is cut on purpose, and a field scrolls.
 const geometryFlaws = `(() => {
   const flaws = [];
   const root = document.documentElement;
@@ -117,7 +117,7 @@ const geometryFlaws = `(() => {
   return [...new Set(flaws)];
 })()`;
 
-/** What is wrong with a page at every width that it is made for, in the dark and in the light in turn: geometry, and axe at both ends. */
+/** What is wrong with a page at every promised width, dark and light in turn: geometry, and axe at both ends. */
 export async function flawsAtAllWidths(page: Page): Promise<string[]> {
   const flaws: string[] = [];
   for (const [index, width] of widths.entries()) {

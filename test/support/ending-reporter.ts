@@ -4,8 +4,8 @@ const shown = 10;
 const say = (lines: readonly string[]): boolean => process.stdout.write(`\n${lines.join("\n")}\n`);
 
 /**
- * Ends a run of the tests with its ten slowest ones, and with a line for each that failed or was skipped, which fails the run in CI.
- * The end of CI repeats these lines (.ci/run).
+ * Ends a run of the tests with its ten slowest ones, and with a line for each that failed or was skipped, which fails
+ * the run in CI. The end of CI repeats these lines (.ci/run).
  */
 export const endingReporter: Reporter = {
   onTestRunEnd: (modules, errors) => {

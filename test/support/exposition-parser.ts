@@ -15,8 +15,8 @@ export interface ParsedSample {
 const labelPattern = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\[\\"n])*)"(,|$)/y;
 
 /**
- * Reads text format 0.0.4, strictly: throws on a line that is none of it, a family whose lines are not together or that has
- * no HELP or TYPE, a sample under a wrong family, the same series twice.
+ * Reads text format 0.0.4, strictly: throws on a line that is none of it, a family whose lines are not together or that
+ * has no HELP or TYPE, a sample under a wrong family, the same series twice.
  */
 export function parseExposition(text: string): Map<string, ParsedFamily> {
   if (!text.endsWith("\n")) throw new Error("does not end with a line feed");

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
-// Below those that systems give to whoever asks for any (Linux: from 32,768 on): the other tests of the moment do all the time.
+// Below the ports that systems give to whoever asks for any (Linux: from 32,768 on), as other tests do all the time.
 const [lowest, highest] = [10_000, 32_000];
 
 /** Returns a port of 127.0.0.1 on which nobody listens, and which nobody gets who asks for any. */

@@ -1,7 +1,7 @@
 import { dayMs, hourMs, minuteMs } from "../../src/base/time.ts";
 import type { LivenessEvent } from "../../src/store/events/rules.ts";
 
-/** A spike of an organization a minute ago: `dead` URLs after a quiet week, beside assets that are alive and long dead. */
+/** A spike of a minute ago: `dead` URLs after a quiet week, beside assets that are alive and long dead. */
 export function nightOfDeaths(
   slug: string,
   nowMs: number,

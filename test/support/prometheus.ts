@@ -50,8 +50,8 @@ interface Series {
 const rangeSeconds = 30;
 
 /**
- * Starts one on a port of its own; `jobs` are addresses (`host:port`) by the name of their job, or what a scrape configuration
- * has beside its name. Its own alerts go to the Alertmanagers at these addresses.
+ * Starts one on a port of its own; `jobs` are addresses (`host:port`) by the name of their job, or what a scrape
+ * configuration has beside its name. Its own alerts go to the Alertmanagers at these addresses.
  */
 export async function startPrometheus(
   jobs: Readonly<Record<string, string | object>>,

@@ -8,13 +8,13 @@ export interface VirtualClock extends Clock {
   advance(ms: number): Promise<void>;
   /** Moves on to wall time `atMs`; never back. */
   advanceTo(atMs: number): Promise<void>;
-  /** Moves on, timer by timer, until `condition` holds; throws when it does not within `limitMs` (a day) of virtual time. */
+  /** Advances timer by timer until `condition` holds; throws after `limitMs` [a day] of virtual time. */
   advanceUntil(condition: () => boolean | Promise<boolean>, limitMs?: number): Promise<void>;
-  /** The process was suspended for `ms`: nothing fires in between, then everything that is due, in order, at the new time. */
+  /** The process was suspended for `ms`: nothing fires in between, then all that is due, in order, at the new time. */
   jump(ms: number): Promise<void>;
   /** Somebody set the wall clock by `ms` (negative: back): timers and monotonic time do not notice. */
   shiftWall(ms: number): void;
-  /** The same clock for a process that can die: when it ends, none of its timers is left, and nobody of it is woken any more. */
+  /** The same clock for a process that can die: at its end its timers go, and nothing of it wakes any more. */
   lifetime(): { readonly clock: Clock; readonly end: () => void };
   /** Lets promise chains and I/O within this process go on without time passing. */
   settle(): Promise<void>;
@@ -47,8 +47,8 @@ const longestTimerMs = 2_147_483_647;
 const socketTurns = 12;
 
 /**
- * A clock for tests that starts at wall time `startMs` and at monotonic zero. Where no socket and no file is waited for,
- * `settleTurns` "asked" takes turns of the event loop only while somebody waits for one: promises need none.
+ * A clock for tests that starts at wall time `startMs` and at monotonic zero. Where no socket and no file is waited
+ * for, `settleTurns` "asked" takes turns of the event loop only while somebody waits for one: promises need none.
  */
 export function createVirtualClock({
   startMs,

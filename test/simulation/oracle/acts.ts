@@ -106,7 +106,7 @@ export class ActOracle implements Pick<PeopleObserver, "saying" | "said"> {
     return before.includes(true) ? (before.includes(false) ? null : []) : done;
   }
 
-  /** The incident of this alert got as bad as that: what was acknowledged as less is so no longer, or may be no longer. */
+  /** The incident of this alert became that severe: a weaker acknowledgement has ended, or may have. */
   worsened(id: string, severity: Severity, isSure: boolean): void {
     const isEnded = (one: Acknowledgement | null): boolean =>
       one !== null && (one.severity === null || compareSeverity(severity, one.severity) > 0);
@@ -208,7 +208,7 @@ export class ActOracle implements Pick<PeopleObserver, "saying" | "said"> {
     return { by, severity: incident === null ? null : this.#incidents.severityOf(incident) };
   }
 
-  /** A comment is shown with each alert that it was done to, one that came alone with each of its incident (CONTRACT 15). */
+  /** A comment is shown with each alert it was made on; one on the incident, with each of its alerts (CONTRACT 15). */
   #isShownWith(id: string, saying: Saying, done: Comment["done"], shown: readonly string[]): boolean {
     const isOfAll = saying.act === "comment" && saying.incident !== null && saying.slugs === null && done?.length !== 0;
     const isOf = isOfAll
@@ -231,7 +231,7 @@ export class ActOracle implements Pick<PeopleObserver, "saying" | "said"> {
     const isOfOne = incident === null;
     const judgements = said.judgement.values(saying);
     const acknowledgements = said.acknowledgement.values(saying);
-    // Who judged some alerts only is not overruled by who judges the incident: the scenario of incidents has it exactly.
+    // A judgement of the incident leaves alerts that were judged apart; the scenario of incidents has it exactly.
     const isApart = !isOfOne && saying.slugs === null && judgements.some((one) => one !== null);
     const apart = isApart ? ["judged_apart"] : [];
     switch (act) {

@@ -18,8 +18,8 @@ const backfilledHours = 7 * 24 + 2;
 
 // What it begins with, sums and boards, is loaded by then.
 const firstWeighedAfterMs = 6 * hourMs;
-// What is under way takes some of it, and code that V8 has compiled meanwhile: 44 lives of three days ended with up to 11 MiB
-// more. They have some ten thousand runs: a leak of two kilobytes a run is seen.
+// What is under way takes some of it, and code that V8 has compiled meanwhile: 44 lives of three days ended with up to
+// 11 MiB more. They have some ten thousand runs: a leak of two kilobytes a run is seen.
 const mostGrowthBytes = 16 * 2 ** 20;
 // Events, what receivers have accepted and the oracle's own notes are never dropped: 19 MiB in ten days.
 const rememberedBytesPerDay = 2 * 2 ** 20;
@@ -108,8 +108,8 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
 }
 
 /**
- * That memory stays level, that rows are bounded by what is configured and what happened, and that what waits is empty when
- * everything has arrived.
+ * That memory stays level, that rows are bounded by what is configured and what happened, and that what waits is empty
+ * when everything has arrived.
  */
 export class BoundOracle {
   readonly #facts: Facts;
@@ -185,7 +185,7 @@ export class BoundOracle {
     }
   }
 
-  /** What this process holds: one life of the daemon, which others before it have left nothing of, and its surroundings. */
+  /** What this process holds: one life of the daemon, without what earlier lives left, and its surroundings. */
   #weigh({ isLast }: { readonly isLast: boolean }): void {
     const { monotonicMs } = this.#facts;
     this.#weighedAtMs = monotonicMs;

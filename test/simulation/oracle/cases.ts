@@ -10,7 +10,7 @@ export interface Seen {
   readonly isTold: (alertId: string) => boolean;
   /** Whether it refused one for good. */
   readonly isRefused: (alertId: string) => boolean;
-  /** How long ago the last notification of its incident was formed, ms; null: there was none, or a clock was set since. */
+  /** The age of the last notification of its incident, ms; null: there was none, or a clock was set since. */
   readonly sinceLastMs: number | null;
 }
 

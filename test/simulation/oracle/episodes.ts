@@ -132,10 +132,10 @@ export class Episodes {
     const { upSinceMs, isReloading } = this.#facts.world;
     const isConfiguring = upSinceMs === null || isReloading;
     if (isConfiguring && !this.#facts.organizations.has(slug)) return void this.#early.push(run);
-    // `for` counts between due times, but for a run that comes late by more than a quarter of the interval: that to the next
-    // one, which for the first run, at once and between two times of the schedule, is a shorter one. What is next is known when
-    // the run has ended: a clock may be set forward while it lasts. One that is set back by more than a minute comes by the same
-    // time again, so that there is no quarter for the run to be in.
+    // `for` counts between due times, but for a run that comes late by more than a quarter of the interval: that to the
+    // next one, which for the first run, at once and between two times of the schedule, is a shorter one. What is next
+    // is known when the run has ended: a clock may be set forward while it lasts. One that is set back by more than a
+    // minute comes by the same time again, so that there is no quarter for the run to be in.
     const isSetBack = !isAsked && finishedAtMs < dueAtMs - minuteMs;
     const endedAtMs = isSetBack ? finishedAtMs : Math.max(dueAtMs, finishedAtMs);
     const nextDueAtMs = lastDueAtMs(slug, endedAtMs) + intervalMinutesOf(slug) * minuteMs;

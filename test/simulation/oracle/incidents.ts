@@ -30,8 +30,8 @@ const withinMs = 30 * minuteMs;
 const underVerdictMs = dayMs;
 
 /**
- * What began together belongs together, stays so, and is acknowledged together (CONTRACT 15), worked out of what is seen of
- * incidents every ten minutes and before each act.
+ * What began together belongs together, stays so, and is acknowledged together (CONTRACT 15), worked out of what is
+ * seen of incidents every ten minutes and before each act.
  */
 export class IncidentOracle implements Pick<PeopleObserver, "looked" | "saying"> {
   readonly #facts: Facts;

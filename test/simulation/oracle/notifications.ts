@@ -157,7 +157,7 @@ export class NotificationOracle {
         if (episode === undefined || !this.#isLongOver(episode)) continue;
         this.#facts.violate(`${name} was never notified of the end of ${first.id} (${first.slug} ${first.kind})`);
       }
-      // What was refused is told again while it fires: not promised is what ends before, or is no longer bad enough then.
+      // What was refused is told again while it fires; no promise covers what ends before, or is less severe by then.
       const refused = new Set(
         [...receiver.refusedAlerts.values()].flatMap((alert) => {
           const episode = this.#episodes.of(alert);
@@ -198,7 +198,7 @@ export class NotificationOracle {
       for (const { id, slug, event } of notification.alerts) {
         const before = this.#lastEvent.get(`${name} ${id}`);
         if (event !== "reminder" || before === undefined || notification.isOfFleet) continue;
-        // How long it was cannot be said when a clock was set meanwhile; a verdict reminds of all its alerts when it begins.
+        // Its length is unknown when a clock was set meanwhile; a verdict reminds of all its alerts when it begins.
         if (this.#facts.world.clockSetAtMs >= before.seenAtMs - dayMs / 4) continue;
         const sinceMs = notification.formedAtMs - before.formedAtMs;
         this.#facts.violate(`${name}: reminder of ${id} (${slug}) after ${Math.round(sinceMs / secondMs)} s`);
@@ -313,9 +313,9 @@ export class NotificationOracle {
     if (isRemoved || firedAtMs === null || firedMonotonicMs === null || endsAtMs === null) return false;
     if ((this.#routedSince.get(`${slug} ${name}`) ?? Infinity) > firedMonotonicMs) return false;
     if (name === "pager" && (kind === "unknown" || !severities.includes("fail"))) return false;
-    // Who joins when the platform is not reachable is told when the incident has doubled, and its end with the incident's.
+    // While the platform is down, joiners are told when the incident has doubled, and their end with the incident's.
     if (kind === "unknown" && this.#joinsUnknown(episode, firedAtMs)) return false;
-    // Short ones may end before a group is formed; silenced ones, and what ends within a fleet verdict, are not promised.
+    // No promise covers alerts that end before a group is formed, silenced ones, and ends within a fleet verdict.
     if (endsAtMs - firedAtMs < formingMs) return false;
     if (
       this.#fleets.some(({ fromMs, untilMs }) => fromMs - formingMs < endsAtMs && firedAtMs < untilMs + 2 * formingMs)

@@ -15,8 +15,8 @@ import { NotificationOracle } from "./notifications.ts";
 import { ScheduleOracle } from "./schedule.ts";
 
 /**
- * The second opinion: what the contract promises, worked out slowly from what was recorded and done, and held against what
- * receivers, the API and the metrics say. It knows nothing of how the daemon does it.
+ * The second opinion: what the contract promises, worked out slowly from what was recorded and done, and held against
+ * what receivers, the API and the metrics say. It knows nothing of how the daemon does it.
  */
 export class Oracle implements Observer {
   /** Runs, as they became durable. */

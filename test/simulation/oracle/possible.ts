@@ -1,6 +1,6 @@
 /**
- * What may be so of something that people change: more than one value while an answer is awaited, when it was lost, and when two
- * were at it at once. Values are compared by their JSON.
+ * What may be so of something that people change: more than one value while an answer is awaited, when it was lost, and
+ * when two were at it at once. Values are compared by their JSON.
  */
 export class Possible<Value> {
   #settled: Map<string, Value>;

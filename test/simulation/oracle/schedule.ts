@@ -12,7 +12,7 @@ interface LastRun {
   readonly recordedAtMs: number;
 }
 
-// A run that is refused everywhere takes a minute of attempts; a clock that was set back by an hour is followed within it.
+// A refused run takes a minute of attempts; a clock set back by an hour is followed within it.
 const slackMs = 8 * minuteMs;
 // What was refused is run again within seconds; a run takes a minute or two, then it is stored.
 const beforeMs = 2 * minuteMs;
@@ -84,8 +84,8 @@ export class ScheduleOracle {
     const isOnTime = isSameClock && 0 <= lateMs && lateMs < intervalMinutesOf(slug) * minuteMs;
     this.#last.set(slug, { dueAtMs, isOnTime, recordedAtMs: monotonicMs });
     if (last?.isOnTime !== true || dueAtMs <= last.dueAtMs) return;
-    // None is missing while the process was up and the organization configured: what the disk refused is run again, until
-    // the next one is due.
+    // None is missing while the process was up and the organization configured: what the disk refused is run again,
+    // until the next one is due.
     const { upSinceMs, clockSetAtMs } = world;
     if (Math.max(upSinceMs ?? Infinity, clockSetAtMs, this.#since.get(slug) ?? Infinity) >= last.recordedAtMs) return;
     const intervalMs = intervalMinutesOf(slug) * minuteMs;
@@ -113,8 +113,8 @@ export class ScheduleOracle {
 
   #checkDue(slug: string, dueAtMs: number, last: LastRun | undefined): void {
     const { organizations, monotonicMs, world } = this.#facts;
-    // The first one comes at once, also in the process after one that died before it had recorded that. After a suspension the
-    // one before it was removed may be recorded at the same instant.
+    // The first one comes at once, also in the process after one that died before it had recorded that. After a
+    // suspension the one before it was removed may be recorded at the same instant.
     const sinceMs = this.#since.get(slug) ?? Infinity;
     const isNew = last === undefined || last.recordedAtMs <= sinceMs || monotonicMs - sinceMs < 2 * minuteMs;
     const isDue = isNew || world.isReloading || lastDueAtMs(slug, dueAtMs) === dueAtMs;

@@ -15,7 +15,7 @@ type Lists =
   | "rejectReasons"
   | "watchlistReasons";
 
-/** What the API's owners describe, copied by hand into the fixture: names, enumerations, limits and statuses of API v2. */
+/** What the API's owners describe, copied by hand: names, enumerations, limits and statuses of API v2. */
 export interface DescribedApi {
   readonly version: string;
   readonly keyHeader: string;

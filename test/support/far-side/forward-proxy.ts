@@ -13,8 +13,8 @@ export interface ForwardProxy extends AsyncDisposable {
 }
 
 /**
- * Starts a proxy that leads each CONNECT to the port of the loopback interface that `portOf` names, whatever address was asked for;
- * a status in its place refuses it, null never answers.
+ * Starts a proxy that leads each CONNECT to the port of the loopback interface that `portOf` names, whatever address
+ * was asked for; a status in its place refuses it, null never answers.
  */
 export async function startForwardProxy(
   portOf: (authority: string) => { readonly port: number } | { readonly status: number } | null,

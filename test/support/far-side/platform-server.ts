@@ -25,8 +25,8 @@ export const platformNowMs = Date.UTC(2026, 10, 20, 12);
 
 /**
  * Two organizations; proposal 3NN is about asset 5NN. Of acme: 301–320 queued; 330 not in the queue, 331 answered, 332
- * resolved, 333 queued but reported by acme itself, 334 on a blockchain address, 335 on an allowed asset, 336 and 337 on
- * domains that a rule protects, 338 resolved and reported by acme itself. Of globex: 401.
+ * resolved, 333 queued but reported by acme itself, 334 on a blockchain address, 335 on an allowed asset, 336 and 337
+ * on domains that a rule protects, 338 resolved and reported by acme itself. Of globex: 401.
  */
 export function platformFixture(): object {
   const queued = Array.from({ length: 20 }, (_, index) => 301 + index);

@@ -14,7 +14,7 @@ export interface SlackMessage {
   readonly replies: SlackText[];
 }
 
-/** As much of Slack as a receiver talks to: `chat.postMessage` and `chat.update` below /api, and an incoming webhook. */
+/** The part of Slack that a receiver uses: `chat.postMessage` and `chat.update` below /api, and an incoming webhook. */
 export interface SlackDouble {
   readonly apiUrl: string;
   readonly webhookUrl: string;
@@ -42,7 +42,9 @@ type Block = {
 
 const channel = "C042";
 
-/** Keeps messages and threads of the bot with this token in one channel as Slack does: by `ts`, and none that it does not know. */
+/**
+ * Keeps messages and threads of the bot with this token in one channel, as Slack does: by `ts`, unknown ones refused.
+ */
 export async function startSlackDouble(token: string, nowMs: () => number): Promise<SlackDouble> {
   const ofBot: SlackMessage[] = [];
   const ofWebhook: SlackMessage[] = [];

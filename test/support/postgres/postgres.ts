@@ -9,8 +9,8 @@ export interface TestDatabase {
 }
 
 /**
- * A new database with flatline's tables, or an `empty` one, on a real PostgreSQL that this run of the tests shares; `drop` ends
- * the connections that are left.
+ * A new database with flatline's tables, or an `empty` one, on a real PostgreSQL that this run of the tests shares;
+ * `drop` ends the connections that are left.
  */
 export async function createDatabase(content: "migrated" | "empty" = "migrated"): Promise<TestDatabase> {
   const url = await ask("POST", content === "empty" ? { empty: "" } : {});

@@ -1,5 +1,5 @@
-// Imports a file in a process of its own, for tests that kill it or watch it from beside: DATABASE FILE, the database a path or a postgres:// URL. Says "writing" as
-// soon as rows are written, "done" at the end.
+// Imports a file in a process of its own, for tests that kill it or watch it from beside: DATABASE FILE, the database a
+// path or a postgres:// URL. Says "writing" as soon as rows are written, "done" at the end.
 import { asFlatlineError } from "../../../src/base/errors.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import { createSystemClock } from "../../../src/base/time.ts";

@@ -21,8 +21,8 @@ export interface InstalledPackage extends AsyncDisposable {
 }
 
 /**
- * Packs the repository as it was built last and installs the tarball. npm is offline and its cache empty: whatever the package
- * needed beside itself would be missing.
+ * Packs the repository as it was built last and installs the tarball. npm is offline and its cache empty: whatever the
+ * package needed beside itself would be missing.
  */
 export async function installPackage(): Promise<InstalledPackage> {
   const top = await mkdtemp(join(tmpdir(), "flatline-package-"));

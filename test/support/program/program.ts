@@ -146,13 +146,13 @@ export async function startDaemon(args: readonly string[], options: ProgramOptio
   }
 }
 
-/** Sends SIGTERM and waits for the end; what never ends fails the test. How long a stop takes is a test in virtual time. */
+/** Sends SIGTERM and waits for the end, for ever. How long a stop may take is tested in virtual time. */
 export function stopProgram(program: Program): Promise<ProgramEnd> {
   program.signal("SIGTERM");
   return program.ended();
 }
 
-/** Waits in real time, at most `timeoutMs` [30 s], for what another process brings about; an error counts as not yet. */
+/** Waits in real time, at most `timeoutMs` [30 s], for what another process causes; an error counts as not yet. */
 export async function eventually<Found>(
   look: () => Found | null | false | Promise<Found | null | false>,
   timeoutMs = 30 * secondMs,

@@ -89,9 +89,9 @@ const engines: readonly StoreEngineCase[] = [
 ];
 
 /**
- * The engines that this tier of the tests is about (`*.engines.test.ts`: SQLite in `npm test`, PostgreSQL in CI), each real:
- * `describe.each(storeEngines)("the outbox on $engine", ({ openTemporary }) => …)`. What a test of the store says must hold on
- * each of them.
+ * The engines that this tier of the tests is about (`*.engines.test.ts`: SQLite in `npm test`, PostgreSQL in CI), each
+ * real: `describe.each(storeEngines)("the outbox on $engine", ({ openTemporary }) => …)`. What a test of the store says
+ * must hold on each of them.
  */
 export const storeEngines: readonly StoreEngineCase[] = engines.filter(({ engine }) => isTested(engine));
 

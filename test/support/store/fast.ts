@@ -34,8 +34,8 @@ export async function createFastStore(): Promise<FastStore> {
   const connections: Kysely<PlainTables>[] = [];
   return {
     connect: async () => {
-      // The machine's own clock: waiting for a lock is no part of the virtual time. It shows no work as long: the loop's
-      // turns amid it, which only real time gives, would come while virtual time moves on.
+      // The machine's own clock: waiting for a lock is no part of the virtual time. It shows no work as long: the
+      // loop's turns amid it, which only real time gives, would come while virtual time moves on.
       const clock = { ...createSystemClock(), monotonicMs: () => 0 };
       await writeFile(path, "", { flag: "a" });
       const db = new Kysely<PlainTables>({ dialect: new SqliteDialect({ path, clock }) });
