@@ -27,29 +27,20 @@ export function createProber(options: {
   const { clock } = options;
   const runs = new Map<string, SharedRun>();
 
-  function isUsable(shared: SharedRun, target: CheckTarget): boolean {
-    // Another target object: the configuration was read again.
-    if (shared.target !== target || shared.stop.signal.aborted) return false;
-    return shared.finishedAtMs === null || clock.monotonicMs() - shared.finishedAtMs <= freshMs;
-  }
-
   function forgetOld(): void {
-    for (const [key, shared] of runs) if (!isUsable(shared, shared.target)) runs.delete(key);
+    for (const [key, { stop, finishedAtMs }] of runs)
+      if (stop.signal.aborted || (finishedAtMs !== null && clock.monotonicMs() - finishedAtMs > freshMs))
+        runs.delete(key);
   }
 
   function startRun(target: CheckTarget): SharedRun {
     const stop = new AbortController();
-    const shared: SharedRun = {
-      target,
-      report: options.run(target, stop.signal),
-      stop,
-      waiting: 0,
-      finishedAtMs: null,
-    };
-    const finish = (): void => {
-      shared.finishedAtMs = clock.monotonicMs();
-    };
-    shared.report.then(finish, () => stop.abort());
+    const report = options.run(target, stop.signal);
+    const shared: SharedRun = { target, report, stop, waiting: 0, finishedAtMs: null };
+    report.then(
+      () => (shared.finishedAtMs = clock.monotonicMs()),
+      () => stop.abort(),
+    );
     return shared;
   }
 
@@ -59,7 +50,8 @@ export function createProber(options: {
       forgetOld();
       const key = checkKey(target);
       const known = runs.get(key);
-      const shared = known !== undefined && isUsable(known, target) ? known : startRun(target);
+      // Another target object: the configuration was read again.
+      const shared = known?.target === target ? known : startRun(target);
       runs.set(key, shared);
 
       const startedAtMs = clock.nowMs();

@@ -57,7 +57,7 @@ export function nextChangeAtMs(rule: SilenceRule, atMs: number): number | null {
 }
 
 /** Returns whether the rule holds at `atMs`; cheaper than its window where that is joined of many. */
-export function holdsAt(rule: SilenceRule, atMs: number): boolean {
+function holdsAt(rule: SilenceRule, atMs: number): boolean {
   if (rule.kind === "fixed") return windowAt(rule, atMs) !== null;
   const startsAtMs = startAfter(rule, atMs - rule.durationMs);
   return startsAtMs !== null && startsAtMs <= atMs;
@@ -84,19 +84,9 @@ export function silencedAt(rules: readonly SilenceRule[], atMs: number): (subjec
   return (subject) => rulesOf(subject.slug).some((rule) => matches(rule, subject));
 }
 
-/** Returns whether any rule holds for the subject at `atMs`. */
-export function isSilenced(rules: readonly SilenceRule[], subject: Subject, atMs: number): boolean {
-  return rules.some((rule) => matches(rule, subject) && holdsAt(rule, atMs));
-}
-
-/** Returns the first instant after `atMs` at which any of the rules begins or ends to hold; null when none does again. */
-export function nextSilenceChangeAtMs(rules: readonly SilenceRule[], atMs: number): number | null {
-  let nextMs: number | null = null;
-  for (const rule of rules) {
-    const changeAtMs = nextChangeAtMs(rule, atMs);
-    if (changeAtMs !== null && (nextMs === null || changeAtMs < nextMs)) nextMs = changeAtMs;
-  }
-  return nextMs;
+/** Returns the first instant after `atMs` at which any of the rules begins or ends to hold; Infinity when none does again. */
+export function nextSilenceChangeAtMs(rules: readonly SilenceRule[], atMs: number): number {
+  return rules.reduce((nextMs, rule) => Math.min(nextMs, nextChangeAtMs(rule, atMs) ?? Infinity), Infinity);
 }
 
 function startAfter(rule: SilenceRule & { kind: "recurring" }, afterMs: number): number | null {

@@ -6,7 +6,7 @@ import type { SilenceRule } from "../../contract/silence.ts";
 import type { HeldAlert } from "../decide/difference.ts";
 import type { HeldIncident } from "../decide/due.ts";
 import { addressesOf } from "../decide/routing.ts";
-import { isSilenced, ruleOf, rulesBySlug, silencedAt } from "../decide/silences.ts";
+import { ruleOf, rulesBySlug, silencedAt } from "../decide/silences.ts";
 import type { AlertingSettings } from "../settings.ts";
 
 /** Everything that decides what is due. */
@@ -48,7 +48,7 @@ export async function readHolds(
       ...alert,
       target,
       isSilenced: alert.end === null && isSilencedNow(subject),
-      wasSilencedAt: (atMs) => isSilenced(rulesOf(slug), subject, atMs),
+      wasSilencedAt: (atMs) => silencedAt(rulesOf(slug), atMs)(subject),
     };
   });
   const byIncident = Map.groupBy(held, (alert) => alert.incident?.number ?? 0);

@@ -240,8 +240,7 @@ function keyOf({ incident, ...address }: Address & { readonly incident: number }
 }
 
 function nextLook({ nowMs, holds, due }: Planned): number {
-  const silenceMs = due.hasSilenced ? nextSilenceChangeAtMs(holds.silences, nowMs) : null;
-  return Math.min(silenceMs ?? Infinity, due.nextAtMs);
+  return Math.min(due.hasSilenced ? nextSilenceChangeAtMs(holds.silences, nowMs) : Infinity, due.nextAtMs);
 }
 
 function outboxEntry(notification: Notification): NewOutboxEntry {

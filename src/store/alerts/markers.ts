@@ -14,6 +14,12 @@ export interface Marker {
   readonly createdAtMs: number;
 }
 
+interface MarkerRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly slug?: string;
+}
+
 /** Markers over the table `markers`. */
 export function createMarkerStore(db: Db<{ readonly markers: Marker }>) {
   return {
@@ -21,15 +27,7 @@ export function createMarkerStore(db: Db<{ readonly markers: Marker }>) {
       await db.insertInto("markers").values(marker).execute();
     },
     /** Returns the markers from `fromMs` to `toMs`, inclusive, oldest first [of all; of one organization those of all, too]. */
-    between: async ({
-      fromMs,
-      toMs,
-      slug,
-    }: {
-      fromMs: number;
-      toMs: number;
-      slug?: string;
-    }): Promise<readonly Marker[]> => {
+    between: async ({ fromMs, toMs, slug }: MarkerRange): Promise<readonly Marker[]> => {
       const marked = db.selectFrom("markers").selectAll().where("atMs", ">=", fromMs).where("atMs", "<=", toMs);
       const all = marked.orderBy("atMs").orderBy("id");
       if (slug === undefined) return all.execute();
