@@ -1,3 +1,5 @@
+import { hourMs, minuteMs } from "../../base/time.ts";
+import { timeText } from "../../words/numbers.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 
 /** Renders a button that opens a dialog of the server: over the page where scripts run, else as a page. */
@@ -63,4 +65,49 @@ export function renderThen(lines: readonly (readonly [name: string, text: string
           <dd>${text}</dd>`,
     )}
   </dl>`;
+}
+
+/** Renders a field of one line under its label. */
+export function renderField(label: string, name: string, value: string | null, attributes: Html): Html {
+  return html`<label class="field"
+    >${label}<input type="text" name="${name}" value="${value ?? ""}" autocomplete="off" ${attributes}
+  /></label>`;
+}
+
+/** Renders a choice of one. */
+export function renderRadio(name: string, value: string, chosen: string | null, words: Html, kind = ""): Html {
+  const checked = value === chosen ? html`checked` : nothing;
+  return html`<label class="${kind}"
+    ><input type="radio" name="${name}" value="${value}" required ${checked} />${words}</label
+  > `;
+}
+
+/** Hours, or an instant. */
+const lengths = ["1", "4", "24", "168", "until"];
+
+/** Renders for how long something is silenced. */
+export function renderLengths(form: URLSearchParams, nowMs: number): Html {
+  const choices = lengths.map((one) => {
+    const ends =
+      one === "until" ? html`until, in UTC` : html`${one} h, to ${timeText(nowMs + Number(one) * hourMs, nowMs)}`;
+    return renderRadio("length", one, form.get("length") ?? "4", ends);
+  });
+  return html`<fieldset class="lengths">
+    <legend>For how long</legend>
+    <p class="row">
+      ${choices}<input
+        type="datetime-local"
+        name="until"
+        aria-label="Until, in UTC"
+        min="${new Date(nowMs + minuteMs).toISOString().slice(0, 16)}"
+        value="${form.get("until") ?? ""}"
+      />
+    </p>
+  </fieldset>`;
+}
+
+/** Returns when that ends, as the API takes it. */
+export function endOf(form: URLSearchParams, nowMs: number): string {
+  const hours = Number(form.get("length"));
+  return hours > 0 ? new Date(nowMs + hours * hourMs).toISOString() : `${form.get("until") ?? ""}:00Z`;
 }

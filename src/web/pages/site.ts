@@ -20,14 +20,9 @@ import { isLedToSignIn, leadToSignIn, wantsHtml } from "../sign-in/lead.ts";
 import { renderDialog } from "./dialog.ts";
 import { renderDocument, renderMessage, type PageContent } from "./frame.ts";
 
-/** What a page is asked: with the query of its address. */
+/** What a page is asked: with the query of its address, or what its form says. */
 export interface PageAsked<Path extends string = string> extends Asked<`GET ${Path}`, unknown, unknown> {
   readonly search: URLSearchParams;
-}
-
-/** What a form of a page asks: with its fields. */
-export interface ActAsked<Path extends string = string> extends PageAsked<Path> {
-  readonly form: URLSearchParams;
 }
 
 /** What an act answers: a page; a dialog, which is a part of the page where scripts run; what was done, said on the page at `path`. */
@@ -164,8 +159,9 @@ export function createSite({
         perform,
         mostBytes = mostFormBytes,
       }: {
-        readonly ask?: (asked: PageAsked<Path>) => ActAnswer | Promise<ActAnswer>;
-        readonly perform: (asked: ActAsked<Path>) => Promise<ActAnswer>;
+        /** `problem`: why it was not done; empty: it was not tried. */
+        readonly ask?: (asked: PageAsked<Path>, problem: string) => ActAnswer | Promise<ActAnswer>;
+        readonly perform: (asked: PageAsked<Path>) => Promise<ActAnswer>;
         /** Of its form [16 KiB]. */
         readonly mostBytes?: number;
       },
@@ -176,20 +172,25 @@ export function createSite({
           isWrite: false,
           handle: async (asked) => {
             const { request, reply } = asked;
-            return answerAct(request, reply, await ask({ ...asked, search: paramsOf(request) }));
+            return answerAct(request, reply, await ask({ ...asked, search: paramsOf(request) }, ""));
           },
         });
       addRoute(server, `POST ${path}`, {
         access,
         handle: async (asked) => {
           const { request, reply } = asked;
-          const form = await receiveForm(request, reply, { mostBytes, budget: server.routes.bodies });
-          const search = paramsOf(request);
+          const search = await receiveForm(request, reply, { mostBytes, budget: server.routes.bodies });
+          const filled = { ...asked, params: asked.params as never, search };
           let answer: ActAnswer;
           try {
-            answer = await perform({ ...asked, params: asked.params as never, search, form });
+            answer = await perform(filled);
           } catch (error) {
-            answer = refusedDialog(error, pathOf(request.url));
+            if (!isMistake(error)) throw error;
+            const again =
+              ask === undefined
+                ? refusedDialog(error, pathOf(request.url))
+                : await ask(filled, sentenceOf(error.issues.join("; ") || error.message));
+            answer = { ...again, status: error.code === "invalid_data" ? 422 : error.httpStatus };
           } finally {
             // Who has done it reads the page again, and sees it.
             acts++;
@@ -239,14 +240,18 @@ function sendMade(reply: FastifyReply, { status, packed }: MadePage): FastifyRep
   return sendPacked(reply.code(status), packed);
 }
 
-/** Returns the dialog that says why an act was not done; what is no mistake of whoever asked is thrown again. */
-function refusedDialog(error: unknown, path: string): ActAnswer {
-  if (!(error instanceof FlatlineError) || error.fault === "bug" || storeReason(error) !== null) throw error;
-  const content = html`<p>${sentenceOf(error.message)}</p>
-    ${error.issues.length === 0 ? nothing : html`<pre>${error.issues.join("\n")}</pre>`}`;
+/** Returns whether something is a mistake of whoever asked. */
+export function isMistake(error: unknown): error is FlatlineError {
+  return error instanceof FlatlineError && error.fault !== "bug" && storeReason(error) === null;
+}
+
+/** Returns the dialog that says why an act was not done. */
+function refusedDialog({ message, issues }: FlatlineError, path: string): ActAnswer {
+  const content = html`<p>${sentenceOf(message)}</p>
+    ${issues.length === 0 ? nothing : html`<pre>${issues.join("\n")}</pre>`}`;
   const back = path.slice(0, path.lastIndexOf("/"));
   const main = renderDialog({ action: null, title: "Nothing was changed.", content, foot: "", back });
-  return { isDialog: true, status: 422, title: "flatline", current: null, main };
+  return { isDialog: true, title: "flatline", current: null, main };
 }
 
 /** Returns a page that says that something is not there. */

@@ -341,7 +341,7 @@ describe("acts on an incident", () => {
     await page.locator("input[value=globex]").check();
     await page.click(".bulk >> text=Judge…");
     await page.locator("dialog:modal").waitFor();
-    expect(await textAt(page, "dialog h1")).toBe("What was it?");
+    expect(await textAt(page, "dialog h1")).toBe("What was it, in globex?");
     await page.check("dialog input[value=real]");
     await page.click("dialog button.primary");
 

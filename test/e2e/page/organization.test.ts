@@ -190,7 +190,7 @@ describe("acts on an organization", () => {
     const page = await open("/o/globex");
     await page.click("text=Judge…");
     await page.locator("dialog:modal").waitFor();
-    expect(await textAt(page, "dialog h1")).toBe("What was it?");
+    expect(await textAt(page, "dialog h1")).toBe("What was it, in globex?");
     await page.check("dialog input[value=real]");
     await page.click("dialog button.primary");
 
@@ -212,7 +212,7 @@ describe("acts on an organization", () => {
 
   it("are done by who may", async () => {
     expect((await form("/o/acme/run", {}, reader)).status).toBe(403);
-    expect((await form("/silences/new", { slug: "acme", hours: "1", comment: "x" }, reader)).status).toBe(403);
+    expect((await form("/silences/new", { slug: "acme", length: "1", comment: "x" }, reader)).status).toBe(403);
     const asked = await get("/silences/new?slug=acme", {});
     expect([asked.status, asked.headers.get("location")]).toEqual([
       303,

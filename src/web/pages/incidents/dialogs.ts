@@ -1,27 +1,26 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 
 import type { IncidentAct, IncidentActResult, SkipReason } from "../../../alerting/acts/plan-act.ts";
 import { FlatlineError } from "../../../base/errors.ts";
 import { formatCount } from "../../../base/numbers.ts";
-import { hourMs } from "../../../base/time.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../../../contract/judgement.ts";
 import { countOf, timeText } from "../../../words/numbers.ts";
 import { authorOf, readerOf } from "../../access/identity.ts";
 import { askedActs, rightOf } from "../../acts.ts";
 import { readInput } from "../../api/read-input.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
-
 import type { IncidentDetail, IncidentReading, ReadIncident } from "../../read/incidents.ts";
-import { renderDialog, renderThen } from "../dialog.ts";
-import { missingIncident, sentenceOf, type Site } from "../site.ts";
+import { endOf, renderDialog, renderField, renderLengths, renderRadio, renderThen } from "../dialog.ts";
+import { isMistake, missingIncident, sentenceOf, type PageAsked, type Site } from "../site.ts";
 import { incidentTitle } from "./incident.ts";
 import { excessOf, memberFactsOf, sharesCause, type MemberFacts } from "./member-facts.ts";
 
-export type DialogAct = Exclude<IncidentAct["kind"], "withdraw">;
+/** Acts on an incident that its page asks for. */
+export type DialogAct = Exclude<IncidentAct["kind"], "withdraw"> | "look";
 
 interface Words {
-  /** Of one organization; of several, `#` stands for their number. */
-  readonly title: readonly [one: string, several: string];
+  /** `#` stands for whom it is done to. */
+  readonly title: string;
   readonly verb: string;
   readonly done: string;
   readonly foot: string;
@@ -31,45 +30,51 @@ interface Words {
 
 const words: Readonly<Record<DialogAct, Words>> = {
   acknowledge: {
-    title: ["Acknowledge it?", "Acknowledge # organizations?"],
+    title: "Acknowledge #?",
     verb: "Acknowledge",
     done: "acknowledged",
     foot: "It ends with the alert, or when it gets worse.",
     comment: ["What are you doing about it? (optional, shown to the others)", false],
   },
   unacknowledge: {
-    title: ["Take the acknowledgement back?", "Take back the acknowledgement of # organizations?"],
+    title: "Take back the acknowledgement of #?",
     verb: "Take back",
     done: "taken back",
     foot: "Reminders go on.",
   },
   judge: {
-    title: ["What was it?", "What was it, in # organizations?"],
+    title: "What was it, in #?",
     verb: "Judge",
     done: "judged",
     foot: "Can be changed later.",
     comment: ["How do you know? (optional, kept with each judgement)", false],
   },
   release: {
-    title: ["Release its deaths?", "Release the deaths of # organizations?"],
+    title: "Release the deaths of #?",
     verb: "Release",
     done: "released",
     foot: "What pipelines then do, flatline cannot undo.",
     comment: ["Why may they be acted on? (kept with your name)", true],
   },
   silence: {
-    title: ["Silence it?", "Silence these # organizations?"],
+    title: "Silence #?",
     verb: "Silence",
     done: "silenced",
     foot: "Can be ended at any time.",
     comment: ["Why? (kept with your name)", true],
   },
   comment: {
-    title: ["Comment on it?", "Comment on it?"],
+    title: "Comment on it?",
     verb: "Comment",
     done: "commented on",
     foot: "It stays with the incident and cannot be changed.",
     comment: ["What do you know?", true],
+  },
+  look: {
+    title: "Ask the verifier about its dead assets?",
+    verb: "Look",
+    done: "looked at",
+    foot: "The verifier looks at these pages; their owners may see it.",
   },
 };
 
@@ -79,8 +84,9 @@ const verdictChoices: Readonly<Record<JudgementVerdict, readonly [name: string, 
   expected: ["It was expected", "Known beforehand: a clean-up, an expiry, a move."],
 };
 
-const durations = ["1h", "4h", "1d", "7d"] as const;
 const shownNames = 5;
+// All members of a large incident, ticked one by one.
+const mostFormBytes = 1_024 * 1_024;
 
 export interface ActDialogs {
   readonly site: Site;
@@ -88,104 +94,70 @@ export interface ActDialogs {
   readonly find: (id: string, withDetails: boolean) => Promise<IncidentDetail | null>;
 }
 
-/** What a dialog is about: an incident, with what has been filled in. */
-interface Asked {
-  readonly request: FastifyRequest;
-  readonly page: IncidentDetail;
-  readonly form: URLSearchParams;
-}
-
-// All members of a large incident, ticked one by one.
-const mostFormBytes = 1_024 * 1_024;
-
 /** `/incidents/N/ACT`: the dialog of each act, which without scripts is a page, and its form. */
 export function addActDialogs(server: FastifyInstance, { site, incidents, find }: ActDialogs): void {
-  /** `problem`: why it was not done; empty: it was not tried. */
-  function addDialog(
-    act: DialogAct | "look",
-    render: (asked: Asked, problem: string) => Promise<Html>,
-    perform: (asked: Asked) => Promise<string>,
-  ): void {
-    const show = async (asked: Asked, problem = "", status = 200) => {
-      const main = await render(asked, problem);
-      return { isDialog: true, status, title: incidentTitle(asked.page), current: "incidents", main } as const;
-    };
-    site.addAct(server, `/incidents/:id/${act}`, act === "look" ? "operate" : rightOf(act), {
-      mostBytes: mostFormBytes,
-      ask: async ({ request, params: { id }, search, withDetails }) => {
-        const page = await find(id, withDetails);
-        return page === null ? missingIncident(id) : show({ request, page, form: search });
-      },
-      perform: async ({ request, params: { id }, form, withDetails }) => {
-        const page = await find(id, withDetails);
-        if (page === null) return missingIncident(id);
-        const asked = { request, page, form };
-        try {
-          return { did: await perform(asked), path: `/incidents/${page.incident.number}` };
-        } catch (error) {
-          if (!isMistake(error)) throw error;
-          const problem = sentenceOf(error.issues.join("; ") || error.message);
-          return show(asked, problem, error.code === "invalid_data" ? 422 : error.httpStatus);
-        }
-      },
-    });
-  }
+  const requestOf = (page: IncidentDetail, { request, search }: PageAsked) => {
+    const slugs = search.getAll("slug");
+    return { incident: page.incident.number, author: authorOf(request), slugs: slugs.length === 0 ? null : slugs };
+  };
 
-  for (const act of Object.keys(words) as DialogAct[])
-    addDialog(
-      act,
-      async (asked, problem) => {
-        const { request, page, form } = asked;
-        const slugs = form.getAll("slug");
-        const meant = { incident: page.incident.number, author: authorOf(request), slugs: slugs.length ? slugs : null };
-        try {
-          return renderActDialog(act, asked, await incidents.foresee(meant), problem);
-        } catch (error) {
-          // It cannot be done at all.
-          if (!isMistake(error)) throw error;
-          return renderNothing(page, problem || sentenceOf(error.message));
-        }
-      },
-      async ({ request, page, form }) => {
-        const { act: what, slugs } = readInput(askedActs[act], bodyOf(form))(page.nowMs);
-        const asked = { incident: page.incident.number, author: authorOf(request), slugs };
-        if (act === "release") requireTyped(form, (await incidents.foresee(asked))(what));
-        return doneSentence(act, await incidents.act({ ...asked, act: what }));
-      },
-    );
-  addDialog(
-    "look",
-    async ({ request, page }, problem) => {
-      const back = `/incidents/${page.incident.number}`;
-      return renderDialog({
-        action: `${back}/look`,
-        title: "Ask the verifier about its dead assets?",
+  async function render(act: DialogAct, page: IncidentDetail, asked: PageAsked, problem: string): Promise<Html> {
+    const reader = readerOf(asked.request) ?? "";
+    const given = { page, form: asked.search, reader, problem };
+    if (act === "look")
+      return renderForm(act, given, {
         content: html`<p>
           The verifier is asked about some of them, drawn anew, and beside them about assets of which the answer is
           known.
         </p>`,
-        problem,
-        foot: `As ${readerOf(request) ?? ""}. The verifier looks at these pages; their owners may see it.`,
-        verb: "Look",
-        back,
       });
-    },
-    async ({ request, page }) => {
+    try {
+      return renderActDialog(act, given, await incidents.foresee(requestOf(page, asked)));
+    } catch (error) {
+      // It cannot be done at all.
+      if (!isMistake(error)) throw error;
+      return renderNothing(page, problem || sentenceOf(error.message));
+    }
+  }
+
+  async function perform(act: DialogAct, page: IncidentDetail, asked: PageAsked): Promise<string> {
+    const { request, search } = asked;
+    if (act === "look") {
       await incidents.look(page.incident, authorOf(request));
       return "The verifier is asked.";
-    },
-  );
-}
+    }
+    const { act: what } = readInput(askedActs[act], bodyOf(act, search, page.nowMs))(page.nowMs);
+    const meant = requestOf(page, asked);
+    if (act === "release") requireTyped(search, (await incidents.foresee(meant))(what));
+    return doneSentence(act, await incidents.act({ ...meant, act: what }));
+  }
 
-function isMistake(error: unknown): error is FlatlineError {
-  return error instanceof FlatlineError && error.fault !== "bug";
+  for (const act of Object.keys(words) as DialogAct[])
+    site.addAct(server, `/incidents/:id/${act}`, act === "look" ? "operate" : rightOf(act), {
+      mostBytes: mostFormBytes,
+      ask: async (asked, problem) => {
+        const page = await find(asked.params.id, asked.withDetails);
+        if (page === null) return missingIncident(asked.params.id);
+        const main = await render(act, page, asked, problem);
+        return { isDialog: true, title: incidentTitle(page), current: "incidents", main };
+      },
+      perform: async (asked) => {
+        const page = await find(asked.params.id, asked.withDetails);
+        if (page === null) return missingIncident(asked.params.id);
+        return { did: await perform(act, page, asked), path: `/incidents/${page.incident.number}` };
+      },
+    });
 }
 
 /** The form as the API's body. */
-function bodyOf(form: URLSearchParams): unknown {
-  const { slug: _slug, typed: _typed, ...said } = Object.fromEntries(form);
+function bodyOf(act: IncidentDialogAct, form: URLSearchParams, nowMs: number): unknown {
+  const { slug: _slug, typed: _typed, length: _length, until: _until, ...said } = Object.fromEntries(form);
   const slugs = form.getAll("slug");
-  return slugs.length === 0 ? said : { ...said, slugs };
+  return {
+    ...said,
+    ...(slugs.length === 0 ? {} : { slugs }),
+    ...(act === "silence" ? { endsAt: endOf(form, nowMs) } : {}),
+  };
 }
 
 function requireTyped(form: URLSearchParams, { done }: IncidentActResult): void {
@@ -193,74 +165,84 @@ function requireTyped(form: URLSearchParams, { done }: IncidentActResult): void 
     throw new FlatlineError("invalid_data", `type ${done.length} to release so many`);
 }
 
-type Foresee = (act: IncidentAct) => IncidentActResult;
+type IncidentDialogAct = Exclude<DialogAct, "look">;
 
-function renderActDialog(act: DialogAct, { request, page, form }: Asked, foresee: Foresee, problem: string): Html {
-  const { title, verb, foot, comment } = words[act];
+interface Given {
+  readonly page: IncidentDetail;
+  readonly form: URLSearchParams;
+  readonly reader: string;
+  readonly problem: string;
+}
+
+function renderForm(
+  act: DialogAct,
+  { page, reader, problem }: Given,
+  { content, who = "", count = "" }: { readonly content: Html; readonly who?: string; readonly count?: string },
+): Html {
+  const { title, verb, foot } = words[act];
   const back = `/incidents/${page.incident.number}`;
-  const result = foresee(previewOf(act, page.nowMs));
-  const ids = new Set(result.done.map(({ alertId }) => alertId));
-  // Each verdict can be given again to who was judged otherwise.
-  if (act === "judge")
-    for (const verdict of judgementVerdicts)
-      for (const { alertId } of foresee({ kind: act, verdict, comment: null }).done) ids.add(alertId);
-  const meant = memberFactsOf(page).filter(({ member }) => ids.has(member.id));
-  if (meant.length === 0) return renderNothing(page, problem || whyNothing(act, result));
-  const ticked = form.getAll("slug").map((slug) => html`<input type="hidden" name="slug" value="${slug}" />`);
-  const field =
-    comment &&
-    html`<label class="field"
-      >${comment[0]}<input
-        type="text"
-        name="comment"
-        maxlength="2000"
-        value="${form.get("comment") ?? ""}"
-        ${comment[1] ? html`required` : nothing}
-    /></label>`;
-  const count = formatCount(meant.length);
   return renderDialog({
     action: `${back}/${act}`,
-    title: title[meant.length === 1 ? 0 : 1].replace("#", count),
-    content: html`${renderEvidence(page, act === "judge" ? meant : [])}${
-      ticked.length === 0 ? nothing : html`<p>${namesOf(meant)}</p>`
-    }${ticked}${renderChoices(act, { page, form, meant, result, foresee })}${field ?? nothing}`,
+    title: title.replace("#", () => who),
+    content,
     problem,
-    foot: `As ${readerOf(request) ?? ""}. ${foot}`,
-    verb: meant.length === 1 || act === "comment" || act === "unacknowledge" ? verb : `${verb} ${count}`,
+    foot: `As ${reader}. ${foot}`,
+    verb: `${verb}${count}`,
     back,
   });
 }
 
-/** Says why there is nothing to do. */
-function renderNothing(page: IncidentDetail, title: string): Html {
-  const back = `/incidents/${page.incident.number}`;
-  return renderDialog({ action: null, title, content: renderEvidence(page, []), foot: "", back });
+function renderActDialog(act: IncidentDialogAct, given: Given, foresee: (act: IncidentAct) => IncidentActResult): Html {
+  const { page, form, problem } = given;
+  const { comment } = words[act];
+  const results = previewsOf(act, page.nowMs).map(foresee);
+  // Each verdict can be given again to who was judged otherwise.
+  const ids = new Set(results.flatMap(({ done }) => done.map(({ alertId }) => alertId)));
+  const meant = memberFactsOf(page).filter(({ member }) => ids.has(member.id));
+  const [first] = meant;
+  if (first === undefined) return renderNothing(page, problem || results.map((one) => whyNothing(act, one))[0]);
+  const isMany = meant.length > 1 && act !== "comment" && act !== "unacknowledge";
+  const attributes = html`maxlength="2000" ${comment?.[1] === true ? html`required` : nothing}`;
+  return renderForm(act, given, {
+    who: meant.length === 1 ? first.slug : countOf(meant.length, "organization"),
+    count: isMany ? ` ${formatCount(meant.length)}` : "",
+    content: html`<p>${timeWords(page)}: ${namesOf(meant)}.${act === "judge" ? apartWords(meant) : ""}</p>
+      ${form.getAll("slug").map((slug) => html`<input type="hidden" name="slug" value="${slug}" />`)}
+      ${renderChoices(act, given, meant, results)}
+      ${comment === undefined ? nothing : renderField(comment[0], "comment", form.get("comment"), attributes)}`,
+  });
 }
 
-function whyNothing(act: DialogAct, result: IncidentActResult): string {
+/** Says why there is nothing to do. */
+function renderNothing(page: IncidentDetail, title = ""): Html {
+  const back = `/incidents/${page.incident.number}`;
+  return renderDialog({ action: null, title, content: html`<p>${timeWords(page)}.</p>`, foot: "", back });
+}
+
+function whyNothing(act: IncidentDialogAct, result: IncidentActResult): string {
   if (act === "release") return "Nothing of it is on hold.";
   return result.skipped.some(({ reason }) => reason === "already") ? doneSentence(act, result) : "Nothing of it fires.";
 }
 
-/** The act as far as it is known before one has filled in the form. */
-function previewOf(kind: DialogAct, nowMs: number): IncidentAct {
+/** The act as far as it is known before one has filled in the form; a judgement once with each verdict. */
+function previewsOf(kind: IncidentDialogAct, nowMs: number): readonly IncidentAct[] {
   const comment = "";
-  if (kind === "judge") return { kind, verdict: "checker", comment };
-  if (kind === "silence") return { kind, endsAtMs: nowMs + hourMs, comment };
-  return kind === "unacknowledge" ? { kind } : { kind, comment };
+  if (kind === "judge") return judgementVerdicts.map((verdict) => ({ kind, verdict, comment }));
+  if (kind === "silence") return [{ kind, endsAtMs: nowMs + 1, comment }];
+  return [kind === "unacknowledge" ? { kind } : { kind, comment }];
 }
 
-/** What it is; `judged`: of whom it is asked what it was, and the evidence is said. */
-function renderEvidence({ incident, nowMs }: ReadIncident, judged: readonly MemberFacts[]): Html {
+function timeWords({ incident, nowMs }: ReadIncident): string {
   const began = timeText(incident.startedAtMs, nowMs);
   const span = incident.endedAtMs === null ? `since ${began}` : `${began} to ${timeText(incident.endedAtMs, nowMs)}`;
+  return `Incident ${incident.number}, ${span}`;
+}
+
+/** Who does not share what most of them do. */
+function apartWords(judged: readonly MemberFacts[]): string {
   const odd = judged.filter((one) => !sharesCause(one));
-  const verb = odd.length === 1 ? "does" : "do";
-  const apart =
-    odd.length === 0 || odd.length === judged.length
-      ? ""
-      : ` ${formatCount(odd.length)} of them ${verb} not share what the others do: ${namesOf(odd)}.`;
-  return html`<p>Incident ${incident.number}, ${span}.${apart}</p>`;
+  if (odd.length === 0 || odd.length === judged.length) return "";
+  return ` ${formatCount(odd.length)} of them ${odd.length === 1 ? "does" : "do"} not share what the others do: ${namesOf(odd)}.`;
 }
 
 function namesOf(some: readonly MemberFacts[]): string {
@@ -269,30 +251,25 @@ function namesOf(some: readonly MemberFacts[]): string {
   return `${names.join(", ")}${more > 0 ? ` and ${formatCount(more)} more` : ""}`;
 }
 
-interface Choices {
-  readonly page: IncidentDetail;
-  readonly form: URLSearchParams;
-  readonly meant: readonly MemberFacts[];
-  readonly result: IncidentActResult;
-  readonly foresee: Foresee;
-}
+type Line = [name: string, text: string];
 
 /** What is chosen, and what follows from it. */
-function renderChoices(act: DialogAct, { page, form, meant, result, foresee }: Choices): Html {
-  const radio = (name: string, value: string, chosen: string | null): Html =>
-    html`<input type="radio" name="${name}" value="${value}" required${value === chosen ? html` checked` : nothing} />`;
+function renderChoices(
+  act: IncidentDialogAct,
+  { page, form }: Given,
+  meant: readonly MemberFacts[],
+  results: readonly IncidentActResult[],
+): Html {
   switch (act) {
     case "judge": {
       const chosen = form.get("verdict") ?? proposedVerdict(page);
       return html`<fieldset>
         <legend class="sr">What it was</legend>
-        ${judgementVerdicts.map((verdict) => {
+        ${judgementVerdicts.map((verdict, index) => {
           const [name, meaning] = verdictChoices[verdict];
-          const lines = judgeLines(verdict, meant, foresee({ kind: "judge", verdict, comment: null }));
-          return html`<label class="choice"
-            >${radio("verdict", verdict, chosen)}<span><b>${name}</b><span class="under">${meaning}</span></span
-            >${renderThen(lines)}</label
-          >`;
+          const text = html`<span><b>${name}</b><span class="under">${meaning}</span></span>`;
+          const then = renderThen(judgeLines(verdict, meant, results[index]));
+          return renderRadio("verdict", verdict, chosen, html`${text}${then}`, "choice");
         })}
       </fieldset>`;
     }
@@ -304,15 +281,10 @@ function renderChoices(act: DialogAct, { page, form, meant, result, foresee }: C
       return renderThen(lines);
     }
     case "release":
-      return renderRelease(meant, result);
+      return renderRelease(meant, results[0]);
     case "silence":
-      return html`<fieldset class="who">
-          <legend>For how long</legend>
-          <p class="row">
-            ${durations.map((one) => html`<label>${radio("duration", one, form.get("duration") ?? "4h")}${one}</label> `)}
-          </p>
-        </fieldset>
-        ${renderThen([["Messages", "stop; checks run on, and what is on hold stays on hold"]])}`;
+      return html`${renderLengths(form, page.nowMs)}
+      ${renderThen([["Messages", "stop; checks run on, and what is on hold stays on hold"]])}`;
     case "unacknowledge":
     case "comment":
       return nothing;
@@ -321,45 +293,34 @@ function renderChoices(act: DialogAct, { page, form, meant, result, foresee }: C
   }
 }
 
-type Line = [name: string, text: string];
-
-/** What a verdict does. */
-function judgeLines(
-  verdict: JudgementVerdict,
-  meant: readonly MemberFacts[],
-  { gatesOpened: { length: opened }, gatesHeld: { length: held } }: IncidentActResult,
-): Line[] {
-  const of = (count: number): string => (meant.length === 1 ? "" : `of ${countOf(count, "organization")} `);
-  const until = `${verdict === "checker" ? "the alert ends, or " : ""}somebody releases them`;
-  const lines: Line[] = [];
-  if (opened > 0) lines.push(["Takedowns", `${of(opened)}allowed at once`]);
-  if (held > 0) lines.push([opened > 0 ? "" : "Takedowns", `${of(held)}stay on hold until ${until}`]);
-  if (opened + held === 0) lines.push(["Takedowns", "nothing is on hold"]);
-  const revived = meant.reduce((sum, one) => sum + one.revived, 0);
-  const left = Math.max(0, Math.round(excessOf(meant)) - revived);
-  if (verdict === "checker")
-    lines.push(["Reopen", `${formatCount(revived)} found alive, ${formatCount(left)} to look at`]);
-  return lines;
+/** What becomes of takedowns; `why` it is nothing for some. */
+function gateLines(result: IncidentActResult | undefined, why: string): Line[] {
+  const { gatesOpened = [], gatesHeld = [] } = result ?? {};
+  const of = ({ length }: readonly string[]): string => `of ${countOf(length, "organization")}`;
+  const lines = [
+    ...(gatesOpened.length > 0 ? [`${of(gatesOpened)} allowed at once`] : []),
+    ...(gatesHeld.length > 0 ? [`${of(gatesHeld)} stay on hold${why}`] : []),
+  ];
+  return lines.length === 0
+    ? [["Takedowns", "nothing is on hold"]]
+    : lines.map((text, index) => [index === 0 ? "Takedowns" : "", text]);
 }
 
-function renderRelease(meant: readonly MemberFacts[], { gatesOpened, gatesHeld }: IncidentActResult): Html {
-  const lines: Line[] = [["Takedowns", `of ${countOf(gatesOpened.length, "organization")} allowed at once`]];
-  if (gatesHeld.length > 0)
-    lines.push(["", `of ${countOf(gatesHeld.length, "organization")} stay on hold: another alert holds them`]);
-  const typed = html`<label class="field"
-    >Type ${formatCount(meant.length)} to release so many<input
-      type="text"
-      name="typed"
-      inputmode="numeric"
-      autocomplete="off"
-      required
-      pattern="${meant.length}"
-  /></label>`;
-  return html`<p>
-      <b>${countOf(Math.round(excessOf(meant)), "death")} more than usual may be acted on at once</b
-      >${meant.length > 1 ? `, of ${namesOf(meant)}` : ""}.
-    </p>
-    ${renderThen(lines)}${meant.length < 2 ? nothing : typed}`;
+/** What a verdict does. */
+function judgeLines(verdict: JudgementVerdict, meant: readonly MemberFacts[], result?: IncidentActResult): Line[] {
+  const isChecker = verdict === "checker";
+  const lines = gateLines(result, ` until ${isChecker ? "the alert ends, or " : ""}somebody releases them`);
+  if (!isChecker) return lines;
+  const revived = meant.reduce((sum, one) => sum + one.revived, 0);
+  const left = Math.max(0, Math.round(excessOf(meant)) - revived);
+  return [...lines, ["Reopen", `${formatCount(revived)} found alive, ${formatCount(left)} to look at`]];
+}
+
+function renderRelease(meant: readonly MemberFacts[], result: IncidentActResult | undefined): Html {
+  const digits = html`inputmode="numeric" required pattern="${meant.length}"`;
+  const typed = renderField(`Type ${formatCount(meant.length)} to release so many`, "typed", "", digits);
+  return html`<p><b>${countOf(Math.round(excessOf(meant)), "death")} more than usual may be acted on at once</b>.</p>
+    ${renderThen(gateLines(result, ": another alert holds them"))}${meant.length < 2 ? nothing : typed}`;
 }
 
 /** The verdict that is chosen at first: only what the evidence speaks for. */
@@ -377,7 +338,7 @@ const reasonWords: Readonly<Record<SkipReason, string>> = {
 };
 
 /** "117 judged, 3 judged apart before." */
-function doneSentence(act: DialogAct, { done, skipped }: IncidentActResult): string {
+function doneSentence(act: IncidentDialogAct, { done, skipped }: IncidentActResult): string {
   if (act === "comment") return "The comment is kept.";
   const left = [...Map.groupBy(skipped, ({ reason }) => reason)].map(
     ([reason, some]) =>

@@ -18,7 +18,7 @@ export type Question = ReturnType<typeof ask>;
 
 /** The button of an act on an incident. */
 export interface ActWords {
-  readonly act: DialogAct | "look";
+  readonly act: DialogAct;
   readonly words: string;
   readonly isFirst?: boolean;
 }

@@ -9,7 +9,7 @@ import type { TestedDelivery } from "../../../alerting/deliver/test-delivery.ts"
 import type { WebParts } from "../../parts.ts";
 import { discardEntry, retryEntry } from "../../../alerting/deliver/outbox-acts.ts";
 import { changeOutbox, readReceivers, testReceiver } from "../../read/receivers.ts";
-import type { ActAsked } from "../site.ts";
+import type { PageAsked } from "../site.ts";
 import { renderConfiguration } from "./configuration.ts";
 import { renderDialog, renderThen } from "../dialog.ts";
 import { renderReceivers } from "./receivers.ts";
@@ -42,8 +42,8 @@ export function addOperatorPages(server: FastifyInstance, parts: WebParts): void
   });
 
   site.addAct(server, "/receivers/test", "admin", {
-    perform: async ({ request, form }) => {
-      const name = form.get("receiver") ?? "";
+    perform: async ({ request, search }) => {
+      const name = search.get("receiver") ?? "";
       const tested = (await testReceiver(running, name, authorOf(request))) ?? [];
       const main = renderDialog({
         action: null,
@@ -57,13 +57,13 @@ export function addOperatorPages(server: FastifyInstance, parts: WebParts): void
   });
 
   const changeTicked = async (
-    { request, form }: Pick<ActAsked, "request" | "form">,
+    { request, search }: Pick<PageAsked, "request" | "search">,
     act: typeof retryEntry,
     done: string,
   ) => {
     const author = authorOf(request);
     return {
-      did: await forEachLetter(form, done, (id) => changeOutbox(running, act, { id, author })),
+      did: await forEachLetter(search, done, (id) => changeOutbox(running, act, { id, author })),
       path: "/receivers",
     };
   };
