@@ -22,9 +22,6 @@ const agentOptions = {
   allowH2: false,
 } as const;
 
-/** The agents by scheme; one and the same without proxies. */
-type Agents = Record<"http" | "https", Dispatcher>;
-
 /** HTTP_PROXY, HTTPS_PROXY, NO_PROXY; lower-case names take precedence, as in curl. */
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -35,19 +32,32 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @throws invalid_config for a proxy that is not a URL
  */
 export function createHttpDispatcher({ env }: { readonly env: Environment }): HttpDispatcher {
-  const proxies = [proxyUrl(env, "http_proxy"), proxyUrl(env, "https_proxy"), variable(env, "no_proxy")] as const;
-  let opened: Promise<Agents> | null = null;
+  const [httpProxy, httpsProxy, noProxy] = [
+    proxyUrl(env, "http_proxy"),
+    proxyUrl(env, "https_proxy"),
+    variable(env, "no_proxy"),
+  ];
+  let opened: ReturnType<typeof openAgents> | null = null;
   let isEnded = false;
 
+  async function openAgents() {
+    const { EnvHttpProxyAgent } = await import("undici");
+    // undici falls back from https_proxy to http_proxy, and from options to process.env: all are passed, and https has its own agent.
+    const none = { ...agentOptions, httpProxy: "", httpsProxy: "", noProxy };
+    return {
+      http: new EnvHttpProxyAgent({ ...none, httpProxy }),
+      https: new EnvHttpProxyAgent({ ...none, httpsProxy }),
+    };
+  }
   async function endAll(end: (agent: Dispatcher) => Promise<void>): Promise<void> {
     isEnded = true;
-    if (opened !== null) await Promise.all([...new Set(Object.values(await opened))].map(end));
+    if (opened !== null) await Promise.all(Object.values(await opened).map(end));
   }
   const destroy = (): Promise<void> => endAll((agent) => agent.destroy());
 
   return {
     dispatch: (options, handler) => {
-      opened ??= openAgents(...proxies);
+      opened ??= openAgents();
       // undici refuses this request, like any after the end.
       if (isEnded) void destroy();
       const scheme = String(options.origin).startsWith("https:") ? "https" : "http";
@@ -55,20 +65,6 @@ export function createHttpDispatcher({ env }: { readonly env: Environment }): Ht
     },
     close: () => endAll((agent) => agent.close()),
     destroy,
-  };
-}
-
-async function openAgents(http: string, https: string, noProxy: string): Promise<Agents> {
-  const { Agent, EnvHttpProxyAgent } = await import("undici");
-  if (http === "" && https === "") {
-    const agent = new Agent(agentOptions);
-    return { http: agent, https: agent };
-  }
-  // undici falls back from https_proxy to http_proxy, and from options to process.env. So all of them are passed, and https
-  // has its own agent.
-  return {
-    http: new EnvHttpProxyAgent({ ...agentOptions, httpProxy: http, httpsProxy: "", noProxy }),
-    https: new EnvHttpProxyAgent({ ...agentOptions, httpProxy: "", httpsProxy: https, noProxy }),
   };
 }
 

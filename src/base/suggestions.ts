@@ -1,14 +1,22 @@
+// Shorter common prefixes are coincidence.
+const minBeginning = 4;
+
 /** Returns the known name that is nearest to `name`; null if none is near. */
 export function nearestName(name: string, known: Iterable<string>): string | null {
   const limit = Math.max(1, Math.floor(name.length / 3));
   let nearest: string | null = null;
   let nearestDistance = limit + 1;
   for (const candidate of known) {
-    const distance = distanceBetween(name, candidate, limit, nearestDistance);
-    if (distance < nearestDistance) {
-      nearest = candidate;
-      nearestDistance = distance;
-    }
+    // fail_multiplier and FailMultiplier match failMultiplier, whatever their edit distance.
+    const [shorter = "", longer = ""] = [fold(name), fold(candidate)].toSorted(
+      (left, right) => left.length - right.length,
+    );
+    const isBeginning = shorter.length >= minBeginning && longer.startsWith(shorter);
+    const most = shorter === longer ? 0 : isBeginning ? limit : Infinity;
+    const distance = Math.min(most, editDistance(name, candidate, nearestDistance));
+    if (distance >= nearestDistance) continue;
+    nearest = candidate;
+    nearestDistance = distance;
   }
   return nearest;
 }
@@ -17,18 +25,6 @@ export function nearestName(name: string, known: Iterable<string>): string | nul
 export function suggest(name: string, known: Iterable<string>): string {
   const nearest = nearestName(name, known);
   return nearest === null ? "" : `; did you mean ${JSON.stringify(nearest)}?`;
-}
-
-// Shorter common prefixes are coincidence.
-const minBeginning = 4;
-
-function distanceBetween(name: string, candidate: string, limit: number, nearestDistance: number): number {
-  // fail_multiplier and FailMultiplier match failMultiplier, whatever their edit distance.
-  if (fold(candidate) === fold(name)) return 0;
-  const [shorter, longer] = name.length < candidate.length ? [name, candidate] : [candidate, name];
-  const isBeginning = shorter.length >= minBeginning && fold(longer).startsWith(fold(shorter));
-  const distance = editDistance(name, candidate, nearestDistance);
-  return isBeginning ? Math.min(distance, limit) : distance;
 }
 
 function fold(name: string): string {
