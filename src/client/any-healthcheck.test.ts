@@ -1,21 +1,14 @@
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 
 import { sampleHealthcheck } from "../../test/support/far-side/api-samples.ts";
-import { errorOf, openClientBench, type ClientBench } from "../../test/support/client-bench.ts";
+import { errorOf, clientBench } from "../../test/support/client-bench.ts";
 
-let bench: ClientBench;
+const bench = clientBench();
 const request = {
   path: "reviewing/backlog",
   slug: "acme",
   parameters: { warnThreshold: 50, region: "eu", open: true },
 };
-
-beforeEach(async () => {
-  bench = await openClientBench();
-});
-afterEach(async () => {
-  await bench.close();
-});
 
 it("asks for a healthcheck by its path, with the parameters and the slug", async () => {
   const body = sampleHealthcheck({ id: "backlog", category: "reviewing", severity: "warn", observed: { open: 61 } });

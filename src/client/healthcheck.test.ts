@@ -1,20 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
 import { sampleHealthcheck, sampleSpikeRequest } from "../../test/support/far-side/api-samples.ts";
-import { benchKey, errorOf, openClientBench, type ClientBench } from "../../test/support/client-bench.ts";
+import { benchKey, errorOf, clientBench } from "../../test/support/client-bench.ts";
 import { startScriptedUpstream, type ScriptedStep } from "../../test/support/far-side/scripted-upstream.ts";
 import { createClient, type ClientOptions } from "./client.ts";
 import { checkErrorReason } from "../contract/report.ts";
 
-let bench: ClientBench;
-
-beforeEach(async () => {
-  bench = await openClientBench();
-});
-
-afterEach(async () => {
-  await bench.close();
-});
+const bench = clientBench();
 
 function answer(more: Partial<Extract<ScriptedStep, { kind: "answer" }>>): ScriptedStep {
   return { kind: "answer", ...more };

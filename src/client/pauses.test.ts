@@ -1,24 +1,16 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
 import { sampleHealthcheck, sampleSpikeRequest } from "../../test/support/far-side/api-samples.ts";
-import { errorOf, openClientBench, type ClientBench } from "../../test/support/client-bench.ts";
+import { errorOf, clientBench } from "../../test/support/client-bench.ts";
 import type { ScriptedStep } from "../../test/support/far-side/scripted-upstream.ts";
 import { PauseRegistry } from "./pauses.ts";
 
-let bench: ClientBench;
+const bench = clientBench();
 const ok: ScriptedStep = { kind: "answer", body: sampleHealthcheck() };
 
 function busy(retryAfter: string, status = 429): ScriptedStep {
   return { kind: "answer", status, headers: { "retry-after": retryAfter } };
 }
-
-beforeEach(async () => {
-  bench = await openClientBench();
-});
-
-afterEach(async () => {
-  await bench.close();
-});
 
 /** How long the clock has to move until `call` is done. */
 async function durationOf(call: Promise<unknown>): Promise<number> {

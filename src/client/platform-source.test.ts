@@ -1,19 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
 import { sampleHealthcheck, sampleSpikeRequest } from "../../test/support/far-side/api-samples.ts";
-import { errorOf, openClientBench, type ClientBench } from "../../test/support/client-bench.ts";
+import { errorOf, clientBench } from "../../test/support/client-bench.ts";
 import { Secret } from "../base/secret.ts";
 import { createPlatformSource } from "./platform-source.ts";
 
-let bench: ClientBench;
-
-beforeEach(async () => {
-  bench = await openClientBench();
-});
-
-afterEach(async () => {
-  await bench.close();
-});
+const bench = clientBench();
 
 function openSource(apiKey: string | null, keys: Readonly<Record<string, string>> = {}) {
   return createPlatformSource({

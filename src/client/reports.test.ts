@@ -1,18 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
-import { errorOf, openClientBench, type ClientBench } from "../../test/support/client-bench.ts";
+import { errorOf, clientBench } from "../../test/support/client-bench.ts";
 import type { ScriptedStep } from "../../test/support/far-side/scripted-upstream.ts";
 import type { Report, ReportsQuery } from "../contract/reports.ts";
 
-let bench: ClientBench;
-
-beforeEach(async () => {
-  bench = await openClientBench();
-});
-
-afterEach(async () => {
-  await bench.close();
-});
+const bench = clientBench();
 
 function page(body: unknown): ScriptedStep {
   return { kind: "answer", body };

@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
-import { errorOf, openClientBench, type ClientBench } from "../../test/support/client-bench.ts";
+import { errorOf, clientBench } from "../../test/support/client-bench.ts";
 import { startScriptedUpstream, type ScriptedStep } from "../../test/support/far-side/scripted-upstream.ts";
 import type { ReviewRequest } from "../contract/review.ts";
 
-let bench: ClientBench;
+const bench = clientBench();
 const request: ReviewRequest = {
   proposalId: 301,
   assetId: 501,
@@ -13,14 +13,6 @@ const request: ReviewRequest = {
   slug: "acme",
 };
 const outcome = { proposal: { id: 301 }, review: { id: 1, decision: "REJECT" }, watchlisted: false, more: 1 };
-
-beforeEach(async () => {
-  bench = await openClientBench();
-});
-
-afterEach(async () => {
-  await bench.close();
-});
 
 describe("a review", () => {
   it("sends the body without the path's id and passes the answer through", async () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
 import { apiErrorStatuses } from "../../src/contract/error-body.ts";
 import { findingSeverities, healthcheckCategories, healthcheckSeverities } from "../../src/contract/healthcheck.ts";
@@ -23,7 +23,7 @@ import { reportParameters } from "../../src/service/api/openapi.ts";
 import { openApiDocument } from "../../src/service/api/openapi.ts";
 import { reviewBudget } from "../../src/service/review-rules.ts";
 import { sampleHealthcheck, sampleSpikeRequest } from "../support/far-side/api-samples.ts";
-import { openClientBench, type ClientBench } from "../support/client-bench.ts";
+import { clientBench } from "../support/client-bench.ts";
 import {
   describedApi as described,
   type DescribedApi,
@@ -105,15 +105,7 @@ function fail(type: string): never {
 }
 
 describe("the client", () => {
-  let bench: ClientBench;
-
-  beforeEach(async () => {
-    bench = await openClientBench();
-  });
-
-  afterEach(async () => {
-    await bench.close();
-  });
+  const bench = clientBench();
 
   async function isTaken(answer: object): Promise<boolean> {
     bench.upstream.script({ kind: "answer", body: answer });

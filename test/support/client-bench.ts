@@ -1,3 +1,5 @@
+import { afterEach, beforeEach } from "vitest";
+
 import { FlatlineError } from "../../src/base/errors.ts";
 import { createHttpDispatcher, type HttpDispatcher } from "../../src/base/http-dispatcher.ts";
 import type { RequestEvent } from "../../src/client/client.ts";
@@ -24,7 +26,15 @@ export interface ClientBench {
   close(): Promise<void>;
 }
 
-export async function openClientBench(): Promise<ClientBench> {
+/** A bench for each test of the file. */
+export function clientBench(): ClientBench {
+  const bench = {} as ClientBench;
+  beforeEach(async () => void Object.assign(bench, await openClientBench()));
+  afterEach(() => bench.close());
+  return bench;
+}
+
+async function openClientBench(): Promise<ClientBench> {
   const upstream = await startScriptedUpstream();
   const clock = createVirtualClock({ startMs: Date.UTC(2026, 0, 1) });
   const dispatcher = createHttpDispatcher({ env: {} });
