@@ -87,6 +87,7 @@ describe("import events", () => {
       firstAt: "2026-01-15T13:00:00.000Z",
       lastAt: "2026-01-15T14:00:00.000Z",
       slugs: 2,
+      deaths: 2,
       otherStatuses: {},
     });
     expect(await firstEventAtMs("globex")).toBe(nowMs);
@@ -123,7 +124,7 @@ describe("import events", () => {
 
     const tried = await run(["--dry-run", ...flags, ...status, "feed.csv"]);
     expect(tried.stdout).toMatch(
-      /^nothing was stored; the import would take 2 events of 1 organization, 2026-01-15T12:00/,
+      /^nothing was stored; the import would take 2 events of 1 organization, 2026-01-15T12:00\S+ to \S+Z, 1 death; 1 of them with the status "odd"/,
     );
     const { stdout } = await run([...flags, ...status, "feed.csv"]);
     expect(stdout).toMatch(
@@ -215,7 +216,7 @@ describe("import events", () => {
 
     expect([exitCode, stdout]).toEqual([
       0,
-      expect.stringMatching(/^imported 0 events of 2 organizations, 2 duplicates left out/),
+      expect.stringMatching(/^imported 0 events of 2 organizations, .*; 2 duplicates left out/),
     ]);
   });
 

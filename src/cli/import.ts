@@ -8,10 +8,11 @@ import { readInstant } from "../base/instant.ts";
 import { formatCount } from "../base/numbers.ts";
 import { readFixtureText } from "../config/document/files.ts";
 import { secondMs } from "../base/time.ts";
-import { iso, withInstants } from "../contract/v1/instant.ts";
+import { withInstants } from "../contract/v1/instant.ts";
 import { fixtureCountsSchema, importAnswerSchema, importBegunSchema } from "../contract/v1/operator.ts";
 import { addAnswers, importEvents, noAnswer, type ImportOutcome, type ImportTarget } from "../store/events/import.ts";
 import type { LivenessEvent } from "../store/events/rules.ts";
+import { eventsText, otherStatusesText } from "../words/events-in.ts";
 import { countOf } from "../words/numbers.ts";
 import type { ApiClient } from "./api-client.ts";
 import { askFlags, asking, byFlag, recode } from "./ask.ts";
@@ -34,11 +35,12 @@ const events = command({
     ),
     dryRun: flag("check and count all, store nothing"),
   },
-  json: "print {files, received, stored, duplicates, conflicts, firstAt, lastAt, slugs, otherStatuses}",
+  json: "print {files, received, stored, duplicates, conflicts, firstAt, lastAt, slugs, deaths, otherStatuses}",
   help: `
 Columns or keys: at and slug, and when wanted assetType, asset, status [DETECTED_AS_DEAD], id, count [1]. The same id of
-the same slug counts once, and so does a row without one that says the same. at is from 2000 to 10 min ahead of now (--any-time: of the years 1970 to 9999), count a whole number
-up to 1000000000. A bad line: its number and reason, nothing imported, exit code 65.
+the same slug counts once, and so does a row without one that says the same. at is from 2000 to 10 min ahead of now
+(--any-time: of the years 1970 to 9999), count a whole number up to 1000000000. A bad line: its number and reason,
+nothing imported, exit code 65.
 Files of others: --map COLUMN=FIELD, also COLUMN=attr.NAME, and COLUMN=at.seconds for seconds since 1970.
 A time without an offset needs --timezone; of a time that comes twice when the clocks go back, it is the first one.
 
@@ -75,12 +77,12 @@ Examples:
     }
   },
   say: ({ outcome, seconds }, { flags: { dryRun = false } }) => {
-    const { received, stored, duplicates, slugs, firstAtMs, lastAtMs, conflicts, someConflicts } = outcome;
-    const begin = dryRun ? "nothing was stored; the import would take" : "imported";
-    const left = duplicates === 0 ? "" : `, ${countOf(duplicates, "duplicate")} left out`;
-    const span = firstAtMs === null ? "" : `, ${iso(firstAtMs)} to ${iso(lastAtMs)}`;
+    const { received, stored, duplicates, slugs, deaths, conflicts, someConflicts, ...rest } = outcome;
+    const counts = dryRun ? { events: received, deaths } : { events: stored, deaths: null };
     return (
-      `${begin} ${countOf(dryRun ? received : stored, "event")} of ${countOf(slugs, "organization")}${left}${span}` +
+      `${dryRun ? "nothing was stored; the import would take" : "imported"} ` +
+      eventsText({ ...rest, ...counts, organizations: slugs }) +
+      (duplicates === 0 ? "" : `; ${countOf(duplicates, "duplicate")} left out`) +
       `${conflictsText(conflicts, someConflicts)}${otherStatusesText(outcome.otherStatuses)}` +
       ` (${seconds.toFixed(1)} s, ${formatCount(received / Math.max(seconds, 0.001))} rows/s)\n`
     );
@@ -92,18 +94,6 @@ function conflictsText(rows: number, some: ImportOutcome["someConflicts"]): stri
   if (rows === 0) return "";
   const named = some.map(({ slug, id }) => `${excerpt(id)} of ${slug}`).join(", ");
   return `; ${countOf(rows, "conflict")} left out: the id is there with other content (${named})`;
-}
-
-/** Events that count for nothing, which a file of another system often has. */
-function otherStatusesText(others: ImportOutcome["otherStatuses"]): string {
-  const names = Object.keys(others);
-  if (names.length === 0) return "";
-  const events = Object.values(others).reduce((sum, count) => sum + count, 0);
-  const some = names.slice(0, 3).map((name) => excerpt(name));
-  const more = names.length > some.length ? " and others" : "";
-  // Which of several means that an asset is gone, only a person knows.
-  const advice = `${names.length === 1 ? names[0] : "NAME"}=DETECTED_AS_DEAD`;
-  return `; ${formatCount(events)} of them with the status ${some.join(", ")}${more}, which is not counted as a death (--status ${advice} would count it)`;
 }
 
 function parseRebase(text: string): number | "now" {

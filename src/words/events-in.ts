@@ -1,7 +1,38 @@
+import { excerpt } from "../base/cut-text.ts";
 import { formatCount } from "../base/numbers.ts";
+import { iso } from "../contract/v1/instant.ts";
 import { countOf, durationText } from "./numbers.ts";
 
-// What the page and `status` say of events that come in.
+// What page and commands say of events that come in.
+
+export interface ReadEvents {
+  readonly events: number;
+  readonly organizations: number;
+  /** null: not said. */
+  readonly deaths: number | null;
+  /** null without events. */
+  readonly firstAtMs: number | null;
+  readonly lastAtMs: number | null;
+}
+
+/** What was read of files or the store: the first line of an import and of a replay. */
+export function eventsText({ events, organizations, deaths, firstAtMs, lastAtMs }: ReadEvents): string {
+  const span = firstAtMs === null || lastAtMs === null ? "" : `, ${iso(firstAtMs)} to ${iso(lastAtMs)}`;
+  const died = deaths === null ? "" : `, ${countOf(deaths, "death")}`;
+  return `${countOf(events, "event")} of ${countOf(organizations, "organization")}${span}${died}`;
+}
+
+/** "; 3 of them with the status offline, …": events that count for nothing, which a file of another system often has. */
+export function otherStatusesText(others: Readonly<Record<string, number>>): string {
+  const names = Object.keys(others);
+  if (names.length === 0) return "";
+  const events = Object.values(others).reduce((sum, count) => sum + count, 0);
+  const some = names.slice(0, 3).map((name) => excerpt(name));
+  const more = names.length > some.length ? " and others" : "";
+  // Which of several means that an asset is gone, only a person knows.
+  const advice = `${names.length === 1 ? names[0] : "NAME"}=DETECTED_AS_DEAD`;
+  return `; ${formatCount(events)} of them with the status ${some.join(", ")}${more}, which is not counted as a death (--status ${advice} would count it)`;
+}
 
 export interface ImportUnderWay {
   readonly name: string;

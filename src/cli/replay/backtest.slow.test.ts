@@ -108,7 +108,7 @@ describe("backtest --events", () => {
       /^With what `init` writes, the advice \(median of 28 days, ×2\.5, at least 20\): \d+ incidents/m,
     );
     expect(stderr).toMatch(
-      /^4,083 events from 2018-\d\d-\d\d to \d{4}-\d\d-\d\d, 2,334 deaths; 25,716 evaluations\nreplayed in \d+\.\d s\n$/,
+      /^4,083 events of 1 organization, 2018-\S+Z to \d{4}-\S+Z, 2,334 deaths\n25,716 evaluations\nreplayed in \d+\.\d s\n$/,
     );
   });
 

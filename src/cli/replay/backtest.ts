@@ -8,6 +8,7 @@ import { withoutFraction } from "../../base/instant.ts";
 import { formatCount } from "../../base/numbers.ts";
 import { hourMs, minuteMs, secondMs } from "../../base/time.ts";
 import { iso } from "../../contract/v1/instant.ts";
+import { eventsText, otherStatusesText } from "../../words/events-in.ts";
 import { countOf } from "../../words/numbers.ts";
 import { command, flag } from "../command.ts";
 import { createProgressLine, type CliContext } from "../context.ts";
@@ -77,15 +78,11 @@ export function nothingToReplay(): FlatlineError {
   );
 }
 
-function summaryOf({ events, deaths, judged, records }: ReadPast, { candidates, leftOut }: ReplayOutcome): string {
-  const days = [...records.values()].flatMap(({ seenAtMs }) => [seenAtMs[0] ?? 0, seenAtMs.at(-1) ?? 0]);
-  const [from, to] = [Math.min(...days), Math.max(...days)].map((atMs) => iso(atMs).slice(0, 10));
+function summaryOf({ read, judged, otherStatuses }: ReadPast, { candidates, leftOut }: ReplayOutcome): string {
   const evaluations = candidates
     .flatMap(({ organizations }) => organizations.flatMap((one) => Object.values(one.evaluations)))
     .reduce((sum, count) => sum + count, 0);
-  let text = `${countOf(events, "event")} from ${from} to ${to}, ${countOf(deaths, "death")}; ${countOf(evaluations, "evaluation")}\n`;
-  if (deaths === 0)
-    text += "none of them is a death: --status NAME=DETECTED_AS_DEAD says which status of the file is one\n";
+  let text = `${eventsText(read)}${otherStatusesText(otherStatuses)}\n${countOf(evaluations, "evaluation")}\n`;
   if (leftOut.length > 0) {
     const sinceJudged = judged === null ? "" : " or none since the first judged alert";
     text += `left out, too few events for a baseline${sinceJudged} (--from TIME replays them without): ${leftOut.join(", ")}\n`;
@@ -96,12 +93,12 @@ function summaryOf({ events, deaths, judged, records }: ReadPast, { candidates, 
 }
 
 function dataOf(past: ReadPast, { leftOut }: ReplayOutcome, replayed: Replayed, advised: Replayed | null): object {
-  const { truth, judged, events, deaths } = past;
+  const { truth, judged, read } = past;
   return {
     truth,
     ...(judged === null ? {} : { judged }),
-    events,
-    deaths,
+    events: read.events,
+    deaths: read.deaths,
     leftOut,
     ...describe(replayed),
     advice: advised === null ? null : describe(advised),

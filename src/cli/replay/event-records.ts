@@ -14,17 +14,20 @@ interface ReadRecordsOptions {
 
 /**
  * Reads files of liveness events (CONTRACT 10) without a store, grouped by slug for a replay. What is the same event counts
- * once, as in an import.
+ * once, as in an import. `byStatus` is given how many have each status.
  * @throws invalid_data with the bad lines, no_input, too_large, unavailable when stopped
  */
 export async function readEventFiles({
   files,
   layout,
+  byStatus = new Map(),
   signal,
   onProgress,
-}: ReadRecordsOptions & { readonly files: readonly EventFile[]; readonly layout?: EventLayout }): Promise<
-  ReadonlyMap<string, EventRecord>
-> {
+}: ReadRecordsOptions & {
+  readonly files: readonly EventFile[];
+  readonly layout?: EventLayout;
+  readonly byStatus?: Map<string, number>;
+}): Promise<ReadonlyMap<string, EventRecord>> {
   const bySlug = new Map<string, { readonly recorder: EventRecorder; readonly known: Set<string> }>();
   const types = new Map<string | null, number>([[null, 0]]);
   const equal = new EqualEvents();
@@ -37,6 +40,7 @@ export async function readEventFiles({
     bySlug.set(slug, { recorder, known });
     const before = known.size;
     if (known.add(keyOf({ ...event, number: equal.numberOf(event) })).size === before) return;
+    byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
     const typeId = types.get(assetType) ?? types.size;
     types.set(assetType, typeId);
     recorder.add({ atMs, status, count, typeId, asset });

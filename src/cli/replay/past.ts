@@ -11,6 +11,7 @@ import { organizationObject } from "../../config/schema/organization.ts";
 import { rootShape } from "../../config/schema/schema.ts";
 import { readWith } from "../../contract/issues.ts";
 import type { PartsDeps } from "../../daemon/parts.ts";
+import { otherStatuses } from "../../store/events/rules.ts";
 import { loadCommandConfig } from "../command-config.ts";
 import { or, value, type FlagsOf } from "../command.ts";
 import type { CliContext } from "../context.ts";
@@ -69,12 +70,14 @@ export async function readPast(
       ? null
       : (await joinDiscovered(await loadCommandConfig(flags.config, context), context)).config;
   const { signal, clock, onProgress } = context;
+  const byStatus = new Map<string, number>();
   const records =
     flags.events.length === 0 && config !== null
       ? await readStore(config, isAsked, context)
       : await readEventFiles({
           files: eventFilesOf(flags.events, context),
           layout: layoutOf(flags, clock.nowMs()),
+          byStatus,
           signal,
           onProgress: (rows) => onProgress(`read ${rows} events`),
         });
@@ -96,8 +99,15 @@ export async function readPast(
     records,
     ...(await readTruth(truth, asked, config, context)),
     truth: truth.kind,
-    events: asked.reduce((sum, { seenAtMs }) => sum + seenAtMs.length, 0),
-    deaths: asked.reduce((sum, { deathsBefore }) => sum + (deathsBefore.at(-1) ?? 0), 0),
+    read: {
+      events: asked.reduce((sum, { seenAtMs }) => sum + seenAtMs.length, 0),
+      organizations: asked.length,
+      deaths: asked.reduce((sum, { deathsBefore }) => sum + (deathsBefore.at(-1) ?? 0), 0),
+      firstAtMs: Math.min(...asked.flatMap(({ seenAtMs }) => seenAtMs[0] ?? [])),
+      lastAtMs: Math.max(...asked.flatMap(({ seenAtMs }) => seenAtMs.at(-1) ?? [])),
+    },
+    /** Events of the files that count for nothing, by their status. */
+    otherStatuses: otherStatuses(byStatus),
     incidents: { withinMs: incident.withinMs, minOrganizations: fleet?.minOrganizations ?? null },
     fromMs: flags.from ?? null,
     toMs: flags.to ?? null,

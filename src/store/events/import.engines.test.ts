@@ -81,6 +81,7 @@ describe.each(storeEngines)("on $engine,", (place) => {
         firstAtMs: startMs,
         lastAtMs: startMs + 9,
         slugs: 2,
+        deaths: 4,
         otherStatuses: {},
       });
       expect([await total(world, "acme"), await total(world, "globex")]).toEqual([1, 1]);

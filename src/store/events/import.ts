@@ -4,6 +4,7 @@ import { latestInstantMs } from "../../base/instant.ts";
 import { EqualEvents, mostConflictsNamed, type Added } from "./add.ts";
 import type { EventLayout } from "./layout.ts";
 import { inputOfFile, readAll, type EventFile, type EventInput } from "./read.ts";
+import { deadStatus } from "../../contract/liveness-status.ts";
 import { otherStatuses, type LivenessEvent } from "./rules.ts";
 
 /** What was found out of an import before it begins. */
@@ -57,6 +58,8 @@ export interface ImportOutcome extends ImportAnswer {
   readonly lastAtMs: number | null;
   /** Number of organizations with events. */
   readonly slugs: number;
+  /** By their `count`, as they were received. */
+  readonly deaths: number;
   /** Received events by their status, where that is neither a death nor a sign of life. */
   readonly otherStatuses: Readonly<Record<string, number>>;
 }
@@ -91,6 +94,7 @@ export async function importEvents(options: ImportOptions): Promise<ImportOutcom
       firstAtMs: rows === 0 ? null : totals.firstAtMs + shiftMs,
       lastAtMs: rows === 0 ? null : totals.lastAtMs + shiftMs,
       slugs: totals.slugs.length,
+      deaths: totals.deaths,
       otherStatuses: otherStatuses(totals.byStatus),
     };
     if (target === null || rows === 0) return { ...summary, ...noAnswer, received: rows };
@@ -133,6 +137,7 @@ export async function importEvents(options: ImportOptions): Promise<ImportOutcom
 /** What is known of all events of an import. */
 class Totals {
   rows = 0;
+  deaths = 0;
   /** Over all events; Infinity and -Infinity without any. */
   firstAtMs = Infinity;
   lastAtMs = -Infinity;
@@ -140,8 +145,9 @@ class Totals {
   /** The last instant of each organization, and whether none was before one before. */
   readonly #bySlug = new Map<string, { atMs: number; isInOrder: boolean }>();
 
-  add({ atMs, slug, status }: LivenessEvent): void {
+  add({ atMs, slug, status, count }: LivenessEvent): void {
     this.rows++;
+    if (status === deadStatus) this.deaths += count;
     if (atMs < this.firstAtMs) this.firstAtMs = atMs;
     if (atMs > this.lastAtMs) this.lastAtMs = atMs;
     this.byStatus.set(status, (this.byStatus.get(status) ?? 0) + 1);
