@@ -62,7 +62,7 @@ export function resolveConfig(data: RootInput, document: ConfigDocument, listen:
   return deepFreeze({
     ...data,
     /** Absolute. */
-    file: document.absolutePath,
+    file: document.source.absolutePath,
     /** Where the text of a file (`${file:…}`) stands that is no secret by its key: paths in the file. Nobody is shown it. */
     hidden,
     /** These texts, but for short ones, which are words of other sentences, too. */

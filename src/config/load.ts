@@ -140,7 +140,7 @@ export async function loadClientConfig(options: LoadOptions, needs: readonly ("l
   const isFile = valueAt(value, ["storage", "url"]) === undefined && typeof path === "string";
   return {
     /** Absolute. */
-    file: document.absolutePath,
+    file: document.source.absolutePath,
     /** HOST:PORT of the daemon. */
     listen,
     /** `server.token`, else the one of `server.tokens` that may do the most; null: there is none. */

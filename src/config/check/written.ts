@@ -4,7 +4,7 @@ import { layered } from "../../base/layers.ts";
 import type { YamlPath } from "../../base/yaml-text.ts";
 import { builtinSettings, type defaultsSchema } from "../schema/organization.ts";
 import type { rootSchema } from "../schema/schema.ts";
-import { defaultSourceType, sourceKinds, type SourceKind, type SourceType } from "../schema/source.ts";
+import { defaultSourceType, sourceKinds, type SourceType } from "../schema/source.ts";
 
 /** The file as it is written, after the schema found nothing wrong: defaults are not filled in. */
 export type WrittenConfig = z.input<typeof rootSchema>;
@@ -26,7 +26,7 @@ export interface Part<Value> {
 /** What rules look at, and where they say what they find. */
 export interface Look {
   readonly config: WrittenConfig;
-  readonly source: SourceKind & { readonly type: SourceType };
+  readonly source: (typeof sourceKinds)[SourceType] & { readonly type: SourceType };
   readonly defaults: WrittenSettings;
   /** `defaults`, and every organization that is more than a slug. */
   readonly settings: readonly Part<WrittenSettings>[];

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";
 
@@ -39,7 +40,7 @@ export interface DocumentSource {
 /** Reads one file: YAML 1.2, one document (CONTRACT 4). Never throws; errors are in `problems`. */
 export async function readDocument(source: DocumentSource): Promise<ConfigDocument> {
   const document = new ConfigDocument(source);
-  await document.read(source);
+  await document.read();
   return document;
 }
 
@@ -49,7 +50,6 @@ const maxDepth = 64;
 
 /** One YAML file as plain data with references replaced, with the position of each value. */
 export class ConfigDocument {
-  readonly absolutePath: string;
   /** The absolute folder to which paths in the file are relative. */
   readonly folder: string;
   readonly problems: Problem[] = [];
@@ -59,7 +59,7 @@ export class ConfigDocument {
   readonly files = new Map<string, FileText>();
   /** Plain objects, arrays and scalars. A key without a value is `undefined`, as if it were absent; so is all where this is no YAML. */
   value: unknown;
-  readonly #source: DocumentSource;
+  readonly source: DocumentSource;
   #yaml = new YamlText("");
   // The library searches the whole document for each anchor.
   readonly #anchors = new Map<string, Node>();
@@ -71,8 +71,7 @@ export class ConfigDocument {
   readonly #unknown = new Set<string>();
 
   constructor(source: DocumentSource) {
-    this.#source = source;
-    this.absolutePath = source.absolutePath;
+    this.source = source;
     this.folder = dirname(source.absolutePath);
   }
 
@@ -88,7 +87,7 @@ export class ConfigDocument {
 
   /** Creates the problem `message` at the value of `path`, or at its key; without one, at the parent. */
   problemAt(path: YamlPath, message: string, part?: "key"): Problem {
-    return { file: this.#source.file, ...this.#yaml.positionOf(path, part), path: formatPath(path), message };
+    return { file: this.source.file, ...this.#yaml.positionOf(path, part), path: formatPath(path), message };
   }
 
   /** Returns `file:line` of the value at `path`. */
@@ -97,10 +96,10 @@ export class ConfigDocument {
     return `${file}:${line}`;
   }
 
-  async read({ bytes, environment, isWithoutFiles = false }: DocumentSource): Promise<void> {
-    const text = decodeText(bytes);
-    if (text === null) return this.#report(0, [], "is not UTF-8 text");
-    const parsed = this.#parse(text);
+  async read(): Promise<void> {
+    const { bytes, environment, isWithoutFiles = false } = this.source;
+    if (!isUtf8(bytes)) return this.#report(0, [], "is not UTF-8 text");
+    const parsed = this.#parse(decodeText(bytes));
     if (parsed === null) return;
     const names = new Set<string>();
     const note = (name: string): FileText => {
@@ -193,7 +192,7 @@ export class ConfigDocument {
   #convertScalar(node: Scalar, path: YamlPath): unknown {
     const { value } = node;
     if (typeof value !== "string" || !value.includes("$")) return value;
-    const { environment, isWithoutFiles = false } = this.#source;
+    const { environment, isWithoutFiles = false } = this.source;
     const texts: string[] = [];
     const replaced = interpolate(value, environment, (name) => {
       const found = this.files.get(resolve(this.folder, name)) ?? { text: "" };
@@ -211,28 +210,22 @@ export class ConfigDocument {
   }
 
   #report(offset: number, path: YamlPath, message: string): void {
-    const { file } = this.#source;
+    const { file } = this.source;
     this.problems.push({ file, ...this.#yaml.positionAt(offset), path: formatPath(path), message });
   }
 }
 
-/** Returns the text of a file; null: it is no UTF-8. The mark that some editors begin it with is no part of it. */
-function decodeText(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return null;
-  }
+/** Returns the text of UTF-8, without the mark that some editors begin it with. */
+function decodeText(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
 }
 
 /** Reads what `${file:…}` stands for: the text without its last line end. */
 async function readText(absolutePath: string): Promise<FileText> {
   const content = await readRegularFile(absolutePath, maxSecretBytes);
   if (content.kind === "unreadable") return { problem: `the file ${absolutePath} ${content.reason}` };
-  const text = decodeText(content.bytes);
-  return text === null
-    ? { problem: `the file ${absolutePath} is not UTF-8 text` }
-    : { text: text.replace(/\r?\n$/, "") };
+  if (!isUtf8(content.bytes)) return { problem: `the file ${absolutePath} is not UTF-8 text` };
+  return { text: decodeText(content.bytes).replace(/\r?\n$/, "") };
 }
 
 /** Returns the absolute paths of the file, and of those that it names; an unreadable one names none. */

@@ -102,13 +102,6 @@ const columnsSchema = section({
     .describe("The column that says for how many events a row stands. Without it each is one."),
 });
 
-const notHere: Readonly<Record<string, string>> = {
-  preload: "does not go with a source of this type: the events stay in your table, and flatline only reads it",
-  baseUrl: "does not go with a source of this type: its address is url",
-  apiKey: "does not go with a source of this type: it asks a database, not the platform's API",
-  retries: "does not go with a source of this type: a lost connection is tried once more, a refusal is not",
-};
-
 function tableShape(engine: string, example: string, checkUrl: (text: string) => string | null) {
   return {
     url: secret(checkUrl).describe(`The address of ${engine}: \`${example}\`. A secret.`),
@@ -135,12 +128,9 @@ function tableShape(engine: string, example: string, checkUrl: (text: string) =>
   };
 }
 
-interface TableKeys {
-  readonly table?: unknown;
-  readonly columns?: { readonly status: string | null } | undefined;
-  readonly deadStatuses?: unknown;
-  readonly query?: string | undefined;
-}
+type TableKeys = z.output<
+  z.ZodObject<Pick<ReturnType<typeof tableShape>, "table" | "columns" | "deadStatuses" | "query">>
+>;
 
 /** Checks a source that reads a table: a mapping or a query, never both, and what neither can give. */
 function checkTable({ table, columns, deadStatuses, query }: TableKeys, names: NamesOf): KeyProblem[] {
@@ -178,15 +168,13 @@ function queryProblems(query: string, { of, shown }: NamesOf): string[] {
   if (query.trim() === "") return ["must not be empty"];
   const names = new Set(of(query));
   const missing = parameterNames.filter((name) => !names.has(name)).map(shown);
-  const unknown = [...names].filter((name) => !parameterNames.includes(name));
-  return [
-    ...(missing.length === 0
+  const problems = [...names].flatMap((name) =>
+    parameterNames.includes(name)
       ? []
-      : [`must use ${missing.join(", ")}: without it each check would read the whole table`]),
-    ...unknown.map(
-      (name) => `has no parameter ${shown(name)}: there are slugs, from and to${suggest(name, parameterNames)}`,
-    ),
-  ];
+      : `has no parameter ${shown(name)}: there are slugs, from and to${suggest(name, parameterNames)}`,
+  );
+  if (missing.length === 0) return problems;
+  return [`must use ${missing.join(", ")}: without it each check would read the whole table`, ...problems];
 }
 
 function checkClickhouseUrl(value: string): string | null {
@@ -199,21 +187,12 @@ function checkClickhouseUrl(value: string): string | null {
   return url.pathname === "/" ? null : "must not hold a path: the database is database";
 }
 
-/** What holds between the keys of a source that reads a table. */
-function tableRules(type: string, names: NamesOf) {
-  return {
-    where: ` of a ${type} source`,
-    foreign: notHere,
-    check: (source: TableKeys) => checkTable(source, names),
-  };
-}
-
 const postgresKeys = section(
   {
     type: z.literal("postgres").describe("Evaluates liveness events in a table of yours in PostgreSQL."),
     ...tableShape("PostgreSQL", "postgres://flatline@db.example.com/platform", checkPostgresUrl),
   },
-  tableRules("postgres", postgresNames),
+  { where: " of a postgres source", check: (source) => checkTable(source, postgresNames) },
 );
 const clickhouseKeys = section(
   {
@@ -223,7 +202,7 @@ const clickhouseKeys = section(
     password: secretOrNone(() => null).describe("The user's password. A secret."),
     database: builtIn(nameText(), "default").describe("The database that names without one are in."),
   },
-  tableRules("clickhouse", clickhouseNames),
+  { where: " of a clickhouse source", check: (source) => checkTable(source, clickhouseNames) },
 );
 
 /** Where verdicts come from (CONTRACT 4, `source`). */
@@ -231,23 +210,17 @@ export const sourceSchema = z
   .discriminatedUnion("type", [remoteSourceSchema, embeddedSourceSchema, postgresKeys, clickhouseKeys])
   .describe("Where verdicts come from.");
 
-/** What depends on the kind of a source, beside its own keys. */
-export interface SourceKind {
-  /** Whether flatline evaluates; else the platform does, whose API knows the mean of the whole baseline only. */
-  readonly isLocal: boolean;
-  /** Whether the liveness events are in flatline's own store. */
-  readonly holdsEvents: boolean;
-  /** Whether it lists reports and takes reviews of proposals. */
-  readonly hasReports: boolean;
-}
-
-/** All kinds of sources, by `source.type`. Everyone else asks for what a source can, not which it is. */
+/**
+ * All kinds of sources, by `source.type`; everyone else asks for what a source can, not which it is. `isLocal`: flatline
+ * evaluates; else the platform does, whose API knows the mean of the whole baseline only. `holdsEvents`: the liveness events are
+ * in flatline's own store. `hasReports`: it lists reports and takes reviews of proposals.
+ */
 export const sourceKinds = {
   remote: { isLocal: false, holdsEvents: false, hasReports: true },
   embedded: { isLocal: true, holdsEvents: true, hasReports: true },
   postgres: { isLocal: true, holdsEvents: false, hasReports: false },
   clickhouse: { isLocal: true, holdsEvents: false, hasReports: false },
-} as const satisfies Readonly<Record<string, SourceKind>>;
+} as const;
 export type SourceType = keyof typeof sourceKinds;
 
 export const defaultSourceType = "remote" satisfies SourceType;
