@@ -1,7 +1,7 @@
 import { transition, type ChangeEvent, type TransitionReport } from "../alerting/decide/transition.ts";
 import type { AlertPolicy } from "../alerting/settings.ts";
 import { isSilent } from "../checks/event-flow/event-flow.ts";
-import type { Schedule } from "../checks/target.ts";
+import type { Schedule } from "../checks/kind.ts";
 import type { Severity } from "../contract/severity.ts";
 import { expectation } from "../spike/expectation.ts";
 import { knownDays } from "../spike/median.ts";

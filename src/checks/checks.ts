@@ -17,11 +17,16 @@ import {
   type HealthcheckSettings,
   type HealthcheckTarget,
 } from "./healthcheck/healthcheck.ts";
-import type { CheckedOrganization, CheckKind, CheckSettings } from "./kind.ts";
+import {
+  type CheckedOrganization,
+  type CheckKind,
+  type CheckSettings,
+  scheduleOf,
+  type SpikeThresholds,
+} from "./kind.ts";
 import { regret, type RegretTarget } from "./regret/regret.ts";
 import { reviewQueue, type ReviewQueueTarget } from "./review-queue/review-queue.ts";
 import { sentinel, type SentinelTarget } from "./sentinel/sentinel.ts";
-import { scheduleOf, type SpikeThresholds } from "./target.ts";
 
 /** The kinds of flatline's own checks. A new one is a folder, its name in contract/report.ts, and a line here. */
 const ownKinds = {

@@ -1,13 +1,43 @@
 import type { FirstEvents } from "../contract/liveness-counts.ts";
 import type { Finding, HealthcheckResult } from "../contract/healthcheck.ts";
-import type { PlatformApi } from "../contract/platform-api.ts";
-import type { ErrorCode } from "../base/errors.ts";
+import type { PlatformApi, SpikeRequest } from "../contract/platform-api.ts";
+import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import type { CheckErrorReason, ResultReport } from "../contract/report.ts";
 import type { SpikeEvaluation } from "../spike/evaluate.ts";
-import type { AnyTarget, EventTarget, Scheduled, SpikeThresholds, WhenNoEvents } from "./target.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import type { z } from "zod";
 import type { Whole } from "../base/schema/section.ts";
+
+/** When an organization's check runs (CONTRACT 4: schedule, timezone, jitter). */
+export interface Schedule {
+  readonly pattern: string;
+  readonly timezone: string;
+  /** Start times are spread over [0, jitterMs), the same for one slug at each tick. */
+  readonly jitterMs: number;
+}
+
+/** Returns the schedule of a cron pattern [the organization's]. */
+export function scheduleOf(
+  { schedule, timezone, jitterMs }: Omit<CheckedOrganization, "slug" | "whenNoEvents">,
+  pattern: string | null = null,
+): Schedule {
+  return { pattern: (pattern ?? schedule).trim(), timezone, jitterMs };
+}
+
+/** The five thresholds as the healthcheck's request carries them. */
+export type SpikeThresholds = Omit<SpikeRequest, "slug">;
+
+/** One check of one organization, with what every check has. */
+export interface AnyTarget {
+  readonly slug: string;
+  readonly schedule: Schedule;
+}
+
+/** A check over liveness events that are stored here. */
+export interface EventTarget extends AnyTarget {
+  /** The result of a run for an organization that never had an event; absent: this is not asked. */
+  readonly whenNoEvents?: CheckedOrganization["whenNoEvents"];
+}
 
 /** A key of an organization, and of `defaults`, in the configuration: the settings of one check. */
 export interface CheckSettings {
@@ -28,10 +58,15 @@ export interface SettingsTarget<Name extends string, Of extends CheckSettings> e
 }
 
 /** The configuration of an organization that every check needs; a check asks for its own settings beside it. */
-export interface CheckedOrganization extends Scheduled {
+export interface CheckedOrganization extends Omit<Schedule, "pattern"> {
   readonly slug: string;
-  /** null: no event is stored here. */
-  readonly whenNoEvents: WhenNoEvents | null;
+  /** Cron pattern. */
+  readonly schedule: string;
+  /**
+   * What an organization without any stored event means: nothing is known, or a stream of deaths only had none (CONTRACT 11);
+   * null: no event is stored here.
+   */
+  readonly whenNoEvents: "unknown" | "ok" | null;
 }
 
 /** What checks read of stored events beside their counts. */
@@ -92,11 +127,40 @@ export interface CheckKind {
   run(target: AnyTarget, run: CheckRun): Promise<Evaluated>;
 }
 
+/** Returns the reads of a check that the configuration refuses where no events are stored. */
+export function requireEvents({ events }: CheckRun, check: string): StoredEvents {
+  if (events === undefined)
+    throw new FlatlineError("internal", `${check} needs stored events, and this source has none`);
+  return events;
+}
+
+/**
+ * Returns whether the organization's events have begun, and when; null: none, or the first was deleted since. Undefined: nothing
+ * is known. @throws no_events unless that counts as ok
+ */
+export function firstEventOf({ slug, whenNoEvents }: EventTarget, known: FirstEvents | null) {
+  if (known === null) return undefined;
+  const hasBegun = known.has(slug);
+  if (hasBegun || whenNoEvents !== "unknown") return { hasBegun, atMs: known.get(slug) ?? null };
+  const message = `no liveness event of ${JSON.stringify(slug)} was ever stored, so nothing is known of it: see whether its events arrive and name it so; for a stream that carries deaths only, set whenNoEvents: ok`;
+  throw new FlatlineError("no_events", message);
+}
+
+/** Reads the same. @throws no_events, and the errors of the read */
+export async function readFirstEvent(target: EventTarget, { firstEvents }: Pick<CheckRun, "firstEvents">) {
+  return firstEventOf(target, (await firstEvents?.([target.slug])) ?? null);
+}
+
+/** Of which organization a result is, and when. */
+export interface Evaluation extends Pick<CheckRun, "nowMs" | "appUrl"> {
+  readonly slug: string;
+}
+
 type Made = Pick<HealthcheckResult, "id" | "title" | "category" | "severity" | "observed" | "threshold" | "findings">;
 
 /** Returns a result that is made here, in the API's shape; `advice` is for one that is not ok. */
 export function resultOf(
-  { slug, nowMs, appUrl }: Pick<CheckRun, "nowMs" | "appUrl"> & { readonly slug: string },
+  { slug, nowMs, appUrl }: Evaluation,
   { id, title, category, severity, advice, ...made }: Made & { readonly advice: string },
 ): HealthcheckResult {
   const ok = severity === "ok";

@@ -4,7 +4,7 @@ import { nextCronAtMs } from "../base/cron.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { memoized } from "../base/memo.ts";
 import { dayMs, minuteMs } from "../base/time.ts";
-import type { Schedule } from "../checks/target.ts";
+import type { Schedule } from "../checks/kind.ts";
 
 // CONTRACT 6: a last verdict is stale after three intervals of its schedule, at least 2 min.
 const staleIntervals = 3;

@@ -5,9 +5,17 @@ import type { FirstEvents } from "../../contract/liveness-counts.ts";
 import { noEvidence } from "../../contract/spike-evidence.ts";
 import type { SpikeEvaluation } from "../../spike/evaluate.ts";
 import { isSilent, type EventFlowSettings } from "../event-flow/event-flow.ts";
-import type { CheckedOrganization, CheckKind, CheckRun, Evaluated, StoredEvents } from "../kind.ts";
-import { firstEventOf } from "../stored-events.ts";
-import { scheduleOf, type EventTarget, type SpikeThresholds } from "../target.ts";
+import {
+  type CheckedOrganization,
+  type CheckKind,
+  type CheckRun,
+  type Evaluated,
+  type StoredEvents,
+  firstEventOf,
+  scheduleOf,
+  type EventTarget,
+  type SpikeThresholds,
+} from "../kind.ts";
 
 export interface SpikeTarget extends EventTarget {
   readonly check: "dead-asset-spike";

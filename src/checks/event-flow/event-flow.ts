@@ -10,11 +10,12 @@ import {
   resultOf,
   type CheckKind,
   type CheckSettings,
-  type Evaluated,
+  type Evaluation,
   type SettingsTarget,
   type StoredEvents,
+  readFirstEvent,
+  requireEvents,
 } from "../kind.ts";
-import { readFirstEvent, requireEvents } from "../stored-events.ts";
 
 // How many days before the last 24 hours say what is usual.
 const usualDays = 7;
@@ -47,7 +48,7 @@ export const eventFlow = {
   alertName: "FlatlineEventFlow",
   back: "liveness events flow again",
   settings: eventFlowSettings,
-  run: async (target: EventFlowTarget, run): Promise<Evaluated> => {
+  run: async (target: EventFlowTarget, run) => {
     const { check, slug, settings: limits } = target;
     const { nowMs, appUrl } = run;
     const events = requireEvents(run, check);
@@ -87,9 +88,7 @@ async function usualDaysOf(
 }
 
 /** What one look at an organization's events found. */
-interface EventFlowInput {
-  readonly slug: string;
-  readonly nowMs: number;
+interface EventFlowInput extends Evaluation {
   readonly limits: Pick<EventFlowSettings, "maxSilenceMs" | "maxCoverageDrop">;
   /** null: none is stored up to now. */
   readonly lastEventAtMs: number | null;
@@ -99,7 +98,6 @@ interface EventFlowInput {
   readonly checkedAssets: number;
   /** The same for each of the days before that lie after the organization's first event, newest first. */
   readonly checkedAssetsByDay: readonly number[];
-  readonly appUrl: string | null;
 }
 
 // With fewer assets a day, half of them is chance, not the checker.

@@ -2,8 +2,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { HealthcheckParameters } from "../../contract/platform-api.ts";
 import { healthcheckName } from "../../contract/platform-healthcheck.ts";
 import type { CheckName } from "../../contract/report.ts";
-import type { CheckedOrganization, CheckKind, Evaluated } from "../kind.ts";
-import { scheduleOf, type AnyTarget } from "../target.ts";
+import { type CheckedOrganization, type CheckKind, scheduleOf, type AnyTarget } from "../kind.ts";
 
 /** A healthcheck of the platform as the configuration lists it. */
 export interface HealthcheckSettings {
@@ -42,7 +41,7 @@ export const platformHealthcheck = {
   alertName: "FlatlineHealthcheck",
   back: "the platform finds nothing wrong any more",
   errorReasons: { api_not_found: "not_found" },
-  run: async ({ slug, path, parameters }: HealthcheckTarget, run): Promise<Evaluated> => {
+  run: async ({ slug, path, parameters }: HealthcheckTarget, run) => {
     const api = run.api();
     if (api.healthcheck === undefined)
       throw new FlatlineError("internal", `the healthcheck ${path} needs the platform's API, and this source has none`);

@@ -11,11 +11,12 @@ import {
   resultOf,
   type CheckKind,
   type CheckSettings,
-  type Evaluated,
+  type Evaluation,
   type SettingsTarget,
   type StoredEvents,
+  readFirstEvent,
+  requireEvents,
 } from "../kind.ts";
-import { readFirstEvent, requireEvents } from "../stored-events.ts";
 import { DeathJudge, leastRevivalMs, longWindows, regretStartMs, type RegretAsk, type RegretShares } from "./shares.ts";
 
 const share = z.number().gt(0).max(1);
@@ -51,7 +52,7 @@ export const regret = {
   back: "fewer dead assets are found alive",
   settings: regretSettings,
   /** @throws FlatlineError unavailable when there are too many deaths to judge each */
-  run: async (target: RegretTarget, run): Promise<Evaluated> => {
+  run: async (target: RegretTarget, run) => {
     const { slug, settings: limits } = target;
     const { nowMs, appUrl } = run;
     await readFirstEvent(target, run);
@@ -78,12 +79,9 @@ async function judgeDeaths(slug: string, ask: RegretAsk, { evidence }: StoredEve
 }
 
 /** What one look at an organization's deaths found. */
-interface RegretInput {
-  readonly slug: string;
-  readonly nowMs: number;
+interface RegretInput extends Evaluation {
   readonly limits: RegretLimits;
   readonly shares: RegretShares;
-  readonly appUrl: string | null;
 }
 
 /**

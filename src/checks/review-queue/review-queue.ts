@@ -11,7 +11,7 @@ import type { PlatformApi } from "../../contract/platform-api.ts";
 import { walkReports } from "../../contract/report-pages.ts";
 import type { Report } from "../../contract/reports.ts";
 import type { ResultSeverity } from "../../contract/severity.ts";
-import { resultOf, type CheckKind, type CheckSettings, type Evaluated, type SettingsTarget } from "../kind.ts";
+import { resultOf, type CheckKind, type CheckSettings, type Evaluation, type SettingsTarget } from "../kind.ts";
 
 const longMs = 365 * dayMs;
 
@@ -47,10 +47,7 @@ export const reviewQueue = {
     return `${count}, the oldest for ${durationText(oldestAgeSeconds * secondMs)}`;
   },
   settings: reviewQueueSettings,
-  run: async (
-    { slug, settings: thresholds }: ReviewQueueTarget,
-    { api, nowMs, appUrl, signal },
-  ): Promise<Evaluated> => {
+  run: async ({ slug, settings: thresholds }: ReviewQueueTarget, { api, nowMs, appUrl, signal }) => {
     const reports = await listQueue(api(), slug, signal);
     return { result: evaluateReviewQueue({ slug, nowMs, thresholds, reports, appUrl }), baselineCoverage: null };
   },
@@ -101,13 +98,9 @@ export function queuedReport(report: Report): QueuedReport {
 }
 
 /** Returns the verdict by the age of the oldest report; findings name the reports, oldest first. */
-export function evaluateReviewQueue(queue: {
-  readonly slug: string;
-  readonly nowMs: number;
-  readonly thresholds: Ages;
-  readonly reports: readonly QueuedReport[];
-  readonly appUrl: string | null;
-}): HealthcheckResult {
+export function evaluateReviewQueue(
+  queue: Evaluation & { readonly thresholds: Ages; readonly reports: readonly QueuedReport[] },
+): HealthcheckResult {
   const { slug, nowMs, thresholds, reports } = queue;
   const aged = reports
     .flatMap((report) =>

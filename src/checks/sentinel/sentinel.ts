@@ -11,11 +11,12 @@ import {
   resultOf,
   type CheckKind,
   type CheckSettings,
-  type Evaluated,
+  type Evaluation,
   type SettingsTarget,
   type StoredEvents,
+  readFirstEvent,
+  requireEvents,
 } from "../kind.ts";
-import { readFirstEvent, requireEvents } from "../stored-events.ts";
 
 /** `sentinel` in the configuration. */
 const sentinelSettings = {
@@ -42,7 +43,7 @@ export const sentinel = {
   alertName: "FlatlineSentinel",
   back: "no sentinel is called dead any more",
   settings: sentinelSettings,
-  run: async (target: SentinelTarget, run): Promise<Evaluated> => {
+  run: async (target: SentinelTarget, run) => {
     const { slug, settings } = target;
     const { nowMs, appUrl } = run;
     const { assets } = settings;
@@ -89,14 +90,11 @@ async function lastStatuses(
 const namedAssets = 10;
 
 /** What one look at an organization's sentinels found. */
-interface SentinelInput {
-  readonly slug: string;
-  readonly nowMs: number;
+interface SentinelInput extends Evaluation {
   /** Contents of assets that are known to be alive, as configured. */
   readonly assets: readonly string[];
   /** The latest event of each asset of such a content. */
   readonly statuses: readonly AssetStatus[];
-  readonly appUrl: string | null;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { EventRecord } from "../../backtest/event-record.ts";
 import type { Watched } from "../../backtest/replay.ts";
 import type { RunDeps } from "../../backtest/run.ts";
 import { FlatlineError } from "../../base/errors.ts";
-import { scheduleOf } from "../../checks/target.ts";
+import { scheduleOf } from "../../checks/kind.ts";
 import { resolveOrganization, type Config, type OrganizationConfig } from "../../config/config.ts";
 import { describeOrganization } from "../../config/render.ts";
 import { organizationObject } from "../../config/schema/organization.ts";

@@ -8,7 +8,7 @@ import type { DiscoverySource } from "../../contract/listed-organization.ts";
 import type { Clock } from "../../base/time.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { CheckName } from "../../contract/report.ts";
-import type { SpikeThresholds } from "../../checks/target.ts";
+import type { SpikeThresholds } from "../../checks/kind.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
 import type { FleetSnapshot } from "./fleet.ts";
 import type { CheckState as LastState } from "../../store/runs/check-state.ts";
