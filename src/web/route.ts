@@ -3,8 +3,7 @@ import type { z } from "zod";
 
 import { type ByteBudget, receiveBody } from "../base/request-body.ts";
 import { admit, refusalOf, type Refusal, type Requirement } from "./access/admission.ts";
-import { seesDetails } from "./access/identity.ts";
-import type { AccessSettings } from "./access/settings.ts";
+import { seesDetails, type AccessSettings } from "./access/identity.ts";
 import { readInput } from "./api/read-input.ts";
 import { hasBody, mediaTypeOf } from "./body.ts";
 import { pathOf, sendProblem } from "./problem.ts";

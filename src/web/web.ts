@@ -35,7 +35,7 @@ import { addDocsPages } from "./pages/docs.ts";
 import type { NoteFailure } from "./access/failures.ts";
 import { comesFrom } from "./access/proxy.ts";
 import { createSessions } from "./access/sessions.ts";
-import type { AccessSettings } from "./access/settings.ts";
+import type { AccessSettings } from "./access/identity.ts";
 import { addLinkRoutes } from "./pages/link.ts";
 import { createIncidentReading } from "./read/incidents.ts";
 import type { DaemonParts, WebParts } from "./parts.ts";

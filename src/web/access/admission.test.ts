@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 
-import type { ProxyAccess } from "./settings.ts";
+import type { AccessSettings } from "./identity.ts";
 import { ask, useWebs, basic, bearer, nobody, oneToken, token } from "../../../test/support/web-harness.ts";
 
 const start = useWebs();
 
-const proxy: ProxyAccess = {
+const proxy: AccessSettings["trustedProxy"] = {
   from: ["10.0.0.1/32"],
   userHeader: "x-forwarded-user",
   groupsHeader: "x-forwarded-groups",

@@ -1,9 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 
 import { allRights, type Right } from "../../contract/rights.ts";
-import type { AccessSettings, TokenAccess } from "./settings.ts";
 import { sendProblem } from "../problem.ts";
-import { commandUser, missingRight, type Identity } from "./identity.ts";
+import { commandUser, missingRight, type AccessSettings, type Identity, type TokenAccess } from "./identity.ts";
 import { isFromOwnPage } from "./own-page.ts";
 import { identifyByProxy } from "./proxy.ts";
 

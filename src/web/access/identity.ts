@@ -2,8 +2,21 @@ import type { FastifyRequest } from "fastify";
 
 import { firstCharacters } from "../../base/cut-text.ts";
 import { FlatlineError } from "../../base/errors.ts";
+import type { Secret } from "../../base/secret.ts";
+import type { Config } from "../../config/config.ts";
 import { describeAuthor, userHeader, type Actor, type ActVia } from "../../contract/actor.ts";
 import type { Right } from "../../contract/rights.ts";
+
+/** Who may read and write; asked at each request, so that a reload changes it. With no identity all writes and closed reads are refused. */
+export type AccessSettings = Pick<Config["server"], "tokens" | "trustedProxy" | "publicRead" | "sessionTtlMs"> & {
+  /** What a command on this machine shows; it may everything. */
+  readonly localToken: Secret;
+  /** By which people reach flatline. */
+  readonly externalUrl: string | null;
+};
+
+/** A token and what it is good for. */
+export type TokenAccess = AccessSettings["tokens"][number];
 
 /** Who asks, and what that one may do and see; found once for each request (CONTRACT 13). */
 export interface Identity {

@@ -3,8 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { BlockList, isIP, isIPv6 } from "node:net";
 
 import { rightsOf } from "../../contract/rights.ts";
-import type { ProxyAccess } from "./settings.ts";
-import type { Identity } from "./identity.ts";
+import type { AccessSettings, Identity } from "./identity.ts";
 
 // A longer name is none.
 const longestUser = 200;
@@ -15,7 +14,7 @@ const longestUser = 200;
  */
 export function identifyByProxy(
   { rawHeaders, socket }: IncomingMessage,
-  proxy: ProxyAccess,
+  proxy: NonNullable<AccessSettings["trustedProxy"]>,
 ): Identity | null | "wrong" {
   if (!comesFrom(socket.remoteAddress ?? "", proxy.from)) return null;
   const users = valuesOf(rawHeaders, proxy.userHeader);

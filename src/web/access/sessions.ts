@@ -11,7 +11,7 @@ import type { StoredSession, TokenClaim } from "../../store/acts/sessions.ts";
 import { basePathOf } from "../base-path.ts";
 import type { Running } from "../read/running.ts";
 import { isHostOf } from "./own-page.ts";
-import type { AccessSettings, TokenAccess } from "./settings.ts";
+import type { AccessSettings, TokenAccess } from "./identity.ts";
 
 /** A session that holds now, with its token as it is configured now. */
 export interface ActiveSession {

@@ -6,7 +6,7 @@ import { readBuilt } from "../assets.ts";
 import { html } from "../parts/html.ts";
 import { sendProblem } from "../problem.ts";
 import { addRoute, type Asked } from "../route.ts";
-import { renderSheet } from "./sheet.ts";
+import { renderSheet } from "./frame.ts";
 
 // In the order of docs/README.md, which is the first.
 const docsSchema = z.record(z.string(), z.object({ title: z.string(), content: z.string() }));

@@ -1,6 +1,7 @@
 import { formatCount } from "../../base/numbers.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { FrameFacts } from "../read/frame.ts";
+import { siteAssets } from "../assets.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { renderTime } from "../parts/time.ts";
 import { symbols, wordmark } from "./marks.ts";
@@ -23,8 +24,6 @@ export interface Frame {
   readonly isSession: boolean;
   /** Whether anybody can sign in here. */
   readonly canSignIn: boolean;
-  /** File names under `/assets/`. */
-  readonly assets: { readonly style: string; readonly script: string };
   /** Which version of the page it is, as its ETag says it. */
   readonly tag: string;
   /** Path and query of this page: where a sign-in leads back to. */
@@ -65,48 +64,78 @@ const askEveryMs = 3_000;
 const readsAgain = html`hx-get="" hx-include="input[name=slug]:checked" hx-trigger="refresh, ask" hx-select="#main"
 hx-select-oob="#pages:outerMorph,#clock:outerMorph" hx-swap="outerMorph" hx-sync="this:replace"`;
 
-/** Renders the whole document. */
+/** Renders the whole document of a page. */
 export function renderDocument(frame: Frame, content: PageContent): string {
-  const { facts, nowMs, assets, version, tag } = frame;
+  const { facts, nowMs, tag } = frame;
   const { title, current, main, isLive = false } = content;
   const severity = content.severity ?? facts?.severity ?? "unknown";
+  const { script } = siteAssets();
+  return renderShell({
+    title,
+    severity,
+    head: html`<meta name="htmx-config" content="${htmxConfig}" />
+      <script type="module" src="/assets/${script}"></script>`,
+    masthead: html`${renderNav(current, facts)}
+      <p class="live">
+        <span id="lamp">as of</span>
+        <span id="clock">${renderTime(nowMs, nowMs, "clock")} UTC</span>
+      </p>`,
+    body: html`<p class="note" id="stale" hidden></p>
+      <button type="button" class="plain note" id="waiting" hidden></button>
+      ${frame.storeProblem === null ? nothing : html`<p class="note" id="store">What is shown may be old: ${frame.storeProblem}.</p>`}
+      <p class="did" id="did" role="status">${didText(frame.here)}</p>
+      <main
+        id="main"
+        tabindex="-1"
+        data-severity="${severity}"
+        ${isLive ? html`data-version="${tag}" ${readsAgain}` : nothing}
+      >
+        ${main}
+      </main>
+      ${renderFoot(frame)}
+      <div id="dialog-place"></div>
+      <p class="sr" id="says" role="status" aria-live="polite"></p>`,
+  });
+}
+
+/** Renders a document of its content alone: no pages to go to, no script, nothing of the fleet. */
+export function renderSheet(title: string, main: Html): string {
+  const head = html`<meta name="robots" content="noindex" />`;
+  return renderShell({ title, severity: "unknown", head, body: html`<main id="main">${main}</main>` });
+}
+
+/** What all documents are; `severity` is the mark in the browser's tab. */
+function renderShell({
+  title,
+  severity,
+  head,
+  masthead = nothing,
+  body,
+}: {
+  readonly title: string;
+  readonly severity: Severity;
+  readonly head: Html;
+  readonly masthead?: Html;
+  readonly body: Html;
+}): string {
   return html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="color-scheme" content="light dark" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="htmx-config" content="${htmxConfig}" />
         <title>${title}</title>
-        <link rel="stylesheet" href="/assets/${assets.style}" />
+        <link rel="stylesheet" href="/assets/${siteAssets().style}" />
         <link rel="icon" id="favicon" type="image/svg+xml" href="/assets/${severity}.svg" />
-        <script type="module" src="/assets/${assets.script}"></script>
+        ${head}
       </head>
       <body data-every="${askEveryMs}">
         ${symbols}<a class="skip" href="#main">Skip to the content</a>
         <header class="masthead">
           <a class="home" href="/" aria-label="flatline, organizations">${wordmark} flatline</a>
-          ${renderNav(current, facts)}
-          <p class="live">
-            <span id="lamp" class="lamp">as of</span>
-            <span id="clock">${renderTime(nowMs, nowMs, "clock")} UTC</span>
-          </p>
+          ${masthead}
         </header>
-        <p class="note" id="stale" hidden></p>
-        <button type="button" class="plain note" id="waiting" hidden></button>
-        ${frame.storeProblem === null ? nothing : html`<p class="note" id="store">What is shown may be old: ${frame.storeProblem}.</p>`}
-        <p class="did" id="did" role="status">${didText(frame.here)}</p>
-        <main
-          id="main"
-          tabindex="-1"
-          data-severity="${severity}"
-          ${isLive ? html`data-version="${tag}" ${readsAgain}` : nothing}
-        >
-          ${main}
-        </main>
-        ${renderFoot(frame, version)}
-        <div id="dialog-place"></div>
-        <p class="sr" id="says" role="status" aria-live="polite"></p>
+        ${body}
       </body>
     </html> `.html;
 }
@@ -138,7 +167,7 @@ function renderNav(current: PageKey | null, facts: FrameFacts | null): Html {
   </nav>`;
 }
 
-function renderFoot({ facts, reader, isSession, canSignIn, here }: Frame, version: string): Html {
+function renderFoot({ version, facts, reader, isSession, canSignIn, here }: Frame): Html {
   const signOut = html`<form method="post" action="/sign-out">
     <button class="plain">Sign out</button>
   </form>`;

@@ -8,7 +8,7 @@ import type { WebParts } from "../parts.ts";
 import { html, type Html } from "../parts/html.ts";
 import { addRoute, type Asked } from "../route.ts";
 import { mark } from "./marks.ts";
-import { renderSheet } from "./sheet.ts";
+import { renderSheet } from "./frame.ts";
 
 /** The parts of a link of a message, as they came. */
 export interface LinkParts {

@@ -5,18 +5,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FlatlineError, storeReason } from "../../base/errors.ts";
 import { minuteMs } from "../../base/time.ts";
 import { packText, paramsOf, sendHtml, sendPacked, type PackedText } from "../answer.ts";
-import { acceptsGzip, siteAssets } from "../assets.ts";
+import { acceptsGzip } from "../assets.ts";
 import { receiveForm } from "../body.ts";
 import { hasIdentities, refusalOf, sendRefusal, type Access, type Refusal } from "../access/admission.ts";
-import { readerOf } from "../access/identity.ts";
-import type { AccessSettings } from "../access/settings.ts";
+import { readerOf, type AccessSettings } from "../access/identity.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { createErrorHandler, describeError, pathOf, sendProblem } from "../problem.ts";
 import { readFrame } from "../read/frame.ts";
 import type { Running } from "../read/running.ts";
 import { addRoute, type Asked } from "../route.ts";
-import { signInPath } from "../sign-in/next.ts";
-import { isLedToSignIn, leadToSignIn, wantsHtml } from "../sign-in/lead.ts";
+import { isLedToSignIn, leadToSignIn, signInPath, wantsHtml } from "../sign-in/lead.ts";
 import { renderDialog } from "./dialog.ts";
 import { renderDocument, renderMessage, type PageContent } from "./frame.ts";
 
@@ -66,7 +64,6 @@ export function createSite({
       reader: readerOf(request),
       isSession: request.session !== null,
       canSignIn: settings().tokens.length > 0,
-      assets: siteAssets(),
       here: request.url,
       tag,
     };

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { minuteMs } from "../../base/time.ts";
-import { createRefusedSignIns } from "./refused.ts";
+import { createRefusedSignIns } from "./routes.ts";
 
 it("lets an address try again when the oldest of ten refusals is a minute ago", async () => {
   const clock = createVirtualClock({ startMs: 0 });

@@ -1,23 +1,29 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
-import { isFromOwnPage } from "../access/own-page.ts";
-import { personNameOf, receiveForm } from "../body.ts";
-import { paramsOf, sendHtml } from "../answer.ts";
+import { minuteMs, type Clock } from "../../base/time.ts";
 import { durationText } from "../../words/numbers.ts";
-import { renderMessage } from "../pages/frame.ts";
-import { renderSheet } from "../pages/sheet.ts";
+import { isFromOwnPage } from "../access/own-page.ts";
+import { paramsOf, sendHtml } from "../answer.ts";
+import { personNameOf, receiveForm } from "../body.ts";
+import { renderMessage, renderSheet } from "../pages/frame.ts";
+import { html, nothing, type Html } from "../parts/html.ts";
 import type { WebParts } from "../parts.ts";
-import { html, type Html } from "../parts/html.ts";
 import { addRoute } from "../route.ts";
-import { localPath } from "./next.ts";
-import { renderSignIn, type SignInView } from "./page.ts";
-import { createRefusedSignIns } from "./refused.ts";
+import { localPath } from "./lead.ts";
 
 // A token, a name and a path.
 const mostFormBytes = 16 * 1_024;
-const retryAfterSeconds = "60";
 
-/** `/sign-in` and `/sign-out` (CONTRACT 19). */
+/** The form, and why it was not accepted. */
+interface SignInView {
+  /** A path of this server. */
+  readonly next: string;
+  readonly personName?: string;
+  readonly isRemembered?: boolean;
+  readonly problem?: { readonly field: "token" | "name" | null; readonly message: string };
+}
+
+/** `/sign-in` and `/sign-out` (CONTRACT 13). */
 export function addSignInRoutes(server: FastifyInstance, { running, sessions, bodies }: WebParts): void {
   const refused = createRefusedSignIns(running.clock);
   const { access } = server.routes;
@@ -26,18 +32,11 @@ export function addSignInRoutes(server: FastifyInstance, { running, sessions, bo
     return sendHtml(request, reply, renderSheet("Sign in · flatline", main));
   }
 
-  function sendForm(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    view: Pick<SignInView, "next"> & Partial<SignInView>,
-  ): Promise<FastifyReply> {
+  function sendForm(request: FastifyRequest, reply: FastifyReply, view: SignInView): Promise<FastifyReply> {
     const { tokens, sessionTtlMs } = access();
-    if (tokens.length === 0) {
-      const text = html`No token is configured: set <code>server.token</code> in flatline.yaml, then reload.`;
-      return send(request, reply.code(403), renderMessage("Nobody can sign in here.", text));
-    }
-    const asked = { personName: "", isRemembered: true, ttl: durationText(sessionTtlMs), problem: null };
-    return send(request, reply, renderSignIn({ ...asked, ...view }));
+    if (tokens.length > 0) return send(request, reply, renderSignIn(view, durationText(sessionTtlMs)));
+    const text = html`No token is configured: set <code>server.token</code> in flatline.yaml, then reload.`;
+    return send(request, reply.code(403), renderMessage("Nobody can sign in here.", text));
   }
 
   /** Returns whether a page of another site, or a program, sent it. */
@@ -58,14 +57,14 @@ export function addSignInRoutes(server: FastifyInstance, { running, sessions, bo
     const again = { next, personName: form.get("name") ?? "", isRemembered };
     const refuse = (status: number, message: string): Promise<FastifyReply> => {
       request.failedVia = "session";
-      void reply.code(status);
-      return sendForm(request, reply, { ...again, problem: { field: status === 429 ? null : "token", message } });
+      const problem = { field: status === 429 ? null : ("token" as const), message };
+      return sendForm(request, reply.code(status), { ...again, problem });
     };
     const given = form.get("token") ?? "";
     const token = access().tokens.find(({ secret }) => secret.equals(given));
     // Only a wrong one: nobody shuts out the others behind the same address.
     if (token === undefined && refused.isOver(request.ip)) {
-      void reply.header("retry-after", retryAfterSeconds);
+      void reply.header("retry-after", "60");
       return refuse(429, "Too many sign-ins were refused. Wait a minute, then try again. Nothing was changed.");
     }
     if (token === undefined) {
@@ -75,11 +74,8 @@ export function addSignInRoutes(server: FastifyInstance, { running, sessions, bo
     }
     const personName = personNameOf(form);
     if (personName === null) {
-      void reply.code(400);
-      return sendForm(request, reply, {
-        ...again,
-        problem: { field: "name", message: "Give a name of 1 to 64 letters." },
-      });
+      const problem = { field: "name", message: "Give a name of 1 to 64 letters." } as const;
+      return sendForm(request, reply.code(400), { ...again, problem });
     }
     await sessions.signIn(request, reply, { token, personName, isRemembered });
     return reply.redirect(next, 303);
@@ -98,4 +94,59 @@ export function addSignInRoutes(server: FastifyInstance, { running, sessions, bo
       return reply.redirect("/", 303);
     },
   });
+}
+
+/** Renders the form that asks for a token and a name; `ttl` is how long a session lasts, as people say it. */
+function renderSignIn({ next, personName = "", isRemembered = true, problem }: SignInView, ttl: string): Html {
+  const about = (field: "token" | "name"): Html =>
+    html` required${(problem?.field ?? "token") === field ? html` autofocus` : nothing}${problem?.field === field ? html` aria-invalid="true" aria-describedby="problem"` : nothing}`;
+  return html`<form class="form" method="post" action="/sign-in">
+    <h1>Sign in to flatline</h1>
+    <p class="second">
+      It lets you acknowledge, judge and release, and shows names and addresses. This device keeps a session, never the
+      token; it ends after ${ttl} without use, or by Sign out.
+    </p>
+    ${problem === undefined ? nothing : html`<p class="error" id="problem" role="alert">${problem.message}</p>`}
+    <label class="field"
+      >Token <input type="password" name="token" autocomplete="current-password" ${about("token")} />
+    </label>
+    <p class="small quiet">
+      <code>server.token</code> or one of <code>server.tokens</code> in flatline.yaml. Ask whoever runs flatline.
+    </p>
+    <label class="field"
+      >Your name, as others will read it
+      <input type="text" name="name" autocomplete="name" maxlength="128" value="${personName}" ${about("name")} />
+    </label>
+    <p class="row">
+      <label
+        ><input type="checkbox" name="remember" value="yes" ${isRemembered ? html` checked` : nothing} /> Remember me on
+        this device for ${ttl}</label
+      >
+    </p>
+    <input type="hidden" name="next" value="${next}" />
+    <p class="row"><button class="primary">Sign in</button></p>
+  </form>`;
+}
+
+// CONTRACT 13.
+const mostPerMinute = 10;
+// Refusals of so many addresses are counted: a client with more of them pushes out the oldest, and the memory stays small.
+const mostAddresses = 10_000;
+
+/** Counts refused sign-ins of each address. */
+export function createRefusedSignIns(clock: Pick<Clock, "monotonicMs">) {
+  const byAddress = new Map<string, readonly number[]>();
+  const recent = (address: string): readonly number[] =>
+    (byAddress.get(address) ?? []).filter((atMs) => clock.monotonicMs() - atMs < minuteMs);
+  return {
+    /** Whether the address had as many within a minute as it may. */
+    isOver: (address: string): boolean => recent(address).length >= mostPerMinute,
+    note: (address: string): void => {
+      const instants = [...recent(address), clock.monotonicMs()];
+      byAddress.delete(address);
+      const [oldest] = byAddress.keys();
+      if (byAddress.size >= mostAddresses && oldest !== undefined) byAddress.delete(oldest);
+      byAddress.set(address, instants);
+    },
+  };
 }
