@@ -1,12 +1,12 @@
+import { isDeepStrictEqual } from "node:util";
 import { createBatch, isOfStore } from "../base/batch.ts";
 import { retrying } from "../base/retry.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { secondMs } from "../base/time.ts";
 import { checkKey } from "../contract/check-key.ts";
-import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { Alert, AlertEnd } from "../store/alerts/alerts.ts";
-import { stateAfter, type CheckKey, type CheckState } from "../store/runs/check-state.ts";
+import { chosenThresholdsOf, stateAfter, type CheckKey, type CheckState } from "../store/runs/check-state.ts";
 import type { StoredRun } from "../store/runs/checks.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import { reportFacts, runTimeMs, type FinishedRun } from "./finished-run.ts";
@@ -177,7 +177,8 @@ export function createRecorder(options: RecorderOptions) {
     const last = board.stateOf(board.idOf(run) ?? 0)?.lastResultReport ?? null;
     if (last?.kind !== "result" || report.kind !== "result") return last === null;
     const gapMs = report.startedAtMs - last.startedAtMs;
-    return isAfterGap(gapMs, intervalOf(run)) || !hasSameThresholds(last.result, report.result);
+    const [before, now] = [last.result, report.result].map(chosenThresholdsOf);
+    return isAfterGap(gapMs, intervalOf(run)) || !isDeepStrictEqual(before, now);
   }
 
   function decide(request: FinishedRun, target: AlertTarget, states: readonly Alert[]): Transition {
@@ -270,12 +271,6 @@ function noted(
   const changed = { ...fired, atMs: nowMs, reason, labels, url };
   return { ...alert, changed, ...(isFailure ? { failure: { atMs: nowMs, releasedAtMs: null } } : {}) };
 }
-
-function hasSameThresholds(before: HealthcheckResult, now: HealthcheckResult): boolean {
-  return thresholdNames.every((name) => before.threshold[name] === now.threshold[name]);
-}
-
-const thresholdNames = ["windowHours", "baselineDays", "warnMultiplier", "failMultiplier", "minSpikeCount"];
 
 const noContext: Pick<AlertTarget, "labels" | "url"> = { labels: {}, url: null };
 const nothing: Transition = { alerts: [], forgotten: [], changes: [], decisions: [] };

@@ -115,17 +115,16 @@ export function createDiscovery({ config, apply, ...options }: DiscoveryOptions)
   async function take(name: string, state: State): Promise<void> {
     const { list, last, repeats } = state;
     const offered = last?.organizations ?? [];
-    const reason = heldOf(state)?.reason;
+    const { added, removed, organizations, reason } = changeOf(state);
     if (reason === "empty" || (reason === "shrunk" && repeats < neededRepeats)) {
       if (repeats === 1)
         logger.warn(
-          { source: name, reason, organizations: offered.length },
+          { source: name, reason, organizations },
           "list is held back: it would remove too many organizations",
         );
       return;
     }
     if (JSON.stringify(offered) === JSON.stringify(list)) return;
-    const { added, removed, organizations } = compareLists(list ?? [], offered);
     const act = { atMs: clock.nowMs(), actor: actor(name, "discovery"), action: "discovery.change" } as const;
     await store.transaction(async (parts) => {
       await parts.discovery.save(name, offered);
@@ -172,10 +171,10 @@ export function createDiscovery({ config, apply, ...options }: DiscoveryOptions)
     /** How each source stands, in the order of the file. */
     sources: (): readonly DiscoverySource[] =>
       written.discover.map(({ name }) => {
-        const state = states.get(name);
-        const { list = null, refreshedAtMs = null, problem = null } = state ?? {};
+        const { list = null, last = null, refreshedAtMs = null, problem = null } = states.get(name) ?? {};
         const up = refreshedAtMs !== null && problem === null;
-        const held = state === undefined ? null : heldOf(state);
+        const { added, removed, reason } = changeOf({ list, last });
+        const held = reason && { reason, added: added.length, removed: removed.length };
         return { name, up, organizations: list?.length ?? 0, refreshedAtMs, problem, held };
       }),
     start: (): void => {
@@ -190,21 +189,14 @@ export function createDiscovery({ config, apply, ...options }: DiscoveryOptions)
 }
 
 /**
- * Returns what the last list would change that is not applied by itself; null: it is. A source that forgets its customers must not
- * end their checks: not an empty list after one that was not, nor one that removes more than half.
+ * Returns what the last list would change, and why it is not applied by itself; null: it is. A source that forgets its customers must
+ * not end their checks: not an empty list after one that was not, nor one that removes more than half.
  */
-function heldOf({ list, last }: Pick<State, "list" | "last">): DiscoverySource["held"] {
-  if (list === null || list.length === 0 || last === null) return null;
-  const { added, removed, organizations } = compareLists(list, last.organizations);
-  const isShrunk = removed.length >= fewestRemoved && 2 * removed.length > list.length;
-  if (organizations > 0 && !isShrunk) return null;
-  return { reason: organizations === 0 ? "empty" : "shrunk", added: added.length, removed: removed.length };
-}
-
-/** Compares the slugs of two lists; `organizations` is how many there are now. */
-function compareLists(before: readonly ListedOrganization[], after: readonly ListedOrganization[]) {
-  const known = new Set(before.map(({ slug }) => slug));
-  const present = new Set(after.map(({ slug }) => slug));
-  const [added, removed] = [present.difference(known), known.difference(present)];
-  return { added: [...added], removed: [...removed], organizations: present.size };
+function changeOf({ list, last }: Pick<State, "list" | "last">) {
+  const before = new Set(list?.map(({ slug }) => slug));
+  const after = new Set(last?.organizations.map(({ slug }) => slug));
+  const [added, removed] = [[...after.difference(before)], [...before.difference(after)]];
+  const isShrunk = removed.length >= fewestRemoved && 2 * removed.length > before.size;
+  const reason = after.size === 0 ? ("empty" as const) : isShrunk ? ("shrunk" as const) : null;
+  return { added, removed, organizations: after.size, reason: last === null || before.size === 0 ? null : reason };
 }

@@ -4,14 +4,13 @@ import { Client } from "pg";
 import { afterEach, describe, expect, it } from "vitest";
 
 import { resultReport } from "../../test/support/check-reports.ts";
-import { createRunProcess } from "../../test/support/program/run-process.ts";
+import { pointsOf, createRunProcess } from "../../test/support/program/run-process.ts";
 import { createDatabase } from "../../test/support/postgres/postgres.ts";
 import { Secret } from "../base/secret.ts";
 import { createSystemClock } from "../base/time.ts";
 import { currentVersion } from "./engine/migrations/migrations.ts";
 import { openStore } from "./open.ts";
 import { createPostgresPool } from "./engine/postgres-pool.ts";
-import { pointsOf } from "./runs/history.ts";
 import type { Store } from "./store.ts";
 
 const clock = createSystemClock();

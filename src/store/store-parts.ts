@@ -31,37 +31,32 @@ export type StoreParts = ReturnType<ReturnType<typeof createPartsFactory>>;
 /** Returns what creates all parts over a connection or transaction; they share the cache of counts, and what was read of alerts. */
 export function createPartsFactory(cache: CountCache | null) {
   const readAlertBodies = createBodyReader();
-  return (plain: PlainDb) => createParts(plain, cache, readAlertBodies);
-}
-
-function createParts(plain: PlainDb, cache: CountCache | null, readAlertBodies: ReturnType<typeof createBodyReader>) {
-  const named = namedAsInCode(plain);
-  return {
-    events: createEventStore(plain, cache),
-    imports: createImportStore(plain),
-    liveness: createLivenessStore(plain),
-    evidence: createEvidenceStore(plain),
-    runs: {
-      ...createCheckTable(plain),
-      ...createHistory(plain),
-    },
-    alerts: createAlertStore(named(), readAlertBodies),
-    incidents: createIncidentStore(named()),
-    looks: createLookStore(named()),
-    outbox: createOutboxStore(named()),
-    queued: createQueuedStore(named()),
-    actNotices: createActNoticeStore(named()),
-    silences: createSilenceStore(named()),
-    deliveries: createDeliveryStore(named()),
-    markers: createMarkerStore(named()),
-    log: createAlertLog(named()),
-    gate: createGateStore(named()),
-    audit: createAuditStore(named()),
-    outsideActs: createOutsideActStore(named()),
-    sessions: createSessionStore(named()),
-    discovery: createDiscoveryStore(named()),
-    meta: createMetaStore(named()),
-    platform: createPlatformStore(named()),
-    forgetting: createForgettingStore(named()),
+  return (plain: PlainDb) => {
+    const named = namedAsInCode(plain);
+    return {
+      events: createEventStore(plain, cache),
+      imports: createImportStore(plain),
+      liveness: createLivenessStore(plain),
+      evidence: createEvidenceStore(plain),
+      runs: { ...createCheckTable(plain), ...createHistory(plain) },
+      alerts: createAlertStore(named(), readAlertBodies),
+      incidents: createIncidentStore(named()),
+      looks: createLookStore(named()),
+      outbox: createOutboxStore(named()),
+      queued: createQueuedStore(named()),
+      actNotices: createActNoticeStore(named()),
+      silences: createSilenceStore(named()),
+      deliveries: createDeliveryStore(named()),
+      markers: createMarkerStore(named()),
+      log: createAlertLog(named()),
+      gate: createGateStore(named()),
+      audit: createAuditStore(named()),
+      outsideActs: createOutsideActStore(named()),
+      sessions: createSessionStore(named()),
+      discovery: createDiscoveryStore(named()),
+      meta: createMetaStore(named()),
+      platform: createPlatformStore(named()),
+      forgetting: createForgettingStore(named()),
+    };
   };
 }

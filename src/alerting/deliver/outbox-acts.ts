@@ -2,7 +2,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { Action, Actor } from "../../contract/actor.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { OutboxEntryAnswer } from "../../contract/v1/operator.ts";
-import type { OutboxEntry } from "../../store/alerts/outbox.ts";
+import { deliveryName, type Address, type OutboxEntry } from "../../store/alerts/outbox.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import type { Notification } from "../notify/notification.ts";
 import type { Store } from "../../store/store.ts";
@@ -18,23 +18,31 @@ export interface OutboxAct {
 export function retryEntry(store: Pick<Store, "transaction">, act: OutboxAct): Promise<void> {
   return change(store, act, "outbox.retry", async ({ outbox, queued }) => {
     const outcome = await outbox.retry(act.id, act.nowMs);
-    if (outcome.kind === "queued") return queued.goForward(readNotification(outcome.payload));
-    if (outcome.kind === "unknown") throw new FlatlineError("not_found", noEntry);
-    throw new FlatlineError("conflict", refusals[outcome.kind]);
+    if (outcome.kind !== "queued") throw refusals[outcome.kind]();
+    const notification = readNotification(outcome.payload);
+    await queued.goForward(notification);
+    return notification;
   });
 }
 
 const refusals = {
-  under_way: "this notification is being delivered at this moment",
-  followed: "the receiver has accepted a later notification of this incident, which this one would contradict",
-} as const;
+  under_way: () => new FlatlineError("conflict", "this notification is being delivered at this moment"),
+  followed: () =>
+    new FlatlineError(
+      "conflict",
+      "the receiver has accepted a later notification of this incident, which this one would contradict",
+    ),
+  unknown: () => new FlatlineError("not_found", "no notification that waits, and no dead letter, has this id"),
+};
 
 /** Deletes it for good: what it told is as not told. One that is being delivered may still arrive. @throws FlatlineError not_found */
 export function discardEntry(store: Pick<Store, "transaction">, act: OutboxAct): Promise<void> {
   return change(store, act, "outbox.discard", async ({ outbox, queued }) => {
     const payload = await outbox.discard(act.id);
-    if (payload === null) throw new FlatlineError("not_found", noEntry);
-    await queued.goBack(readNotification(payload), act.nowMs);
+    if (payload === null) throw refusals.unknown();
+    const notification = readNotification(payload);
+    await queued.goBack(notification, act.nowMs);
+    return notification;
   });
 }
 
@@ -42,18 +50,14 @@ function change(
   store: Pick<Store, "transaction">,
   { id, author, nowMs }: OutboxAct,
   action: Action,
-  work: (parts: Pick<StoreParts, "outbox" | "queued">) => Promise<void>,
+  work: (parts: Pick<StoreParts, "outbox" | "queued">) => Promise<Address>,
 ): Promise<void> {
   return store.transaction(async (parts) => {
-    const { outbox, audit } = parts;
-    const receiver = await outbox.addresseeOf(id);
-    if (receiver === null) throw new FlatlineError("not_found", noEntry);
-    await work(parts);
-    await audit.append({ atMs: nowMs, actor: author, action, slug: null, subject: id, detail: { receiver } });
+    const { receiver, recipient } = await work(parts);
+    const detail = { receiver: deliveryName(receiver, recipient) };
+    await parts.audit.append({ atMs: nowMs, actor: author, action, slug: null, subject: id, detail });
   });
 }
-
-const noEntry = "no notification that waits, and no dead letter, has this id";
 
 /** Reads what the notifier put into the outbox of the same schema version. */
 export function readNotification(payload: string): Notification {

@@ -195,11 +195,6 @@ export function createOutboxStore(db: Db<OutboxTables>) {
         .groupBy("receiver")
         .orderBy("receiver")
         .execute(),
-    /** The name of the delivery (`deliveryName`); null: no such entry. */
-    addresseeOf: async (id: string): Promise<string | null> => {
-      const [row] = await db.selectFrom("outbox").select(["receiver", "recipient"]).where("id", "=", id).execute();
-      return row === undefined ? null : deliveryName(row.receiver, row.recipient === "" ? null : row.recipient);
-    },
     /** Queued or dead → queued and due now, attempts and maxAge from 0, and the pause of its receiver ends; else it is left alone. */
     retry: (id: string, nowMs: number): Promise<OutboxRetry> =>
       inTransaction(db, async (db) => {

@@ -336,23 +336,20 @@ async function addDeaths(
   events: readonly LivenessEvent[],
   rows: readonly Row[],
 ): Promise<ReadonlyMap<string, number>> {
-  const minutes = new Cells(minuteMs);
-  const hours = new Cells(hourMs);
   const firstMinutes = new Map<string, number>();
-  for (const [index, [slugId, atMs, , typeId, statusId, count]] of rows.entries()) {
+  const deaths = rows.flatMap(([slug_id, at_ms, , type_id, statusId, count], index): DeathRow[] => {
+    if (statusId !== deadStatusId || count === 0) return [];
     const slug = events[index]?.slug ?? "";
-    if (statusId !== deadStatusId || count === 0) continue;
-    hours.add(slugId, atMs, typeId, count);
-    const minute = minutes.add(slugId, atMs, typeId, count);
-    firstMinutes.set(slug, Math.min(firstMinutes.get(slug) ?? Infinity, minute));
-  }
-  await addMinutes(db, minutes.rows());
+    firstMinutes.set(slug, Math.min(firstMinutes.get(slug) ?? Infinity, Math.floor(at_ms / minuteMs)));
+    return [{ slug_id, at_ms, type_id, deaths: count }];
+  });
+  await addMinutes(db, cellsOf(deaths, minuteMs));
   await eventLoopTurn();
-  await addHours(db, hours.rows());
+  await addHours(db, cellsOf(deaths, hourMs));
   return firstMinutes;
 }
 
-/** The deaths of an event that was deleted. */
+/** The deaths of an event that is stored, or was deleted. */
 export interface DeathRow {
   readonly slug_id: number;
   readonly at_ms: number;
@@ -362,42 +359,31 @@ export interface DeathRow {
 
 /** Takes deaths of one organization out of the rollups again. */
 export async function removeDeaths(db: PlainDb, deleted: readonly DeathRow[]): Promise<void> {
-  const deaths = deleted.filter((row) => row.deaths > 0);
-  const [first] = deaths;
+  const taken = deleted.flatMap((row) => (row.deaths > 0 ? [{ ...row, deaths: -row.deaths }] : []));
+  const [first] = taken;
   if (first === undefined) return;
   for (const [table, column, lengthMs, change] of [
     ["event_minutes", "minute", minuteMs, addMinutes],
     ["event_hours", "hour", hourMs, addHours],
   ] as const) {
-    const cells = new Cells(lengthMs);
-    const spans = deaths.map((row) => cells.add(row.slug_id, row.at_ms, row.type_id, -row.deaths));
-    await change(db, cells.rows());
+    const cells = cellsOf(taken, lengthMs);
+    const spans = cells.map(([, span]) => span);
+    await change(db, cells);
     const span = sql.ref(column);
     await sql`DELETE FROM ${sql.table(table)} WHERE slug_id = ${first.slug_id}
       AND ${span} >= ${Math.min(...spans)} AND ${span} <= ${Math.max(...spans)} AND deaths <= 0`.execute(db);
   }
 }
 
-/** Deaths by organization, span of time and type. */
-class Cells {
-  readonly #cells = new Map<string, [slugId: number, span: number, typeId: number, deaths: number]>();
-  readonly #spanMs: number;
-
-  constructor(spanMs: number) {
-    this.#spanMs = spanMs;
-  }
-
-  /** Returns the span. */
-  add(slugId: number, atMs: number, typeId: number, deaths: number): number {
-    const span = Math.floor(atMs / this.#spanMs);
+/** Sums deaths by organization, span of time and type. */
+function cellsOf(rows: readonly DeathRow[], spanMs: number) {
+  const cells = new Map<string, [slugId: number, span: number, typeId: number, deaths: number]>();
+  for (const { slug_id: slugId, at_ms: atMs, type_id: typeId, deaths } of rows) {
+    const span = Math.floor(atMs / spanMs);
     const key = `${slugId},${span},${typeId}`;
-    const cell = this.#cells.get(key);
-    if (cell === undefined) this.#cells.set(key, [slugId, span, typeId, deaths]);
+    const cell = cells.get(key);
+    if (cell === undefined) cells.set(key, [slugId, span, typeId, deaths]);
     else cell[3] += deaths;
-    return span;
   }
-
-  rows(): readonly [number, number, number, number][] {
-    return [...this.#cells.values()];
-  }
+  return [...cells.values()];
 }

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { FlatlineError } from "../../base/errors.ts";
 import { chunksOf } from "../engine/chunks.ts";
 import { createPlatformReportStore, createAssetStore, createReviewStore } from "./reports.ts";
-import { keyRoles, type KeyRole, type PlatformDb, type PlatformTables } from "./tables.ts";
+import type { KeyRole, PlatformDb, PlatformTables } from "./tables.ts";
 
 /** A key of the embedded service, without the key itself. */
 export interface StoredKey {
@@ -119,13 +119,11 @@ function createApiKeyStore(db: PlatformDb) {
   };
 }
 
-function storedKey(row: Omit<PlatformTables["api_keys"], "keyId" | "keySha256"> & { readonly id: string }): StoredKey {
-  return {
-    ...row,
-    // A role of a newer program gets the lower privilege.
-    role: keyRoles.find((role) => role === row.role) ?? "staff",
-    organizations: JSON.parse(row.organizations) as string[],
-  };
+function storedKey({
+  organizations,
+  ...row
+}: Omit<PlatformTables["api_keys"], "keyId" | "keySha256"> & { readonly id: string }): StoredKey {
+  return { ...row, organizations: JSON.parse(organizations) as string[] };
 }
 
 function createLegitimacyStore(db: PlatformDb, organizations: ReturnType<typeof createOrganizationStore>) {

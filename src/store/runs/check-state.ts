@@ -1,4 +1,5 @@
 import { hourMs } from "../../base/time.ts";
+import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { CheckName, CheckReport, ShownCounts } from "../../contract/report.ts";
 
 /** A check of an organization. */
@@ -93,7 +94,11 @@ const chosenThresholds: readonly string[] = [
 
 function kindOf(report: CheckReport): string {
   if (report.kind === "error") return report.error.reason;
-  const { threshold, observed } = report.result;
-  const thresholds = chosenThresholds.map((name) => threshold[name]);
-  return JSON.stringify([report.severity, ...thresholds, observed["counting"]]);
+  const { result, severity } = report;
+  return JSON.stringify([severity, ...chosenThresholdsOf(result), result.observed["counting"]]);
+}
+
+/** Returns the thresholds of a result that people choose, as far as it has them. */
+export function chosenThresholdsOf({ threshold }: HealthcheckResult): readonly unknown[] {
+  return chosenThresholds.map((name) => threshold[name]);
 }

@@ -2,14 +2,14 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { errorReport, resultReport } from "../../../test/support/check-reports.ts";
-import { createRunProcess, type RunProcess } from "../../../test/support/program/run-process.ts";
+import { pointsOf, createRunProcess, type RunProcess } from "../../../test/support/program/run-process.ts";
 import { storeEngines, type OpenedStore } from "../../../test/support/store/engines.ts";
 import { isLong } from "../../../test/support/tier.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import type { CheckReport, ResultReport } from "../../contract/report.ts";
 import { severities, worstSeverity, type Severity } from "../../contract/severity.ts";
-import { pointsOf, type RunPoint } from "./history.ts";
+import type { RunPoint } from "./history.ts";
 
 const startMs = Date.UTC(2026, 5, 1);
 const check = "dead-asset-spike";

@@ -137,16 +137,6 @@ export interface ReportsQuery extends CheckKey {
   readonly limit: number;
 }
 
-/** Returns the points of one organization, oldest first. */
-export async function pointsOf(
-  history: Pick<History, "points">,
-  { slug, ...query }: Omit<PointsQuery, "slugs"> & { readonly slug: string },
-): Promise<readonly RunPoint[]> {
-  const found: RunPoint[] = [];
-  for await (const [, points] of history.points({ ...query, slugs: [slug] })) found.push(...points);
-  return found;
-}
-
 const insertPast = rowStatement(
   ["bigint", "bigint", "bigint", "double precision", "double precision"],
   (values) => `

@@ -56,7 +56,7 @@ async function enqueue(id: string): Promise<void> {
     id,
     receiver: "console",
     createdAtMs: 4_000_000_000_000,
-    payload: '{"alerts":[]}',
+    payload: '{"receiver":"console","recipient":null,"alerts":[]}',
   };
   await folder.withStore((store) => store.transaction(({ outbox }) => outbox.enqueue([entry])));
 }

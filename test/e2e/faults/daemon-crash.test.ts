@@ -4,10 +4,10 @@ import { DatabaseSync } from "node:sqlite";
 
 import { expect, it } from "vitest";
 
+import { pointsOf } from "../../support/program/run-process.ts";
 import { createSystemClock, secondMs } from "../../../src/base/time.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { Board } from "../../../src/store/runs/board.ts";
-import { pointsOf } from "../../../src/store/runs/history.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { parseExposition, seriesValue } from "../../support/exposition-parser.ts";
 import { flipThresholds, startFlipLoad } from "../../support/store/flip-load.ts";

@@ -3,7 +3,7 @@ import { recordRun } from "../record-run.ts";
 import { createSilentLogger } from "../../../src/base/logger.ts";
 import type { CheckReport } from "../../../src/contract/report.ts";
 import { Board } from "../../../src/store/runs/board.ts";
-import type { History } from "../../../src/store/runs/history.ts";
+import type { History, PointsQuery, RunPoint } from "../../../src/store/runs/history.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { VirtualClock } from "../virtual-clock.ts";
 import { quietSettings } from "../quiet-settings.ts";
@@ -55,4 +55,14 @@ export async function createRunProcess(
       for (let afterId: number | null = 0; afterId !== null;) afterId = await store.runs.tidy(afterId, all);
     },
   };
+}
+
+/** Returns the points of one organization, oldest first. */
+export async function pointsOf(
+  history: Pick<History, "points">,
+  { slug, ...query }: Omit<PointsQuery, "slugs"> & { readonly slug: string },
+): Promise<readonly RunPoint[]> {
+  const found: RunPoint[] = [];
+  for await (const [, points] of history.points({ ...query, slugs: [slug] })) found.push(...points);
+  return found;
 }
