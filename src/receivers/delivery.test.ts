@@ -1,30 +1,26 @@
-import type { ServerResponse } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 
-import { Agent } from "undici";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
 import { Secret } from "../base/secret.ts";
-import { startHttpSink, type HttpSink } from "../../test/support/far-side/http-sink.ts";
+import { sinkBench, type SinkBench } from "../../test/support/far-side/sink-bench.ts";
 import { addressSecrets, combineOutcomes, deliverRequest, maxBodyBytes } from "./delivery.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
-let dispatcher: Agent;
-let sink: HttpSink | null;
+const sink = sinkBench();
 
-beforeEach(() => {
-  dispatcher = new Agent();
-  sink = null;
-});
-afterEach(async () => {
-  await dispatcher.destroy();
-  await sink?.close();
-});
+interface Given {
+  readonly url?: string;
+  readonly body?: string;
+  readonly signal?: AbortSignal;
+}
 
-async function deliver(answer: (response: ServerResponse) => void, path = "/", signal = new AbortController().signal) {
-  sink = await startHttpSink(answer);
-  const url = new Secret(`${sink.url}${path}`);
-  return deliverRequest(dispatcher, { url, headers: {}, body: "{}" }, { signal, nowMs });
+function deliver(
+  answer: SinkBench["answer"],
+  { url = sink.url, body = "{}", signal = new AbortController().signal }: Given = {},
+) {
+  sink.answer = answer;
+  return deliverRequest(sink.dispatcher, { url: new Secret(url), headers: {}, body }, { signal, nowMs });
 }
 
 describe("deliverRequest", () => {
@@ -50,7 +46,7 @@ describe("deliverRequest", () => {
     const got = await deliver((response) => response.writeHead(status, headers).end("why"));
 
     expect(got).toMatchObject(outcome);
-    expect(sink?.requests).toHaveLength(1);
+    expect(sink.requests).toHaveLength(1);
   });
 
   it("takes a 413 for one that comes before the body was read", async () => {
@@ -61,29 +57,17 @@ describe("deliverRequest", () => {
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
-    const url = new Secret(`http://127.0.0.1:${port}/`);
-    const body = "x".repeat(maxBodyBytes);
+    const far = { url: `http://127.0.0.1:${port}/`, body: "x".repeat(maxBodyBytes) };
 
-    const outcome = await deliverRequest(
-      dispatcher,
-      { url, headers: {}, body },
-      { signal: new AbortController().signal, nowMs },
-    );
+    const outcome = await deliver(sink.answer, far);
     await new Promise<void>((resolve) => server.close(() => resolve()));
 
     expect(outcome).toEqual({ kind: "rejected", error: "HTTP 413", isTooLarge: true });
   });
 
   it("sends nothing beyond a mebibyte", async () => {
-    sink = await startHttpSink((response) => response.end());
-    const url = new Secret(sink.url);
-    const context = { signal: new AbortController().signal, nowMs };
-    const whole = await deliverRequest(dispatcher, { url, headers: {}, body: "x".repeat(maxBodyBytes) }, context);
-    const larger = await deliverRequest(
-      dispatcher,
-      { url, headers: {}, body: "ä".repeat(maxBodyBytes / 2 + 1) },
-      context,
-    );
+    const whole = await deliver(sink.answer, { body: "x".repeat(maxBodyBytes) });
+    const larger = await deliver(sink.answer, { body: "ä".repeat(maxBodyBytes / 2 + 1) });
 
     expect(whole.kind).toBe("accepted");
     expect(larger).toEqual({
@@ -96,7 +80,7 @@ describe("deliverRequest", () => {
 
   it("tries again when the deadline passes", async () => {
     const deadline = new AbortController();
-    const outcome = deliver(() => deadline.abort(new DOMException("late", "TimeoutError")), "/", deadline.signal);
+    const outcome = deliver(() => deadline.abort(new DOMException("late", "TimeoutError")), deadline);
 
     expect(await outcome).toMatchObject({ kind: "retry", error: "no complete answer in time" });
   });
@@ -116,8 +100,8 @@ describe("deliverRequest", () => {
 
   it("goes by the status when the deadline passes before the body has ended", async () => {
     const deadline = new AbortController();
-    sink = await startHttpSink((response) => response.writeHead(202).write("why"));
-    const late = dispatcher.compose((dispatch) => (options, handler) => {
+    sink.answer = (response) => response.writeHead(202).write("why");
+    const late = sink.dispatcher.compose((dispatch) => (options, handler) => {
       const onResponseData: typeof handler.onResponseData = (controller, chunk) => {
         handler.onResponseData?.(controller, chunk);
         deadline.abort(new DOMException("late", "TimeoutError"));
@@ -131,29 +115,6 @@ describe("deliverRequest", () => {
     expect(outcome).toEqual({ kind: "accepted", detail: "HTTP 202: why" });
   });
 
-  it("tries again when nobody listens", async () => {
-    const url = new Secret("http://127.0.0.1:1/");
-
-    const signal = new AbortController().signal;
-    const outcome = await deliverRequest(dispatcher, { url, headers: {}, body: "" }, { signal, nowMs });
-
-    expect(outcome).toMatchObject({ kind: "retry" });
-  });
-
-  it("reads 64 KiB of an endless answer and takes its status", async () => {
-    const outcome = await deliver((response) => {
-      response.writeHead(200);
-      const chunk = Buffer.alloc(65_536, "x");
-      const write = (): void => {
-        while (!response.destroyed && response.write(chunk));
-      };
-      response.on("drain", write);
-      write();
-    });
-
-    expect(outcome.kind).toBe("accepted");
-  });
-
   it.each([
     ["the whole address", (url: string) => url],
     ["its path", () => "no service at /services/T0000/B0000/abcdefgh%20SECRET?key=0123456789"],
@@ -161,12 +122,24 @@ describe("deliverRequest", () => {
     ["its token, decoded", () => "unknown token abcdefgh SECRET"],
     ["a value of its query", () => "bad key 0123456789"],
   ])("shows nothing of a secret when the answer echoes %s", async (_what, echo) => {
-    const path = "/services/T0000/B0000/abcdefgh%20SECRET?key=0123456789";
+    const url = `${sink.url}/services/T0000/B0000/abcdefgh%20SECRET?key=0123456789`;
 
-    const outcome = await deliver((response) => response.writeHead(404).end(echo(`${sink?.url}${path}`)), path);
+    const outcome = await deliver((response) => response.writeHead(404).end(echo(url)), { url });
 
     expect(JSON.stringify(outcome)).toContain("***");
     expect(JSON.stringify(outcome)).not.toMatch(/SECRET|0123456789/);
+  });
+
+  it("reads no endless answer to its end, and takes its status", async () => {
+    const outcome = await deliver((response) => {
+      const write = (): void => {
+        while (!response.destroyed && response.write("x".repeat(65_536)));
+      };
+      response.on("drain", write);
+      write();
+    });
+
+    expect(outcome.kind).toBe("accepted");
   });
 });
 

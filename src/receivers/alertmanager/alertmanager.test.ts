@@ -1,9 +1,9 @@
-import { Agent } from "undici";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
 import { Secret } from "../../base/secret.ts";
 import { startHttpSink, type HttpSink } from "../../../test/support/far-side/http-sink.ts";
+import { sinkBench } from "../../../test/support/far-side/sink-bench.ts";
 import { maxBodyBytes } from "../delivery.ts";
 import { alertmanagerAlertsBody } from "./alerts.ts";
 import { createAlertmanagerReceiver } from "./alertmanager.ts";
@@ -113,38 +113,33 @@ describe("alertmanagerAlertsBody", () => {
 });
 
 describe("createAlertmanagerReceiver", () => {
-  let dispatcher: Agent;
-  let sinks: HttpSink[];
+  const first = sinkBench();
+  let starting: HttpSink;
 
   beforeEach(async () => {
-    dispatcher = new Agent();
-    sinks = [
-      await startHttpSink((response) => response.writeHead(200).end()),
-      await startHttpSink((response, _request, index) => response.writeHead(index === 0 ? 503 : 200).end("starting")),
-    ];
+    starting = await startHttpSink((response, _request, index) =>
+      response.writeHead(index === 0 ? 503 : 200).end("starting"),
+    );
   });
-  afterEach(async () => {
-    await dispatcher.destroy();
-    for (const sink of sinks) await sink.close();
-  });
+  afterEach(() => starting.close());
 
   function receiverOf(listening: readonly HttpSink[], path = "") {
     const url = listening.map((sink) => new Secret(`${sink.url}${path}`));
     const options = { type: "alertmanager", name: "am", url, resendIntervalMs: 60_000 } as const;
-    return createAlertmanagerReceiver(options, { dispatcher });
+    return createAlertmanagerReceiver(options, first);
   }
 
   it("posts to every address, and asks for another attempt until all have accepted", async () => {
-    const receiver = receiverOf(sinks, "/prefix/");
+    const receiver = receiverOf([first, starting], "/prefix/");
 
     const notification = { ...sample("firing"), generatedAtMs: nowMs };
-    const first = await receiver.deliver(notification, { signal, nowMs });
+    const before = await receiver.deliver(notification, { signal, nowMs });
     const second = await receiver.deliver(notification, { signal, nowMs });
 
-    expect(first).toMatchObject({ kind: "retry", error: expect.stringContaining("1 of 2") });
+    expect(before).toMatchObject({ kind: "retry", error: expect.stringContaining("1 of 2") });
     expect(second).toMatchObject({ kind: "accepted" });
     expect(receiver.resendIntervalMs).toBe(60_000);
-    for (const { requests } of sinks) {
+    for (const { requests } of [first, starting]) {
       expect(requests).toHaveLength(2);
       expect(requests[0]).toMatchObject({ method: "POST", path: "/prefix/api/v2/alerts" });
       expect(JSON.parse(requests[0]?.body ?? "")).toMatchObject([
@@ -160,7 +155,7 @@ describe("createAlertmanagerReceiver", () => {
     ["a refusal is reported, however old it is", "400", 60_000, "rejected", "1 of 2"],
   ])("%s", async (_rule, status, ageMs, kind, says) => {
     const failing = await startHttpSink((response) => response.writeHead(Number(status)).end("no"));
-    const receiver = receiverOf([failing, ...sinks.slice(0, 1)]);
+    const receiver = receiverOf([failing, first]);
 
     const notification = { ...sample("firing"), generatedAtMs: nowMs - ageMs };
     const outcome = await receiver.deliver(notification, { signal, nowMs });
@@ -181,11 +176,11 @@ describe("createAlertmanagerReceiver", () => {
       slug: `org-${index}`,
       labels,
     }));
-    const receiver = receiverOf(sinks.slice(0, 1));
+    const receiver = receiverOf([first]);
 
     const outcome = await receiver.deliver(withAlerts(alerts), { signal, nowMs });
 
-    const bodies = sinks[0]?.requests.map(({ body }) => body) ?? [];
+    const bodies = first.requests.map(({ body }) => body);
     const slugs = bodies.flatMap((body) =>
       (JSON.parse(body) as { labels: { slug: string } }[]).map(({ labels: { slug } }) => slug),
     );
@@ -196,7 +191,7 @@ describe("createAlertmanagerReceiver", () => {
   });
 
   it("is tried again for as long as none accepts", async () => {
-    const receiver = receiverOf(sinks.slice(1));
+    const receiver = receiverOf([starting]);
 
     const outcome = await receiver.deliver({ ...sample("firing"), generatedAtMs: 0 }, { signal, nowMs });
 

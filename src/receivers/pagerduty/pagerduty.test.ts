@@ -1,15 +1,13 @@
-import { Agent } from "undici";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
 import type { Notification } from "../../alerting/notify/notification.ts";
 import { Secret } from "../../base/secret.ts";
-import { startHttpSink, type HttpSink } from "../../../test/support/far-side/http-sink.ts";
+import { sinkBench } from "../../../test/support/far-side/sink-bench.ts";
 import { createPagerdutyReceiver, pagerdutyEvents } from "./pagerduty.ts";
 import { sample } from "../../../test/support/notifications.ts";
 
 const signal = new AbortController().signal;
-let dispatcher: Agent;
-let sink: HttpSink;
+const sink = sinkBench();
 
 function open() {
   const options = {
@@ -18,7 +16,7 @@ function open() {
     url: new Secret(`${sink.url}/v2/enqueue`),
     routingKey: new Secret("R0UTINGKEY"),
   } as const;
-  return createPagerdutyReceiver(options, { dispatcher });
+  return createPagerdutyReceiver(options, sink);
 }
 
 async function deliver(notification: Notification) {
@@ -35,16 +33,8 @@ function manyAlerts(count: number): Notification {
 }
 
 describe("createPagerdutyReceiver", () => {
-  beforeEach(() => {
-    dispatcher = new Agent();
-  });
-  afterEach(async () => {
-    await dispatcher.destroy();
-    await sink.close();
-  });
-
   it("sends one event an alert, and shows no key that is echoed", async () => {
-    sink = await startHttpSink((response, { body }) => response.writeHead(400).end(body));
+    sink.answer = (response, { body }) => response.writeHead(400).end(body);
 
     const outcome = await deliver(sample("firing"));
 
@@ -58,7 +48,7 @@ describe("createPagerdutyReceiver", () => {
   });
 
   it("stops when it is asked to wait, for the whole notification", async () => {
-    sink = await startHttpSink((response) => response.writeHead(429, { "retry-after": "7" }).end());
+    sink.answer = (response) => response.writeHead(429, { "retry-after": "7" }).end();
 
     const outcome = await deliver(manyAlerts(50));
 

@@ -1,10 +1,9 @@
-import { Agent } from "undici";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 
 import type { DeliveryOutcome, IncidentMessages } from "../../alerting/deliver/receiver.ts";
 import type { Notification } from "../../alerting/notify/notification.ts";
 import { Secret } from "../../base/secret.ts";
-import { startHttpSink, type HttpSink } from "../../../test/support/far-side/http-sink.ts";
+import { sinkBench } from "../../../test/support/far-side/sink-bench.ts";
 import { notifications } from "../../../test/support/notifications.ts";
 import { createSlackBot } from "./slack.ts";
 
@@ -18,8 +17,7 @@ interface ScriptedAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-let dispatcher: Agent;
-let sink: HttpSink;
+const sink = sinkBench();
 let answers: ScriptedAnswer[];
 let posts: number;
 /** How the incident stands at the attempt; null: as the notification says. */
@@ -39,7 +37,7 @@ function deliver(notification: Notification): Promise<DeliveryOutcome> {
   const receiver = createSlackBot(
     { name: "trust", token: new Secret(token), channel: "#alerts", apiUrl: `${sink.url}/api/` },
     {
-      dispatcher,
+      dispatcher: sink.dispatcher,
       logger: { info: () => undefined } as never,
       messages: {
         messageOf: (name, incident) => Promise.resolve(stored.get(`${name} ${incident}`) ?? null),
@@ -65,21 +63,16 @@ async function posted(): Promise<void> {
 }
 
 describe("a bot of Slack", () => {
-  beforeEach(async () => {
-    dispatcher = new Agent();
+  beforeEach(() => {
     answers = [];
     posts = 0;
     present = null;
     stored = new Map();
-    sink = await startHttpSink((response) => {
+    sink.answer = (response) => {
       const answer: ScriptedAnswer = answers.shift() ?? { body: { ok: true, channel: "C042", ts: `17000.${++posts}` } };
       const { body, status = 200, headers = {} } = answer;
       response.writeHead(status, headers).end(typeof body === "string" ? body : JSON.stringify(body));
-    });
-  });
-  afterEach(async () => {
-    await dispatcher.destroy();
-    await sink.close();
+    };
   });
 
   it("posts an incident once, and keeps the channel's id and the message's", async () => {

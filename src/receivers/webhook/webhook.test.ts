@@ -1,11 +1,10 @@
 import { createHmac } from "node:crypto";
 
 import { Webhook } from "standardwebhooks";
-import { Agent } from "undici";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
 import { Secret } from "../../base/secret.ts";
-import { startHttpSink, type HttpSink } from "../../../test/support/far-side/http-sink.ts";
+import { sinkBench } from "../../../test/support/far-side/sink-bench.ts";
 import { notifications } from "../../../test/support/notifications.ts";
 import { createWebhookSigner } from "./signature.ts";
 import { createWebhookReceiver, type WebhookOptions } from "./webhook.ts";
@@ -15,17 +14,7 @@ const encoded = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 const { firing } = notifications();
 const signal = new AbortController().signal;
 const nowMs = Date.now();
-let dispatcher: Agent;
-let sink: HttpSink;
-
-beforeEach(async () => {
-  dispatcher = new Agent();
-  sink = await startHttpSink((response) => response.writeHead(204).end());
-});
-afterEach(async () => {
-  await dispatcher.destroy();
-  await sink.close();
-});
+const sink = sinkBench();
 
 function options(given: Partial<WebhookOptions> = {}): WebhookOptions {
   return {
@@ -42,7 +31,7 @@ function options(given: Partial<WebhookOptions> = {}): WebhookOptions {
 
 async function deliver(given: Partial<WebhookOptions>, atMs = nowMs) {
   if (firing === undefined) throw new Error("no sample");
-  return createWebhookReceiver(options(given), { dispatcher }).deliver(firing, { signal, nowMs: atMs });
+  return createWebhookReceiver(options(given), sink).deliver(firing, { signal, nowMs: atMs });
 }
 
 describe("createWebhookReceiver", () => {
@@ -52,8 +41,7 @@ describe("createWebhookReceiver", () => {
     // The path of the address, /hook, is a part of it.
     ["a secret that holds another one", "bad key Top/hook-7c1e0123456"],
   ])("shows nothing of what the answer echoes: %s", async (_what, echo) => {
-    await sink.close();
-    sink = await startHttpSink((response) => response.writeHead(400).end(echo));
+    sink.answer = (response) => response.writeHead(400).end(echo);
     const outcome = await deliver({
       url: new Secret(`${sink.url}/hook`),
       secret: [new Secret(encoded), new Secret("Top/hook-7c1e0123456")],
@@ -64,7 +52,7 @@ describe("createWebhookReceiver", () => {
   });
 
   it("knows the size of its body beforehand", async () => {
-    const receiver = createWebhookReceiver(options(), { dispatcher });
+    const receiver = createWebhookReceiver(options(), sink);
     for (const notification of Object.values(notifications())) {
       await receiver.deliver(notification, { signal, nowMs });
 
@@ -152,7 +140,7 @@ describe("createWebhookReceiver", () => {
       template: "{% for alert in stillFiring %}{{ alert.slug }} {% endfor %}",
       contentType: "text/plain",
     };
-    const receiver = createWebhookReceiver(options(given), { dispatcher, messages });
+    const receiver = createWebhookReceiver(options(given), { ...sink, messages });
     await receiver.deliver(firing, { signal, nowMs });
 
     expect(sink.requests[0]?.body).toBe("acme globex ");
