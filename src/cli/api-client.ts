@@ -8,31 +8,6 @@ import { readErrorBody } from "../contract/error-body.ts";
 import type { ImportTarget } from "../store/events/import.ts";
 import type { EventAuthor } from "../web/api/event-routes.ts";
 
-/**
- * The HTTP API. Rejects with unavailable without an answer, unauthorized or forbidden when the token is wrong or missing,
- * not_found and conflict as the API says, usage for what it finds wrong with a request.
- */
-export interface ApiClient {
-  /** Of the daemon; null: this process answers. */
-  readonly url: string | null;
-  /** What takes an import where this process answers: its rows need not be written down. */
-  readonly importTarget: ImportTarget | null;
-  /** Reads a route as JSON of this schema. */
-  read<Schema extends z.ZodType>(path: string, schema: Schema, query?: Query): Promise<z.infer<Schema>>;
-  /** Reads a route as text of any length. */
-  readText(path: string, query?: Query): Promise<string>;
-  /** Sends an act with its body, of which undefined fields are left out, and reads the answer as JSON of this schema. */
-  send<Schema extends z.ZodType>(
-    method: Exchange["method"],
-    path: string,
-    body: object | undefined,
-    schema: Schema,
-    options?: { readonly isSlow?: boolean },
-  ): Promise<z.infer<Schema>>;
-  /** Sends lines of JSON, and reads the answer as JSON of this schema. */
-  sendLines<Schema extends z.ZodType>(path: string, lines: string, schema: Schema): Promise<z.infer<Schema>>;
-}
-
 /** The query of a route, of which undefined values are left out. */
 type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
@@ -63,44 +38,59 @@ const maxTextBytes = 512 * 1_024 * 1_024;
 // Ten thousand organizations in alert are some 10 MB.
 const maxBodyBytes = 64 * 1_024 * 1_024;
 
-/** Creates the client of a command that `user` runs. */
-export function createApiClient(access: ApiAccess, user: string): ApiClient {
-  const { token } = access;
-  const headers = {
+/**
+ * The HTTP API, as a command of `user` asks it. Rejects with unavailable without an answer, unauthorized or forbidden when the
+ * token is wrong or missing, not_found and conflict as the API says, usage for what it finds wrong with a request.
+ */
+export type ApiClient = ReturnType<typeof createApiClient>;
+
+export function createApiClient(access: ApiAccess, user: string) {
+  const { url, token, exchange, importTarget } = access;
+  const author = {
     [userHeader]: encodeURIComponent(user.toWellFormed()),
     ...(token === null ? {} : { authorization: `Bearer ${token.secret.reveal()}` }),
   };
   const ask = async <Schema extends z.ZodType>(
-    request: Omit<Exchange, "maxBodyBytes">,
+    { headers, ...request }: Omit<Exchange, "maxBodyBytes">,
     schema: Schema,
   ): Promise<z.infer<Schema>> => {
-    const response = await access.exchange({ ...request, maxBodyBytes });
+    const response = await exchange({ ...request, headers: { ...author, ...headers }, maxBodyBytes });
     const parsed = schema.safeParse(readAnswer(response, access));
     if (parsed.success) return parsed.data;
-    throw unexpected(access.url, "an answer that this version does not know");
-  };
-  const send: ApiClient["send"] = (method, path, body, schema, { isSlow = false } = {}) => {
-    const sent =
-      body === undefined
-        ? {}
-        : { headers: { ...headers, "content-type": "application/json" }, body: JSON.stringify(body) };
-    return ask({ method, path, headers, isSlow, ...sent }, schema);
+    throw unexpected(url, "an answer that this version does not know");
   };
   return {
-    url: access.url,
-    importTarget: access.importTarget?.({ actor: actor(user, "cli"), organizations: null }) ?? null,
-    send,
-    sendLines: (path, body, schema) => {
-      const lines = { headers: { ...headers, "content-type": "application/x-ndjson" }, body };
-      return ask({ method: "POST", path, isSlow: true, ...lines }, schema);
-    },
-    read: (path, schema, query) => send("GET", withQuery(path, query), undefined, schema),
-    readText: async (path, query) => {
-      const request = { method: "GET", path: withQuery(path, query), headers, isSlow: true } as const;
-      const response = await access.exchange({ ...request, maxBodyBytes: maxTextBytes });
+    /** Of the daemon; null: this process answers. */
+    url,
+    user,
+    /** What takes an import where this process answers: its rows need not be written down. */
+    importTarget: importTarget?.({ actor: actor(user, "cli"), organizations: null }) ?? null,
+    /** Reads a route as JSON of this schema. */
+    read: <Schema extends z.ZodType>(path: string, schema: Schema, query?: Query) =>
+      ask({ method: "GET", path: withQuery(path, query), headers: {}, isSlow: false }, schema),
+    /** Reads a route as text of any length. */
+    readText: async (path: string, query?: Query): Promise<string> => {
+      const request = { method: "GET", path: withQuery(path, query), headers: author, isSlow: true } as const;
+      const response = await exchange({ ...request, maxBodyBytes: maxTextBytes });
       if (response.status === 200 && !response.isTruncated) return response.body;
       readAnswer(response, access);
-      throw unexpected(access.url, "an answer that has no end");
+      throw unexpected(url, "an answer that has no end");
+    },
+    /** Sends an act with its body, of which undefined fields are left out, and reads the answer as JSON of this schema. */
+    send: <Schema extends z.ZodType>(
+      method: Exchange["method"],
+      path: string,
+      body: object | undefined,
+      schema: Schema,
+      { isSlow = false } = {},
+    ) => {
+      const json = { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+      return ask({ method, path, isSlow, ...(body === undefined ? { headers: {} } : json) }, schema);
+    },
+    /** Sends lines of JSON, and reads the answer as JSON of this schema. */
+    sendLines: <Schema extends z.ZodType>(path: string, body: string, schema: Schema) => {
+      const headers = { "content-type": "application/x-ndjson" };
+      return ask({ method: "POST", path, isSlow: true, headers, body }, schema);
     },
   };
 }

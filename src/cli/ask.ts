@@ -15,7 +15,7 @@ import {
   type WordsOf,
   type WordSpec,
 } from "./command.ts";
-import { authorOf, type AskFlags, type CliContext } from "./context.ts";
+import type { AskFlags, CliContext } from "./context.ts";
 import { askApi, type Without } from "./door.ts";
 import { confirmOpening } from "./questions.ts";
 
@@ -63,9 +63,8 @@ export function asking<Answer, Flags extends FlagSpecs, const Words extends read
     run: async (given) => {
       const { context } = given;
       const typed: FlagsOf<Flags> & AskFlags = given.flags;
-      const flags = { ...typed, by: authorOf(typed.by, context) };
       const asked = <Result>(work: (all: Asked<FlagsOf<Flags>, WordsOf<Words>>) => Promise<Result>): Promise<Result> =>
-        askApi(flags, context, (api) => work({ ...given, flags, api }), without);
+        askApi(typed, context, (api) => work({ ...given, flags: { ...typed, by: api.user }, api }), without);
       if (opens !== undefined && typed.yes !== true && typed.dryRun !== true) {
         // A request of its own: nobody is kept from the store while a person thinks.
         const gates = await asked(opens);

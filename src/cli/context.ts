@@ -41,14 +41,15 @@ export interface AskFlags {
   readonly dryRun?: boolean;
 }
 
-/** Returns the author of an act: `--by`, else the operating system's user. */
-export function authorOf(by: string | undefined, context: Pick<CliContext, "userName">): string {
-  return by ?? context.userName();
-}
+const colours = { fail: 31, ok: 32, warn: 33, unknown: 35, bold: 1, dim: 2 } as const;
 
-/** Returns whether colour may be written there: on a terminal, and not with NO_COLOR (no-color.org). */
-export function hasColour(output: Output, env: CliContext["env"]): boolean {
-  return output.isTerminal && (env["NO_COLOR"] ?? "") === "";
+/** Gives a text the colour of a severity, or another weight. */
+export type Paint = (text: string, colour: keyof typeof colours) => string;
+
+/** Returns what paints there: on a terminal, and not with NO_COLOR (no-color.org). */
+export function painterFor({ isTerminal }: Output, env: CliContext["env"]): Paint {
+  const isColoured = isTerminal && (env["NO_COLOR"] ?? "") === "";
+  return (text, colour) => (isColoured && text.trim() !== "" ? `\u001b[${colours[colour]}m${text}\u001b[0m` : text);
 }
 
 /** Returns the width to write for: that of the terminal; 80 where there is none, or where it says 0, as one of `script` and of CI does. */

@@ -12,7 +12,7 @@ import { localTokenPath } from "../daemon/local-token.ts";
 import { takeWithinMs } from "../store/writer.ts";
 import { createApiClient, type ApiAccess, type ApiClient, type Exchange } from "./api-client.ts";
 import { loadCommandConfig, makeScratch, readSecretFile } from "./command-config.ts";
-import { authorOf, type AskFlags, type CliContext } from "./context.ts";
+import type { AskFlags, CliContext } from "./context.ts";
 
 /**
  * What a command does without a daemon, when no other process has the store. "daemon": nothing, one has to answer; all else: it
@@ -49,7 +49,6 @@ export async function askApi<Answer>(
   work: (api: ApiClient) => Promise<Answer>,
   without: Without = "either",
 ): Promise<Answer> {
-  const user = authorOf(flags.by, context);
   const found = await findDaemon(flags, context, without);
   if (found.url === null && without === "daemon")
     throw new FlatlineError(
@@ -61,7 +60,9 @@ export async function askApi<Answer>(
   try {
     if (!found.isNamed && without !== "daemon")
       door = await openUnlessHeld(found, { flags, context, without, dispatcher });
-    return await work(createApiClient(await accessTo(door ?? found, context, dispatcher), user));
+    return await work(
+      createApiClient(await accessTo(door ?? found, context, dispatcher), flags.by ?? context.userName()),
+    );
   } finally {
     await door?.close();
     await dispatcher.destroy();

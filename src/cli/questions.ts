@@ -4,6 +4,7 @@ import { Writable } from "node:stream";
 import { FlatlineError } from "../base/errors.ts";
 import { formatCount } from "../base/numbers.ts";
 import type { CliContext } from "./context.ts";
+import { namesText } from "./values.ts";
 
 /** Asks on stderr and reads lines of the terminal. */
 export interface Questions extends Disposable {
@@ -79,18 +80,12 @@ const mostNamed = 20;
 
 /** Asks before gates open: what takedown pipelines do then, nothing takes back. @throws FlatlineError usage without a terminal */
 export function confirmOpening(slugs: readonly string[], context: CliContext): Promise<boolean> {
-  const gates =
-    slugs.length === 1 ? `the gate of ${namesOf(slugs)}` : `${formatCount(slugs.length)} gates (${namesOf(slugs)})`;
+  const names = namesText(slugs, mostNamed);
+  const gates = slugs.length === 1 ? `the gate of ${names}` : `${formatCount(slugs.length)} gates (${names})`;
   if (context.stdin.isTTY !== true)
     throw new FlatlineError(
       "usage",
       `this opens ${gates}, and there is no terminal to ask on: nothing was done; --yes opens them without asking`,
     );
   return askYesNo(`Open ${gates}? What takedown pipelines then do, flatline cannot undo. [y/N] `, context);
-}
-
-/** Returns names for a question: at most twenty, and how many more there are. */
-function namesOf(names: readonly string[]): string {
-  const more = names.length - mostNamed;
-  return [...names.slice(0, mostNamed), ...(more > 0 ? [`${formatCount(more)} more`] : [])].join(", ");
 }

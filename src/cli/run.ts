@@ -11,7 +11,7 @@ import { loadConfig, findConfigPath, type LoadOptions } from "../config/load.ts"
 import { logLook } from "./terminal-log.ts";
 import { countOf } from "../words/numbers.ts";
 import { choice, command, configFlag, type FlagsOf } from "./command.ts";
-import { hasColour, type CliContext } from "./context.ts";
+import { painterFor, type CliContext } from "./context.ts";
 
 // Soon enough for a person who waits for it, seldom enough to cost nothing.
 const watchEveryMs = 2 * secondMs;
@@ -101,11 +101,10 @@ async function runDaemon(flags: FlagsOf<typeof runFlags>, context: CliContext): 
 
 /** What a person sees first on a terminal: version, address, work, and how to stop it. A free port is in the log once it is taken. */
 function firstLine({ server, organizations, discover }: Config, { version, stderr, env }: CliContext): string {
-  const paint = (text: string, colour: number): string =>
-    hasColour(stderr, env) ? `\u001b[${colour}m${text}\u001b[0m` : text;
-  const url = server.listen.endsWith(":0") ? "" : `${paint(daemonUrl(server.listen), 1)}  `;
+  const paint = painterFor(stderr, env);
+  const url = server.listen.endsWith(":0") ? "" : `${paint(daemonUrl(server.listen), "bold")}  `;
   const listed = discover.length === 0 ? "" : ` and those of ${countOf(discover.length, "discovery source")}`;
-  return `flatline ${version}  ${url}${countOf(organizations.length, "organization")}${listed}  ${paint("Ctrl-C stops", 2)}\n`;
+  return `flatline ${version}  ${url}${countOf(organizations.length, "organization")}${listed}  ${paint("Ctrl-C stops", "dim")}\n`;
 }
 
 /** The files of the configuration, and the fingerprint of what is in them. */

@@ -32,7 +32,7 @@ const [receiver] = calm.receivers ?? [];
 if (receiver === undefined) throw new Error("a receiver is needed");
 
 const show = (status: DaemonStatus): string =>
-  renderStatus(status, { isColoured: false, url: "http://127.0.0.1:9640" });
+  renderStatus(status, { paint: (text) => text, url: "http://127.0.0.1:9640" });
 
 describe("flatline status", () => {
   it("is short where all is well", () => {

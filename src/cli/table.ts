@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { escapeUnseen } from "../base/unseen-text.ts";
-import { hasColour, type CliContext } from "./context.ts";
+import { severities } from "../contract/severity.ts";
+import { painterFor, type CliContext } from "./context.ts";
 
 export interface TableOptions {
   /** Heads of the columns whose cells are aligned right. */
@@ -11,13 +12,6 @@ export interface TableOptions {
   readonly empty?: string;
   readonly context: Pick<CliContext, "stdout" | "env">;
 }
-
-const severityColours: Readonly<Record<string, string>> = {
-  ok: "\u001b[32m",
-  warn: "\u001b[33m",
-  fail: "\u001b[31m",
-  unknown: "\u001b[35m",
-};
 
 const gap = "  ";
 
@@ -39,7 +33,7 @@ export function renderTable<Item>(
     if (columns.reduce((sum, { width }) => sum + width + gap.length, -gap.length) <= stdout.columns) break;
     columns = columns.filter(({ head }) => head !== name);
   }
-  const isColoured = hasColour(stdout, env);
+  const paint = painterFor(stdout, env);
   const line = (textOf: (column: (typeof columns)[number]) => string): string => {
     const padded = columns.map((column) =>
       right.includes(column.head) ? textOf(column).padStart(column.width) : textOf(column).padEnd(column.width),
@@ -47,8 +41,8 @@ export function renderTable<Item>(
     const text = padded.join(gap).trimEnd();
     const cut = stdout.isTerminal && text.length > stdout.columns ? `${text.slice(0, stdout.columns - 1)}…` : text;
     const first = columns[0] === undefined ? "" : textOf(columns[0]);
-    const colour = isColoured ? severityColours[first] : undefined;
-    return colour === undefined ? cut : `${colour}${cut.slice(0, first.length)}\u001b[0m${cut.slice(first.length)}`;
+    const severity = severities.find((one) => one === first);
+    return severity === undefined ? cut : `${paint(severity, severity)}${cut.slice(first.length)}`;
   };
   const rows = items.map((_, row) => line(({ cells }) => cells[row] ?? ""));
   return `${[line(({ head }) => head), ...rows].join("\n")}\n`;

@@ -1,13 +1,14 @@
 import { describe, expect, it } from "vitest";
 
 import type { LogEntry } from "../base/logger.ts";
+import { painterFor } from "./context.ts";
 import { createTerminalLog, type TerminalLogOptions } from "./terminal-log.ts";
 
 const escape = "\u001b";
 
 function log(options: Partial<TerminalLogOptions> = {}): (entry: Partial<LogEntry>) => string {
   const render = createTerminalLog({
-    isColoured: false,
+    paint: (text) => text,
     columns: 100,
     logReceivers: new Set(["console"]),
     ...options,
@@ -152,7 +153,11 @@ describe("a line on the terminal", () => {
   });
 
   it("has colour for the word, the name and the time only where it may", () => {
-    const line = log({ isColoured: true })({ ...changed, severity: "fail", ...counts });
+    const line = log({ paint: painterFor({ write: () => undefined, isTerminal: true, columns: 80 }, {}) })({
+      ...changed,
+      severity: "fail",
+      ...counts,
+    });
 
     expect(line).toBe(
       `${escape}[2m02:09:05${escape}[0m ${escape}[31mFAIL    ${escape}[0m ${escape}[1mads-hosts      ${escape}[0m5,119 deaths, 11.1 expected (459×)\n`,

@@ -4,7 +4,7 @@ import { escapeControls } from "../base/unseen-text.ts";
 import type { Config } from "../config/config.ts";
 import { deathWords } from "../contract/death-counts.ts";
 import { countOf } from "../words/numbers.ts";
-import { hasColour, type CliContext } from "./context.ts";
+import { painterFor, type CliContext, type Paint } from "./context.ts";
 
 /** Returns how a log looks by the configuration: `auto` is text for people on a terminal, JSON for all else. */
 export function logLook(
@@ -17,7 +17,7 @@ export function logLook(
     hidden: config.hiddenTexts,
     format: format === "auto" ? (stderr.isTerminal ? "pretty" : "json") : format,
     pretty: createTerminalLog({
-      isColoured: hasColour(stderr, env),
+      paint: painterFor(stderr, env),
       columns: stderr.isTerminal ? stderr.columns : mostColumns,
       logReceivers: new Set(config.receivers.flatMap(({ name, type }) => (type === "log" ? [name] : []))),
     }),
@@ -25,7 +25,7 @@ export function logLook(
 }
 
 export interface TerminalLogOptions {
-  readonly isColoured: boolean;
+  readonly paint: Paint;
   /** Width of a line. */
   readonly columns: number;
   /** Receivers of type log: their lines say themselves that they were delivered. */
@@ -54,7 +54,7 @@ export const wordings: Readonly<Record<string, (entry: LogEntry) => LogRow | nul
     return severityRow(entry, [result]);
   },
   // The line of the run that changed the severity has just said most of them.
-  "alert changed": (entry) => (coincident.has(textOf(entry, "reason")) ? null : plainRow(entry)),
+  "alert changed": (entry) => (coincident.includes(textOf(entry, "reason")) ? null : plainRow(entry)),
   // Without a length: those that made it one are counted, and all that began are not known yet.
   "fleet verdict holds": (entry) => ({
     word: "FAIL",
@@ -70,13 +70,7 @@ export const wordings: Readonly<Record<string, (entry: LogEntry) => LogRow | nul
 };
 
 /** Reasons of changes that are those of the severity. */
-const coincident: ReadonlySet<string> = new Set([
-  "not_ok",
-  "severity_rose",
-  "severity_fell",
-  "back_to_ok",
-  "result_returned",
-]);
+const coincident = ["not_ok", "severity_rose", "severity_fell", "back_to_ok", "result_returned"];
 
 /** Returns the row of an entry that has no words of its own: its message and its facts. */
 function plainRow(entry: LogEntry): LogRow {
@@ -91,12 +85,7 @@ function plainRow(entry: LogEntry): LogRow {
   };
 }
 
-const levelWords: Readonly<Record<LogEntry["level"], string>> = {
-  debug: "debug",
-  info: "",
-  warn: "WARNING",
-  error: "ERROR",
-};
+const levelWords = { debug: "debug", info: "", warn: "WARNING", error: "ERROR" } as const;
 
 /** ": what went wrong (why)", and below it the stack of a bug. */
 function errorText(error: unknown): string {
@@ -124,12 +113,14 @@ function fleetRow(entry: LogEntry, word: string): LogRow {
 }
 
 function deathsOf(entry: LogEntry, count: string, expected: string): string {
+  const [currentCount, expectedCount, ratio] = [count, expected, "ratio"].map((fact) => numberOf(entry, fact));
+  const counting = entry["counting"] === "assets" ? "assets" : "deaths";
   return (
     deathWords({
-      currentCount: numberOf(entry, count),
-      expectedCount: numberOf(entry, expected),
-      ratio: numberOf(entry, "ratio"),
-      counting: entry["counting"] === "assets" ? "assets" : "deaths",
+      currentCount: currentCount ?? null,
+      expectedCount: expectedCount ?? null,
+      ratio: ratio ?? null,
+      counting,
     }) ?? ""
   );
 }
@@ -151,24 +142,17 @@ const mostNameColumns = 28;
 // Longer lines are harder to read, however wide the terminal is.
 const mostColumns = 120;
 
-const [red, yellow, magenta, green, bold, dim] = [31, 33, 35, 32, 1, 2];
-const wordColours: Readonly<Record<string, number>> = {
-  FAIL: red,
-  ERROR: red,
-  WARN: yellow,
-  WARNING: yellow,
-  UNKNOWN: magenta,
-  OK: green,
+const wordColours: Readonly<Record<string, Parameters<Paint>[1]>> = {
+  FAIL: "fail",
+  ERROR: "fail",
+  WARN: "warn",
+  WARNING: "warn",
+  UNKNOWN: "unknown",
+  OK: "ok",
 };
 
 /** Creates the log format for terminals: time, status word, name, text. */
-export function createTerminalLog({
-  isColoured,
-  columns,
-  logReceivers,
-}: TerminalLogOptions): (entry: LogEntry) => string {
-  const paint = (text: string, colour: number): string =>
-    isColoured && text.trim() !== "" ? `\u001b[${colour}m${text}\u001b[0m` : text;
+export function createTerminalLog({ paint, columns, logReceivers }: TerminalLogOptions): (entry: LogEntry) => string {
   let day: string | null = null;
   return (entry) => {
     if (entry.msg === "notification delivered" && logReceivers.has(textOf(entry, "receiver"))) return "";
@@ -176,14 +160,14 @@ export function createTerminalLog({
     if (row === null) return "";
     const { word, name, text } = row;
     const [date, clock] = [entry.time.slice(0, 10), entry.time.slice(11, 19)];
-    const head = day !== null && date !== day ? `${paint(`${date} UTC`, dim)}\n` : "";
+    const head = day !== null && date !== day ? `${paint(`${date} UTC`, "dim")}\n` : "";
     day = date;
     const named = name === "" ? "" : `${cutText(oneLine(name), mostNameColumns).padEnd(nameColumns)}  `;
     const room = Math.min(columns, mostColumns) - `${clock} ${"".padEnd(wordColumns)} ${named}`.length;
     // A person has to act on an error: all of it is shown.
     const shown = word === "ERROR" ? escapeControls(text).trimEnd() : cutText(oneLine(text), room);
-    const padded = paint(word.padEnd(wordColumns), wordColours[word] ?? dim);
-    return `${head}${`${paint(clock, dim)} ${padded} ${paint(named, bold)}${shown}`.trimEnd()}\n`;
+    const padded = paint(word.padEnd(wordColumns), wordColours[word] ?? "dim");
+    return `${head}${`${paint(clock, "dim")} ${padded} ${paint(named, "bold")}${shown}`.trimEnd()}\n`;
   };
 }
 

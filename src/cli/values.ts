@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { readInstant } from "../base/instant.ts";
+import { formatCount } from "../base/numbers.ts";
 import type { Severity } from "../contract/severity.ts";
 import { iso } from "../contract/v1/instant.ts";
 import { parseDuration } from "../base/durations.ts";
@@ -59,4 +60,10 @@ export const severityExitCodes: Readonly<Record<Severity, number>> = { ok: 0, wa
 /** Returns a value as every command prints it with `--json`. */
 export function asJson(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** Returns so many names, and how many more there are. */
+export function namesText(names: readonly string[], most: number): string {
+  const more = names.length - most;
+  return `${names.slice(0, most).join(", ")}${more > 0 ? ` and ${formatCount(more)} more` : ""}`;
 }

@@ -13,7 +13,7 @@ import { countOf } from "../../words/numbers.ts";
 import { command, flag } from "../command.ts";
 import { createProgressLine, type CliContext } from "../context.ts";
 import { renderTable } from "../table.ts";
-import { asJson } from "../values.ts";
+import { asJson, namesText } from "../values.ts";
 import { readPast, replayFlags, replayWords, type ReadPast } from "./past.ts";
 
 /** `flatline backtest [SLUG…]` */
@@ -157,7 +157,7 @@ function textOf(replayed: Replayed, advised: Replayed | null, context: CliContex
     FOR: ({ startsAtMs, endedAtMs }: ReplayedIncident) =>
       endedAtMs === null ? "still firing" : formatDelay(endedAtMs - startsAtMs),
     ORGANIZATIONS: ({ slugs, isOneCause, family }: ReplayedIncident) =>
-      `${namesOf(slugs)}${isOneCause ? ", from one cause" : ""}${family === "deaths" ? "" : ", nothing known"}`,
+      `${namesText(slugs, mostNames)}${isOneCause ? ", from one cause" : ""}${family === "deaths" ? "" : ", nothing known"}`,
   };
   const before = incidents.length - mostIncidents;
   const advisedWords = `With what \`init\` writes, the advice (${describeCandidate({ ...advice, count: "deaths" })}): `;
@@ -168,11 +168,6 @@ function textOf(replayed: Replayed, advised: Replayed | null, context: CliContex
     sentencesOf("", replayed),
     advised === null ? "" : sentencesOf(advisedWords, advised),
   ].join("");
-}
-
-function namesOf(slugs: ReplayedIncident["slugs"]): string {
-  const more = slugs.length - mostNames;
-  return more > 0 ? `${slugs.slice(0, mostNames).join(", ")} and ${formatCount(more)} more` : slugs.join(", ");
 }
 
 function sentencesOf(begin: string, { incidents, messages, messagesAWeek, score }: Replayed): string {
