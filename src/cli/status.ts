@@ -59,7 +59,11 @@ export function renderStatus(
     ["receivers", receiverParts(status, since, marked)],
     [
       "last run",
-      [runs.late > 0 ? `${lastRun}, ${marked("warn", late)}` : `${lastRun}${runs.lastAt === null ? "" : ", all on time"}`],
+      [
+        runs.late > 0
+          ? `${lastRun}, ${marked("warn", late)}`
+          : `${lastRun}${runs.lastAt === null ? "" : ", all on time"}`,
+      ],
     ],
     [
       "store",

@@ -1,8 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import { defaultPageSize, type ReportsPage, type ReportsQuery } from "../contract/reports.ts";
-import { parseReportsQuery } from "../contract/report-schemas.ts";
 import type { MetaStore } from "../store/engine/meta.ts";
 import type { ReportFilters, ReportPosition } from "../store/platform/listing.ts";
 import type { StoreParts } from "../store/store-parts.ts";
@@ -26,8 +24,7 @@ export function createLocalListing(
   const { store, clock } = options;
   let codec: ReturnType<typeof loadCodec> | null = null;
 
-  return async (given, stopIfAborted) => {
-    const query = validate(given);
+  return async (query, stopIfAborted) => {
     codec ??= loadCodec(store.meta);
     const cursors = await codec.catch((error: unknown) => {
       codec = null;
@@ -67,18 +64,6 @@ export function createLocalListing(
     if (last === undefined || positions.length <= limit) return { reports };
     return { reports, cursor: cursors.seal(slug, query, last) };
   };
-}
-
-/** Validates the query of a caller in process as if it came from a URL. */
-function validate(given: ReportsQuery): ReportsQuery {
-  const raw = Object.entries(given).flatMap(([name, value]: [string, string | number | boolean | undefined]) =>
-    value === undefined ? [] : [[name, String(value)] as const],
-  );
-  const parsed = parseReportsQuery(Object.fromEntries(raw));
-  if (parsed.kind === "query") return parsed.query;
-  throw new FlatlineError("api_bad_request", `the query is not valid: ${parsed.issues.join("; ")}`, {
-    issues: parsed.issues,
-  });
 }
 
 function filtersOf(query: ReportsQuery): ReportFilters {

@@ -2,7 +2,6 @@ import { FlatlineError } from "../base/errors.ts";
 import { actor } from "../contract/actor.ts";
 import type { Clock } from "../base/time.ts";
 import type { ReviewOutcome, ReviewRequest } from "../contract/review.ts";
-import { parseReviewRequest } from "../contract/review-body.ts";
 import type { Asset, ProposalContext } from "../store/platform/reports.ts";
 import type { PlatformTables } from "../store/platform/tables.ts";
 import type { StoreParts } from "../store/store-parts.ts";
@@ -20,14 +19,7 @@ export interface LocalReviewOptions extends OrganizationAccessOptions {
  * Reviews a proposal in the store: facts, decision and effects are one write transaction, so that only one of several
  * concurrent reviews of a proposal succeeds, and the budget is exact (CONTRACT 9). Rejects with `api_*` codes.
  */
-export async function reviewLocally(given: ReviewRequest, options: LocalReviewOptions): Promise<ReviewOutcome> {
-  const { proposalId, ...body } = given;
-  const parsed = parseReviewRequest(String(proposalId), body);
-  if (parsed.kind === "issues")
-    throw new FlatlineError("api_bad_request", `the review is not valid: ${parsed.issues.join("; ")}`, {
-      issues: parsed.issues,
-    });
-  const { request } = parsed;
+export async function reviewLocally(request: ReviewRequest, options: LocalReviewOptions): Promise<ReviewOutcome> {
   const slug = await resolveOrganization(request.slug, "api_forbidden", options);
   const outcome = await options.store.transaction(async (parts) => {
     // Read within the transaction, so that reviews are ordered by their times.

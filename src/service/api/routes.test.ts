@@ -102,6 +102,22 @@ const refused: readonly Refused[] = [
     status: 400,
     code: "BAD_REQUEST",
   },
+  {
+    rule: "a bad limit before the slug",
+    call: ["GET", `${reports}?slug=globex&limit=101`],
+    status: 400,
+    code: "BAD_REQUEST",
+  },
+  {
+    rule: "a REJECT without a reason before the slug",
+    call: [
+      "POST",
+      "/organization/proposals/301/review",
+      { body: { slug: "globex", assetId: 501, decision: "REJECT" } },
+    ],
+    status: 400,
+    code: "BAD_REQUEST",
+  },
   { rule: "a repeated parameter", call: ["GET", `${reports}?limit=5&limit=5`], status: 400, code: "BAD_REQUEST" },
   { rule: "__proto__ as a parameter", call: ["GET", `${reports}?__proto__=x`], status: 400, code: "BAD_REQUEST" },
 ];

@@ -1,14 +1,14 @@
-import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from "fastify";
 
 import { type ByteBudget, receiveBody } from "../../base/request-body.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { secondMs, type Clock } from "../../base/time.ts";
 import { operations, type Operation } from "../../contract/operations.ts";
-import type { PlatformApi, SpikeRequest } from "../../contract/platform-api.ts";
+import type { PlatformApi } from "../../contract/platform-api.ts";
 import { parseReportsQuery } from "../../contract/report-schemas.ts";
 import { parseReviewRequest } from "../../contract/review-body.ts";
-import { apiRefusal, badRequest, internalRefusal, refusalOf, refusalOfBody, sendRefusal } from "./refusals.ts";
+import { sendError } from "./refusals.ts";
 import type { KeyIdentity } from "../api-keys.ts";
 import { openApiDocument } from "./openapi.ts";
 import { spikeRequestSchema } from "../../contract/healthcheck-schemas.ts";
@@ -68,12 +68,12 @@ export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
 
   return async (scope) => {
     scope.decorateRequest("keyIdentity", null);
-    scope.addHook("onRequest", async (request, reply) => {
+    scope.addHook("onRequest", async (request) => {
       const apiKey = apiKeyOf(request.raw.rawHeaders);
       request.keyIdentity = apiKey === null ? null : await authenticate(apiKey);
-      if (request.keyIdentity !== null) return undefined;
+      if (request.keyIdentity !== null) return;
       if (request.headers["x-api-key"] !== undefined) onWrongKey?.(request.ip);
-      return sendRefusal(reply, apiRefusal("UNAUTHORIZED", "a valid X-API-KEY header is required"));
+      throw new FlatlineError("api_unauthorized", "a valid X-API-KEY header is required");
     });
     scope.addHook("onSend", (request, reply, payload, done) => {
       onRequest(request.routeOptions.config.operation ?? "other", String(reply.statusCode));
@@ -83,35 +83,34 @@ export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
       // Fastify closes the connection after a rejected body, which can cost the client the answer: the rest is read and dropped
       // instead.
       reply.removeHeader("connection");
-      const refusal = refusalOf(error);
-      if (refusal === internalRefusal)
-        logger.error({ err: error, operation: request.routeOptions.config.operation }, "a request to the API failed");
-      return sendRefusal(reply, refusal);
+      const { operation } = request.routeOptions.config;
+      return sendError(reply, error, () => logger.error({ err: error, operation }, "a request to the API failed"));
     });
     scope.setNotFoundHandler((request, reply) => {
       const path = request.url.split("?", 1)[0] ?? "";
       const allowed = methodsOf(path.slice(scope.prefix.length));
-      if (allowed.length === 0) return sendRefusal(reply, apiRefusal("NOT_FOUND", "no such operation"));
+      if (allowed.length === 0) throw new FlatlineError("api_not_found", "no such operation");
       reply.header("allow", allowed.join(", "));
-      return sendRefusal(reply, apiRefusal("NOT_FOUND", `the method must be ${allowed.join(" or ")}`));
+      throw new FlatlineError("api_not_found", `the method must be ${allowed.join(" or ")}`);
     });
     takeAnyBody(scope, bodies);
 
-    addOperation(scope, operations.deadAssetSpike, async (request, reply) => {
-      const parsed = parseSpikeBody(request.body);
-      if (parsed.kind === "issues") return sendRefusal(reply, badRequest(parsed.issues));
-      return withinTime((signal) => apiOf(request).deadAssetSpike(parsed.request, { signal }));
+    addOperation(scope, operations.deadAssetSpike, async (request) => {
+      const body = readJson(request.body);
+      const read = readWith(spikeRequestSchema, body.json);
+      if (read.kind === "problems") throw badRequest(bodyIssues(body, issueMessages(read.problems)));
+      return withinTime((signal) => apiOf(request).deadAssetSpike(read.data, { signal }));
     });
-    addOperation(scope, operations.listReports, async (request, reply) => {
+    addOperation(scope, operations.listReports, async (request) => {
       const parsed = parseReportsQuery(request.query);
-      if (parsed.kind === "issues") return sendRefusal(reply, badRequest(parsed.issues));
+      if (parsed.kind === "issues") throw badRequest(parsed.issues);
       return withinTime((signal) => apiOf(request).listReports(parsed.query, { signal }));
     });
-    addOperation(scope, operations.reviewProposal, async (request, reply) => {
+    addOperation(scope, operations.reviewProposal, async (request) => {
       const { proposalId } = request.params as { readonly proposalId: string };
       const body = readJson(request.body);
       const parsed = parseReviewRequest(proposalId, body.json);
-      if (parsed.kind === "issues") return sendRefusal(reply, badRequest(bodyIssues(body, parsed.issues)));
+      if (parsed.kind === "issues") throw badRequest(bodyIssues(body, parsed.issues));
       // Without a deadline: a review whose caller disconnected is still made completely or not at all.
       return apiOf(request).reviewProposal(parsed.request);
     });
@@ -122,7 +121,7 @@ export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
 function addOperation(
   scope: FastifyInstance,
   operation: Operation,
-  handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
+  handler: (request: FastifyRequest) => Promise<unknown>,
 ): void {
   const url = operation.path.replaceAll(/\{(\w+)\}/g, ":$1");
   scope.route({ method: operation.method, url, config: { operation: operation.name }, handler });
@@ -155,13 +154,8 @@ function takeAnyBody(scope: FastifyInstance, budget: ByteBudget): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser("*", (_request, _payload, done) => done(null, undefined));
   scope.addHook("preValidation", async (request, reply) => {
-    if (request.is404 || request.method !== "POST") return undefined;
-    try {
-      request.body = await receiveBody(request.raw, reply.raw, { mostBytes: mostBodyBytes, budget });
-      return undefined;
-    } catch (error) {
-      return sendRefusal(reply, refusalOfBody(error));
-    }
+    if (request.is404 || request.method !== "POST") return;
+    request.body = await receiveBody(request.raw, reply.raw, { mostBytes: mostBodyBytes, budget });
   });
 }
 
@@ -211,14 +205,6 @@ function bodyIssues({ isJson }: JsonBody, issues: readonly string[]): readonly s
   return isJson ? issues : [...issues.slice(0, -1), "the body is not JSON"];
 }
 
-/** Parses the body of a healthcheck with all thresholds, or returns one issue per problem. */
-function parseSpikeBody(
-  bytes: unknown,
-):
-  | { readonly kind: "request"; readonly request: SpikeRequest }
-  | { readonly kind: "issues"; readonly issues: readonly string[] } {
-  const body = readJson(bytes);
-  const read = readWith(spikeRequestSchema, body.json);
-  if (read.kind === "data") return { kind: "request", request: read.data };
-  return { kind: "issues", issues: bodyIssues(body, issueMessages(read.problems)) };
+function badRequest(issues: readonly string[]): FlatlineError {
+  return new FlatlineError("api_bad_request", issues[0] ?? "the request is malformed", { issues });
 }
