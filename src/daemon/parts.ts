@@ -2,13 +2,13 @@ import { resolve } from "node:path";
 import { createHttpDispatcher, type HttpDispatcher } from "../base/http-dispatcher.ts";
 import type { ReleaseGroup } from "../base/lifecycle.ts";
 import type { Logger } from "../base/logger.ts";
+import { Secret } from "../base/secret.ts";
 import type { Clock } from "../base/time.ts";
 import { PauseRegistry } from "../client/pauses.ts";
-import type { Config } from "../config/config.ts";
+import type { Config, TableSourceConfig } from "../config/config.ts";
 import type { Store, StoreLocation } from "../store/store.ts";
 import { openStore, type OpenStoreOptions } from "../store/open.ts";
-import type { Writer } from "../store/writer.ts";
-import { createTableCountsBook, type TableCountsBook } from "./table-counts.ts";
+import { createTableCounts, type TableCounts, type TableCountsOptions } from "../sources/table-counts.ts";
 
 /** The parts of the process that an application needs; never read from `process` in here. */
 export interface PartsDeps {
@@ -28,21 +28,10 @@ export interface PartsDeps {
 }
 
 /** What sources and receivers are reached by. */
-export interface Connections {
-  readonly dispatcher: HttpDispatcher;
-  /** The pauses that a remote service asked for: a reload does not lift them. */
-  readonly pauses: PauseRegistry;
-  /** Those that probes met, which no run has to honour. */
-  readonly probePauses: PauseRegistry;
-  /** Counts of the sources that read a table of the user's own. */
-  readonly tables: TableCountsBook;
-}
+export type Connections = ReturnType<typeof openConnections>;
 
 /** What outlives a reload. */
-export interface Parts extends Connections {
-  readonly store: Store;
-  readonly writer: Writer;
-}
+export type Parts = Awaited<ReturnType<typeof openParts>>;
 
 /**
  * Opens everything that a daemon outlives a reload with, as soon as no other process writes to the store, and imports
@@ -56,7 +45,7 @@ export async function openParts(
     readonly standBy: (holder: string) => void;
   },
   releases: ReleaseGroup,
-): Promise<Parts> {
+) {
   const { signal, standBy: onWait, door } = deps;
   const store = await openConfiguredStore(config, deps, releases, door ?? { check: true });
   const isRemote = config.storage.url !== null;
@@ -85,17 +74,44 @@ export async function openConfiguredStore(
 export function openConnections(
   { env, clock, ...deps }: Pick<PartsDeps, "env" | "clock" | "dispatcher">,
   releases: ReleaseGroup,
-): Connections {
+) {
   const dispatcher = deps.dispatcher ?? createHttpDispatcher({ env });
   releases.add("connections", () => dispatcher.destroy());
   const tables = createTableCountsBook(clock);
   releases.add("connections to the source's table", () => tables.close());
   const pauses = new PauseRegistry({ clock });
-  return { dispatcher, pauses, probePauses: new PauseRegistry({ clock, others: pauses }), tables };
+  return {
+    dispatcher,
+    /** The pauses that a remote service asked for: a reload does not lift them. */
+    pauses,
+    /** Those that probes met, which no run has to honour. */
+    probePauses: new PauseRegistry({ clock, others: pauses }),
+    /** Counts of the sources that read a table of the user's own. */
+    tables,
+  };
 }
 
 /** Returns where the configuration says that the store is; a file's path is absolute. */
 export function storeLocation({ storage }: Pick<Config, "storage">, cwd: string): StoreLocation {
   const { url, poolSize } = storage;
   return url === null ? { path: resolve(cwd, storage.path) } : { url, poolSize };
+}
+
+/** Makes the connections to the user's tables when first asked; they outlive a reload as long as it does not change them. */
+function createTableCountsBook(clock: Clock) {
+  // The replaced source stays for the running checks; its idle connections close by themselves.
+  const opened = new Map<string, TableCounts>();
+  return {
+    of: (source: TableSourceConfig, onRequest: TableCountsOptions["onRequest"]): TableCounts => {
+      const { concurrency: _concurrency, observedKeys: _observedKeys, ...connection } = source;
+      const values = Object.entries(connection);
+      const key = JSON.stringify(values.map(([key, value]) => [key, value instanceof Secret ? value.reveal() : value]));
+      const known = opened.get(key) ?? createTableCounts(source, { clock, onRequest });
+      opened.set(key, known);
+      return known;
+    },
+    close: async (): Promise<void> => {
+      await Promise.all([...opened.values()].map((counts) => counts.close()));
+    },
+  };
 }

@@ -16,8 +16,7 @@ import type { ReceiverDeps } from "../receivers/kind.ts";
 import { createReceiver } from "../receivers/receivers.ts";
 import { createWebhookSigner } from "../receivers/webhook/signature.ts";
 import type { SpikeRule } from "../service/local-evaluation.ts";
-import type { Board } from "../store/runs/board.ts";
-import type { Parts } from "./parts.ts";
+import type { Ground } from "./ground.ts";
 import { createSource, ruleOf, type Source, type SourceDeps } from "./source.ts";
 import { alertingSettings, checkTargets } from "./targets.ts";
 
@@ -42,15 +41,11 @@ export interface Applied extends Source {
 /** The configuration that holds now, wired. */
 export type Runtime = ReturnType<typeof createRuntime>;
 
-export interface RuntimeDeps extends Pick<SourceDeps, "clock" | "random" | "version" | "onRequest" | "openLocal"> {
-  readonly logger: Logger;
-  /** The last states of checks. */
-  readonly board: Pick<Board, "state">;
-}
+type RuntimeDeps = Ground & Pick<SourceDeps, "onRequest" | "openLocal">;
 
-/** Wires `config` over the parts that outlive a reload. */
-export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps) {
-  let applied = wire(config, parts, deps);
+/** Wires `config` over what outlives a reload. */
+export function createRuntime(config: Config, deps: RuntimeDeps) {
+  let applied = wire(config, deps);
   return {
     current: (): Applied => applied,
     /** Takes `next` from now on. @throws FlatlineError when a receiver or the source cannot be made: then nothing changes */
@@ -58,7 +53,7 @@ export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps) {
       // Without those before them: settings of all reloads would be kept.
       const { before: _older, ...settings } = applied.settings;
       const before = { settings, untilMs: deps.clock.nowMs() };
-      applied = wire(withFixedParts(next, applied.config, deps.logger), parts, deps, before);
+      applied = wire(withFixedParts(next, applied.config, deps.logger), deps, before);
     },
     /** Goes back to what held before a replacement that could not be applied. */
     restore: (before: Applied): void => {
@@ -83,17 +78,17 @@ export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps) {
   };
 }
 
-function wire(config: Config, parts: Parts, deps: RuntimeDeps, before?: AlertingSettings["before"]): Applied {
+function wire(config: Config, deps: RuntimeDeps, before?: AlertingSettings["before"]): Applied {
   const targets = checkTargets(config);
   const settings = { ...alertingSettings(config), ...(before === undefined ? {} : { before }) };
-  const { store } = parts;
+  const { store } = deps;
   const source = () => ({ parts: store, board: deps.board, settings, nowMs: deps.clock.nowMs() });
   const messages: IncidentMessages = {
     ...store.incidents,
     presentOf: (notification) => presentOf(source(), notification),
     firingOf: (notification) => firingOf(source(), notification),
   };
-  const known = { ...parts, signLink: linkSigner(config), messages, logger: deps.logger };
+  const known = { ...deps, signLink: linkSigner(config), messages };
   const receivers = config.receivers.map((receiver): OutboxReceiver => {
     const { timeoutMs, maxAgeMs, rateLimit } = receiver;
     return { receiver: createReceiver(receiver, known), timeoutMs, maxAgeMs, rateLimit };
@@ -109,7 +104,7 @@ function wire(config: Config, parts: Parts, deps: RuntimeDeps, before?: Alerting
     looks: lookSettingsOf(config),
     receivers,
     receiverByName: new Map(receivers.map(({ receiver }) => [receiver.name, receiver])),
-    ...createSource(config, { ...deps, ...parts }),
+    ...createSource(config, deps),
   };
 }
 

@@ -1,45 +1,30 @@
 import { FlatlineError } from "../base/errors.ts";
 import { createBodyGate } from "../base/http.ts";
 import { holdHeap, releaseHeap } from "../base/heap-growth.ts";
-import type { HttpDispatcher } from "../base/http-dispatcher.ts";
-import type { Logger } from "../base/logger.ts";
-import type { Clock } from "../base/time.ts";
 import { createPlatformSource, type PlatformSourceOptions } from "../client/platform-source.ts";
-import type { PauseRegistry } from "../client/pauses.ts";
 import type { Config, RemoteSourceConfig, SourceConfig } from "../config/config.ts";
 import type { PlatformSource } from "../contract/platform-api.ts";
 import type { RunCheckDeps } from "../monitor/run-check.ts";
 import type { SpikeRule } from "../service/local-evaluation.ts";
 import { organizationUrl } from "../spike/evaluate.ts";
-import type { Board } from "../store/runs/board.ts";
 import type { Store } from "../store/store.ts";
-import type { TableCountsBook } from "./table-counts.ts";
+import type { Ground } from "./ground.ts";
+import type { Connections } from "./parts.ts";
 
 // An answer has some kilobytes. Larger ones are read one by one: sixteen of 4 MiB at once are most of a daemon's memory.
 const largeAnswerBytes = 128 * 1_024;
 
-export interface RemoteSourceDeps {
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly dispatcher: HttpDispatcher;
-  readonly version: string;
-  readonly onRequest: (event: { readonly operation: string; readonly code: string }) => void;
-  /** Pauses of this process, over all its configurations [of the source alone]. */
-  readonly pauses?: PauseRegistry;
-  /** Called once per filter that the service seems to ignore, with its name. */
-  readonly onIgnoredFilter?: NonNullable<PlatformSourceOptions["onIgnoredFilter"]>;
-}
+/** What a client of the platform is made with. */
+export type RemoteSourceDeps = Pick<Ground, "clock" | "random" | "dispatcher" | "version"> &
+  Pick<PlatformSourceOptions, "pauses" | "onIgnoredFilter"> & {
+    readonly onRequest: (event: { readonly operation: string; readonly code: string }) => void;
+  };
 
-export interface SourceDeps extends RemoteSourceDeps {
-  /** Pauses that probes asked for [those of the runs]. */
-  readonly probePauses?: PauseRegistry;
+export interface SourceDeps extends Omit<RemoteSourceDeps, "pauses">, Connections, Pick<Ground, "logger"> {
   /** Asked by the embedded source; null with another one. */
   readonly store: Store | null;
-  readonly logger: Logger;
   /** The last states of checks; null: runs do not follow each other. */
-  readonly board: Pick<Board, "state"> | null;
-  /** Asked by sources that read a table only. */
-  readonly tables: TableCountsBook;
+  readonly board: Pick<Ground["board"], "state"> | null;
   /** What evaluates; null with a remote source, which loads none of it. */
   readonly openLocal: OpenLocal | null;
 }
@@ -68,11 +53,10 @@ export function createSource(config: Config, deps: SourceDeps): Source {
     const opened = deps.openLocal(config, source, deps);
     return { ...opened, probeDeps: opened.checkDeps };
   }
-  const { pauses, probePauses = pauses } = deps;
-  const asked = probePauses === undefined ? deps : { ...deps, pauses: probePauses };
+  const platform = (pauses: Connections["pauses"]) => createRemoteSource(config, source, { ...deps, pauses });
   return {
-    checkDeps: sharedDeps(config, createRemoteSource(config, source, deps), deps),
-    probeDeps: sharedDeps(config, createRemoteSource(config, source, asked), deps),
+    checkDeps: sharedDeps(config, platform(deps.pauses), deps),
+    probeDeps: sharedDeps(config, platform(deps.probePauses), deps),
     // Attempts may each take the timeout; a longer Retry-After ends the run anyway (CONTRACT 9, the client).
     runTimeoutMs: (2 * source.retries + 1) * source.timeoutMs + marginMs,
   };

@@ -19,7 +19,7 @@ export async function createSourcing(written: Config, ground: Ground, apply: () 
   stop.work.add("discovery", () => discovery.stop());
   const config = await discovery.join(written);
   const { holdsEvents, isLocal } = config.source;
-  const runtime = createRuntime(config, ground, {
+  const runtime = createRuntime(config, {
     ...ground,
     openLocal: isLocal ? (await import("./local-source.ts")).openLocal : null,
     onRequest: ({ operation, code }) => metrics.sourceRequest(operation, code),
