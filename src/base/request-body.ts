@@ -10,18 +10,33 @@ export interface BodyLimits {
   readonly budget: ByteBudget;
 }
 
-/**
- * Reads the body of a request into one buffer.
- * @throws FlatlineError too_large, unavailable (of the budget), invalid_data (it broke off)
- */
+/** Reads the body of a request into one buffer, held until it has been answered. @throws FlatlineError as readBody */
 export async function receiveBody(
   request: IncomingMessage,
   response: ServerResponse,
-  limits: BodyLimits,
+  { mostBytes, budget }: BodyLimits,
 ): Promise<Buffer> {
+  const held = budget.open();
+  response.once("close", held.release);
   try {
-    if (Number(request.headers["content-length"] ?? 0) > limits.mostBytes) throw tooLarge(limits.mostBytes);
-    return await collect(request, response, limits, "the body broke off");
+    const body = await readBody(request, mostBytes, held);
+    // A client may close the connection as soon as it has sent its body.
+    if (response.closed) held.release();
+    return body;
+  } catch (error) {
+    held.release();
+    throw error;
+  }
+}
+
+/**
+ * Reads the body of a request into one buffer. Who opened `held` releases it, also after an error.
+ * @throws FlatlineError too_large, unavailable (of the budget), invalid_data (it broke off)
+ */
+export async function readBody(request: IncomingMessage, mostBytes: number, held: HeldBytes): Promise<Buffer> {
+  try {
+    if (Number(request.headers["content-length"] ?? 0) > mostBytes) throw tooLarge(mostBytes);
+    return await collect(request, mostBytes, held, "the body broke off");
   } catch (error) {
     // The rest of the body is dropped, so that the client can end its request and read the answer.
     request.resume();
@@ -29,37 +44,23 @@ export async function receiveBody(
   }
 }
 
-/** Returns what was packed by gzip into a body, which is held beside it. @throws FlatlineError as receiveBody */
-export async function unpackBody(packed: Buffer, response: ServerResponse, limits: BodyLimits): Promise<Buffer> {
+/** Returns what was packed by gzip into a body, which is held beside it. @throws FlatlineError as readBody */
+export async function unpackBody(packed: Buffer, mostBytes: number, held: HeldBytes): Promise<Buffer> {
   const gunzip = createGunzip();
   gunzip.end(packed);
   try {
-    return await collect(gunzip, response, limits, "the body is not gzip, or is incomplete");
+    return await collect(gunzip, mostBytes, held, "the body is not gzip, or is incomplete");
   } finally {
     gunzip.destroy();
   }
 }
 
-async function collect(
-  pieces: Readable,
-  response: ServerResponse,
-  { mostBytes, budget }: BodyLimits,
-  problem: string,
-): Promise<Buffer> {
-  const held = budget.open();
+async function collect(pieces: Readable, mostBytes: number, held: HeldBytes, problem: string): Promise<Buffer> {
   const block = createBlock(mostBytes);
-  try {
-    await passOn(pieces, problem, (piece) => {
-      block.add(piece);
-      held.hold(piece.length);
-    });
-  } catch (error) {
-    held.release();
-    throw error;
-  }
-  // A client may close the connection as soon as it has sent its body.
-  if (response.closed) held.release();
-  else response.once("close", () => held.release());
+  await passOn(pieces, problem, (piece) => {
+    block.add(piece);
+    held.hold(piece.length);
+  });
   return block.bytes();
 }
 
@@ -117,14 +118,16 @@ function tooLarge(mostBytes: number): FlatlineError {
 /** Bounds how many bytes all of its holders have in memory at once. */
 export interface ByteBudget {
   /** Opens an account, which holds nothing yet. */
-  open(): {
-    /** Takes so many more. @throws FlatlineError unavailable when others hold what would be needed; nothing is taken then */
-    readonly hold: (bytes: number) => void;
-    /** Gives all of them back. */
-    readonly release: () => void;
-  };
+  open(): HeldBytes;
   /** Returns a part of this budget: what is held of it is held of the whole, too, and leaves the rest of it to others. */
   part(mostBytes: number): ByteBudget;
+}
+
+export interface HeldBytes {
+  /** Takes so many more. @throws FlatlineError unavailable when others hold what would be needed; nothing is taken then */
+  readonly hold: (bytes: number) => void;
+  /** Gives all of them back. */
+  readonly release: () => void;
 }
 
 interface Pool {

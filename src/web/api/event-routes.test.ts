@@ -188,5 +188,20 @@ describe("POST /api/v1/events", () => {
       store();
       expect((await later).status).toBe(200);
     });
+
+    it("takes memory until it is stored, also when its client has gone", async () => {
+      const { url, held, store } = await holdPosts();
+      const headers = { ...bearer, "content-type": "application/x-ndjson", "content-encoding": "gzip" };
+      const leaving = new AbortController();
+      const left = [1, 2, 3, 4].map(() =>
+        request(`${url}/api/v1/events`, { method: "POST", body: packed, headers, signal: leaving.signal }),
+      );
+      await expect.poll(held).toBe(4);
+      leaving.abort();
+      await Promise.allSettled(left);
+
+      expect((await post(url, packed, { "content-encoding": "gzip" })).status).toBe(503);
+      store();
+    });
   });
 });

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 
-import { receiveBody, unpackBody } from "../../base/request-body.ts";
+import { readBody, unpackBody } from "../../base/request-body.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { parseJson } from "../../base/json.ts";
 import type { Actor } from "../../contract/actor.ts";
@@ -83,7 +83,7 @@ const eventSchema = z.object({
 
 /** `POST /api/v1/events`, and the routes of imports (CONTRACT 8). */
 export function addEventRoutes(server: FastifyInstance, { events, bodies }: WebParts): void {
-  const limits = { mostBytes: maxEventsBytes, budget: bodies.part(mostEventBytes) };
+  const budget = bodies.part(mostEventBytes);
   const port = (): EventsPort => {
     const found = events();
     if (found !== null) return found;
@@ -105,8 +105,14 @@ export function addEventRoutes(server: FastifyInstance, { events, bodies }: WebP
           return sendProblem(reply, 415, "events are sent as application/x-ndjson, or as an array in application/json");
         if (!isPacked && encoding !== "identity")
           return sendProblem(reply, 415, "events are sent with content-encoding gzip, or without one");
-        const body = await receiveBody(request.raw, reply.raw, limits);
-        return work(isPacked ? await unpackBody(body, reply.raw, limits) : body, asked);
+        // A post waits for those before it, also when its client has gone: until then it takes memory.
+        const held = budget.open();
+        try {
+          const body = await readBody(request.raw, maxEventsBytes, held);
+          return await work(isPacked ? await unpackBody(body, maxEventsBytes, held) : body, asked);
+        } finally {
+          held.release();
+        }
       },
     });
   addBodyRoute(
