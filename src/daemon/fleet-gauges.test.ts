@@ -20,7 +20,7 @@ const configured = 10_000;
 
 function gaugesOf(ground: Pick<Ground, "store" | "clock">, runtime: Runtime, fleet: () => Promise<FleetSnapshot>) {
   const sourcing = { runtime, discovery: { sources: () => [] } } as unknown as Sourcing;
-  const upkeep = { unwatched: { count: async () => 0 } } as unknown as Upkeep;
+  const upkeep = { unwatched: { slugs: async () => [] } } as unknown as Upkeep;
   return createFleetGauges(ground, sourcing, upkeep, fleet, () => false);
 }
 

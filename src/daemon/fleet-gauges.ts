@@ -65,7 +65,7 @@ export function createFleetGauges(
       flatline_gate_held: slugs.map((slug) => [{ slug }, Number(held.has(slug))]),
       flatline_gate_held_since_timestamp_seconds: [...held].map(([slug, sinceMs]) => [{ slug }, sinceMs / secondMs]),
       flatline_store_bytes: [[{}, await store.bytes()]],
-      flatline_unwatched_slugs: [[{}, await unwatched.count()]],
+      flatline_unwatched_slugs: [[{}, (await unwatched.slugs()).length]],
       flatline_marker_timestamp_seconds: listMarkers(markers.slice(-mostMarkers)),
       flatline_discovery_up: sources.map(({ name, up }) => [{ source: name }, Number(up)]),
       flatline_discovery_held: sources.map(({ name, held: kept }) => [{ source: name }, Number(kept !== null)]),

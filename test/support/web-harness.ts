@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { FlatlineError } from "../../src/base/errors.ts";
+import type { Unwatched } from "../../src/web/read/unwatched.ts";
 import type { Config } from "../../src/config/config.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Logger } from "../../src/base/logger.ts";
@@ -26,7 +27,6 @@ import type { Store } from "../../src/store/store.ts";
 import type { CheckState } from "../../src/web/read/running.ts";
 import type { DeadAssets } from "../../src/web/read/dead-assets.ts";
 import type { EventsPort } from "../../src/web/api/event-routes.ts";
-import type { UnwatchedSlug } from "../../src/web/read/unwatched.ts";
 import { createWeb, type WebOptions } from "../../src/web/web.ts";
 import { resultReport } from "./check-reports.ts";
 import { quietSettings } from "./quiet-settings.ts";
@@ -83,7 +83,7 @@ export interface WebWorld {
   outboxReads: number;
   /** Of what pages show. */
   version: number;
-  unwatched: UnwatchedSlug[];
+  unwatched: Awaited<ReturnType<Unwatched["list"]>>;
   /** By alert. */
   assets: Map<string, DeadAssets>;
   logged: { fields: object; message: string }[];
@@ -314,11 +314,7 @@ export async function startWeb(
       newest: async () => null,
       costOf: async () => null,
     },
-    unwatched: {
-      count: async () => world.unwatched.length,
-      slugs: async () => ({ items: world.unwatched.map(({ slug }) => slug), more: 0 }),
-      list: async () => ({ items: world.unwatched, more: 0 }),
-    },
+    unwatched: { slugs: async () => world.unwatched.map(({ slug }) => slug), list: async () => world.unwatched },
     showConfiguration: () => ({ server: { token: new Secret(token) } }),
     ...options,
   });

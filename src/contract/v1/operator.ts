@@ -48,8 +48,6 @@ export type ReceiverTestAnswer = z.infer<typeof receiverTestSchema>;
 
 export const unwatchedSchema = z.object({
   slugs: z.array(z.object({ slug: z.string(), events: z.number(), firstAt: instantSchema, lastAt: instantSchema })),
-  /** How many there are beyond the 1,000 that are listed. */
-  more: z.number().optional(),
 });
 export type UnwatchedAnswer = z.infer<typeof unwatchedSchema>;
 

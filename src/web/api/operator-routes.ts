@@ -103,8 +103,8 @@ export function addOperatorRoutes(server: FastifyInstance, { running, showConfig
     says: "Organizations that send events and are not configured",
     answer: unwatchedSchema,
     handle: async (): Promise<UnwatchedAnswer> => {
-      const { items, more } = await unwatched.list();
-      return { slugs: items.map(withInstants), ...(more > 0 ? { more } : {}) };
+      const slugs = await unwatched.list();
+      return { slugs: slugs.map(withInstants) };
     },
   });
 }

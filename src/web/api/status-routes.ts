@@ -5,6 +5,7 @@ import { statusSchema, type DaemonStatus } from "../../contract/v1/status.ts";
 import { worstSeverity } from "../../contract/severity.ts";
 import type { WebParts } from "../parts.ts";
 import { countSeverities, overviewSentences } from "../pages/overview/headline.ts";
+import { mostNamed } from "../read/unwatched.ts";
 import { isLate } from "../read/frame.ts";
 import { readOverview } from "../read/overview.ts";
 import { readReceivers, receiverState } from "../read/receivers.ts";
@@ -19,7 +20,7 @@ export function addStatusRoute(server: FastifyInstance, parts: WebParts): void {
   async function closedParts(): Promise<
     Pick<DaemonStatus, "receivers" | "unwatched" | "discovery" | "imports" | "refused">
   > {
-    const names = await unwatched.slugs();
+    const unknown = await unwatched.slugs();
     const refused = events()?.refused() ?? null;
     const rows = await readReceivers(running, await running.store.outbox.list());
     return {
@@ -29,7 +30,10 @@ export function addStatusRoute(server: FastifyInstance, parts: WebParts): void {
         lastError: row.lastError && withInstants(row.lastError),
       })),
       discovery: running.discovery().map(withInstants),
-      unwatched: [...names.items, ...(names.more > 0 ? [`+${names.more}`] : [])],
+      unwatched: [
+        ...unknown.slice(0, mostNamed),
+        ...(unknown.length > mostNamed ? [`+${unknown.length - mostNamed}`] : []),
+      ],
       imports: (events()?.imports() ?? []).map(({ id: _id, slugs, ...one }) =>
         withInstants({ ...one, organizations: slugs.length }),
       ),

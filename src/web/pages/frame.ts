@@ -5,7 +5,7 @@ import { siteAssets } from "../assets.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { renderTime } from "../parts/time.ts";
 import { symbols, wordmark } from "./marks.ts";
-import { countOf, durationText } from "../../words/numbers.ts";
+import { countOf } from "../../words/numbers.ts";
 
 /** The pages of the masthead. */
 export type PageKey = "organizations" | "incidents" | "silences" | "receivers" | "config";
@@ -177,11 +177,10 @@ function renderFoot({ version, facts, reader, isSession, canSignIn, here }: Fram
       : canSignIn
         ? html`<a href="/sign-in?next=${encodeURIComponent(here)}">Sign in</a>`
         : nothing;
-  const every = facts === null || facts.everyMs === null ? "" : ` every ${durationText(facts.everyMs)}`;
   const watched =
     facts === null
       ? ""
-      : `${facts.source} · ${countOf(facts.organizations, "organization")}${every}, ${formatCount(facts.late)} late · `;
+      : `${facts.source} · ${countOf(facts.organizations, "organization")}, ${formatCount(facts.late)} late · `;
   return html`<footer class="foot">
     <p>
       flatline ${version} · ${watched}<a href="/metrics">metrics</a> · <a href="/api/v1/checks">API</a> ·

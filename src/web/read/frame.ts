@@ -22,19 +22,10 @@ export async function readFrame(running: Pick<Running, "fleet" | "checks" | "sou
     organizations: new Set(states.map(({ slug }) => slug)).size,
     /** Checks whose run is late. */
     late: states.filter((state) => isLate(state, nowMs)).length,
-    everyMs: commonInterval(states),
   };
 }
 
 /** Returns whether its run should have begun by now. */
 export function isLate({ last, isRunning, nextDueAtMs }: CheckState, nowMs: number): boolean {
   return last !== null && nextDueAtMs + lateAfterMs < nowMs && !isRunning;
-}
-
-/** The interval that more than half of the checks have; null: none is that common. */
-function commonInterval(states: readonly CheckState[]): number | null {
-  const [most] = [...Map.groupBy(states, ({ intervalMs }) => intervalMs())].toSorted(
-    ([, a], [, b]) => b.length - a.length,
-  );
-  return most !== undefined && most[1].length > states.length / 2 ? most[0] : null;
 }

@@ -18,9 +18,6 @@ import { isStale, type CheckState, type Running } from "./running.ts";
 /** A healthcheck of an organization: its state, and what its last result says to the reader. */
 export type OrganizationCheck = ReturnType<typeof viewState>;
 
-/** An open incident in which something of the organization fires. */
-export type OpenPart = NonNullable<OrganizationFacts["open"]>;
-
 /** Everything that is known of one organization now, as one reader may see it. */
 export type OrganizationFacts = NonNullable<Awaited<ReturnType<typeof readOrganization>>>;
 
@@ -53,8 +50,6 @@ export async function readOrganization(sources: OrganizationSources, slug: strin
   const { open, incidents } = await readIncidents(sources, kept, slug);
   const firstEventMs = holdsEvents() ? ((await store.events.firstEvents([slug])).get(slug) ?? null) : null;
   const windowHours = running.thresholdsOf(slug)?.windowHours ?? 24;
-  const pending = live.find(({ state, kind }) => state === "pending" && kind === "verdict");
-  const forMs = target?.policy.forMs ?? 0;
   const spikes = kept.filter((alert) => alert.check === spike && alert.kind === "verdict");
   const own = failures.filter((alert) => alert.slug === slug);
   const holding = holdingFailures(own, rules.gateOf(slug));
@@ -76,8 +71,7 @@ export async function readOrganization(sources: OrganizationSources, slug: strin
     /** The ended incident whose deaths a mean expects longest, since somebody judged it, and until when; null: none is expected now. */
     expecting: expectingOf(organization, config().source.isLocal, spikes, nowMs),
     open: open && { ...open, own: forReader(open.own, withDetails) },
-    /** When what is pending fires if it goes on, null where that is not known; null: nothing is pending. */
-    pending: pending === undefined ? null : { firesAtMs: forMs > 0 ? pending.startsAtMs + forMs : null },
+    isPending: live.some(({ state, kind }) => state === "pending" && kind === "verdict"),
     silencedUntilMs: await silencedUntil(running, slug, nowMs),
     /** The first failure that holds its takedowns; null: they are allowed. */
     gate: holding.toSorted((left, right) => left.failure.atMs - right.failure.atMs)[0] ?? null,

@@ -2,42 +2,17 @@ import { createLoop } from "../../base/loop.ts";
 import { minuteMs } from "../../base/time.ts";
 import type { Running } from "./running.ts";
 
-/** An organization that sends events and is not configured. */
-export interface UnwatchedSlug {
-  readonly slug: string;
-  /** Stored ones, of any status. */
-  readonly events: number;
-  readonly firstAtMs: number;
-  readonly lastAtMs: number;
-}
-
-/** The first 1,000 of a list, by name, and how many there are beyond. */
-export interface Bounded<Item> {
-  readonly items: readonly Item[];
-  readonly more: number;
-}
-
 /** The slugs that send events and are not configured: nothing checks them (CONTRACT 11). */
 export type Unwatched = ReturnType<typeof createUnwatched>;
 
 /** What of it is read. */
 export type UnwatchedReading = Omit<Unwatched, "start" | "stop">;
 
-// Reading the slugs of ten thousand organizations takes some milliseconds, and is needed when events have come. The page and
-// the API look when they are asked.
+// Reading the slugs of ten thousand organizations takes some milliseconds, and is needed when events have come.
 const everyMs = minuteMs;
-// What retention deletes changes no version; it is nothing to warn of.
-const knownForMs = minuteMs;
 
-// Who may post events may post any name: the log, the page and the API name so many, and count the rest.
-const mostNamed = 1_000;
-
-interface Look {
-  readonly version: string;
-  readonly configured: ReadonlySet<string>;
-  readonly atMs: number;
-  readonly slugs: readonly string[];
-}
+/** Who may post events may post any name: the log, the page and the API name so many. */
+export const mostNamed = 1_000;
 
 /** Returns them over the stored events and the configuration that holds; with another source than the embedded one there are none. */
 export function createUnwatched(
@@ -45,54 +20,42 @@ export function createUnwatched(
   configured: () => { readonly holdsEvents: boolean; readonly slugs: ReadonlySet<string> },
 ) {
   const logged = new Set<string>();
-  let last: Look | null = null;
+  let last = { version: "", known: new Set() as ReadonlySet<string>, untilMs: 0, slugs: [] as readonly string[] };
 
-  async function look(longestMs: number): Promise<readonly string[]> {
+  async function look(): Promise<readonly string[]> {
     const { holdsEvents, slugs: known } = configured();
     if (!holdsEvents) return [];
     const version = await store.evidence.eventsVersion();
-    const atMs = clock.monotonicMs();
-    if (last !== null && last.version === version && last.configured === known && atMs - last.atMs < longestMs)
-      return last.slugs;
+    const nowMs = clock.monotonicMs();
+    // What retention deletes changes no version.
+    if (last.version === version && last.known === known && nowMs < last.untilMs) return last.slugs;
     const slugs = (await store.events.slugs()).filter((slug) => !known.has(slug));
-    last = { version, configured: known, atMs, slugs };
+    last = { version, known, untilMs: nowMs + everyMs, slugs };
     for (const slug of slugs) {
-      if (logged.has(slug) || logged.size === mostNamed) continue;
+      if (logged.has(slug) || logged.size >= mostNamed) continue;
       logged.add(slug);
       logger.warn({ slug }, "events of an organization that is not configured are stored, nothing checks them");
-      if (logged.size === mostNamed)
-        logger.warn({ named: mostNamed }, "organizations that are not configured are no longer named here");
     }
     return slugs;
   }
 
-  async function named(): Promise<Bounded<string>> {
-    const all = await look(knownForMs);
-    return { items: all.slice(0, mostNamed), more: Math.max(0, all.length - mostNamed) };
-  }
-
-  async function runOnce(): Promise<void> {
-    await look(Infinity);
-  }
-
-  function note(error: unknown): void {
-    logger.warn({ err: error }, "slugs of the stored events could not be read, trying again");
-  }
-
-  const { start, stop } = createLoop({ clock, everyMs, runOnce, onError: note });
+  const { start, stop } = createLoop({
+    clock,
+    everyMs,
+    runOnce: async () => void (await look()),
+    onError: (error) => logger.warn({ err: error }, "slugs of the stored events could not be read, trying again"),
+  });
   return {
-    /** How many there are. */
-    count: async () => (await look(knownForMs)).length,
-    /** Their names alone. */
-    slugs: named,
-    list: async (): Promise<Bounded<UnwatchedSlug>> => {
-      const { items, more } = await named();
+    /** All of their names. */
+    slugs: look,
+    /** The first of them, with their events of any status. */
+    list: async () => {
       const listed = [];
-      for (const slug of items) {
+      for (const slug of (await look()).slice(0, mostNamed)) {
         const extent = await store.liveness.extent(slug);
         if (extent !== null) listed.push({ slug, ...extent });
       }
-      return { items: listed, more };
+      return listed;
     },
     start,
     stop,

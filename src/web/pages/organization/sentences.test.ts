@@ -88,7 +88,7 @@ const facts = (changes: Partial<OrganizationFacts> = {}): OrganizationFacts => (
   isThin: false,
   expecting: null,
   open: null,
-  pending: null,
+  isPending: false,
   silencedUntilMs: null,
   gate: null,
   incidents: [],
@@ -132,33 +132,18 @@ const rows: readonly (readonly [state: string, sentences: readonly string[], cha
   ],
   [
     "pending",
-    [
-      "acme spikes: 131 deaths in 24 h, 58.3 expected (2.2×).",
-      "Its alert is pending, and fires at 22:12 if it goes on.",
-    ],
-    { checks: [spiking], pending: { firesAtMs: nowMs + 5 * minuteMs } },
+    ["acme spikes: 131 deaths in 24 h, 58.3 expected (2.2×).", "Its alert is pending."],
+    { checks: [spiking], isPending: true },
   ],
-  ["unknown, with a code", [unknown, "The last result, ok, is from 18:07."], { checks: [unasked] }],
+  ["unknown, with a code", [unknown], { checks: [unasked] }],
   [
     "unknown with all others",
-    [unknown, "The last result, ok, is from 18:07.", "It began with 119 others."],
+    [unknown, "It began with 119 others at 21:37."],
     { checks: [unasked], open: openPart({ family: "unreachable" }) },
   ],
   [
-    "unknown from the beginning",
-    [unknown, "It has never had a result."],
-    {
-      checks: [
-        {
-          ...unasked,
-          state: { ...unasked.state, last: { ...unasked.state.last, lastResultReport: null } } as typeof unasked.state,
-        },
-      ],
-    },
-  ],
-  [
     "unknown for want of a run",
-    ["acme was last checked at 20:07; the run of 20:12 is missing.", "The last result, ok, is from 20:07."],
+    ["acme was last checked at 20:07; the run of 20:12 is missing."],
     {
       checks: [
         check({
@@ -180,7 +165,8 @@ const rows: readonly (readonly [state: string, sentences: readonly string[], cha
     "well but for another check with an incident",
     [
       "acme does not spike: 61 deaths in 24 h, 58.3 expected (1.0×).",
-      "The check review-queue warns since 20:07: incident 41.",
+      "The check review-queue warns since 20:07.",
+      "It began with incident 41 at 21:37.",
     ],
     { checks: [check(), queue], open: openPart({ family: "review-queue", organizations: 1 }) },
   ],

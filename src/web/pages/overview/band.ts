@@ -1,12 +1,14 @@
 import { formatCount } from "../../../base/numbers.ts";
 import { countOf, timeText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
-import type { Bounded, UnwatchedSlug } from "../../read/unwatched.ts";
+import type { Unfinished } from "../../read/fleet.ts";
 import type { ReadIncident } from "../../read/incidents.ts";
 import { renderHead } from "../frame.ts";
 import { incidentMark } from "../incidents/incident.ts";
 import { beganMsOf } from "../incidents/member-facts.ts";
+import { sentenceOf } from "../site.ts";
 import { actButton, decidedQuestions, knownQuestions, renderQuestions } from "../incidents/questions.ts";
+import { leftWords } from "./headline.ts";
 
 export interface BandOptions {
   readonly sentences: readonly string[];
@@ -41,35 +43,22 @@ export function renderBand(facts: ReadIncident, { sentences, isAlone, notifiedAt
 }
 
 /** Renders what is left of incidents that have ended; nothing where all is finished. */
-export function renderUnfinished({
-  gates,
-  incidents,
-}: {
-  readonly gates: ReadonlySet<string>;
-  readonly incidents: ReadonlySet<number>;
-}): Html {
-  const { size } = incidents;
-  if (size === 0) return nothing;
-  const judged = `${countOf(size, "ended incident")} ${size === 1 ? "needs" : "need"} a judgement.`;
-  const what =
-    gates.size === 0 ? judged : `Takedowns of ${countOf(gates.size, "organization")} are still on hold: ${judged}`;
-  return html`<p class="lede">${what} <a href="/incidents">Judge ${size === 1 ? "it" : "them"}</a></p>`;
+export function renderUnfinished(unfinished: Unfinished): Html {
+  const left = leftWords(unfinished);
+  return left === null ? nothing : html`<p class="lede">${sentenceOf(left)} <a href="/incidents">Judge</a></p>`;
 }
 
 const namedUnwatched = 3;
 
 /** Names what sends events and is not configured, those with the most events first; nothing where there is none. */
-export function renderUnwatched({ items, more: omitted }: Bounded<UnwatchedSlug>): Html {
-  if (items.length === 0) return nothing;
-  const count = items.length + omitted;
-  const most = items.toSorted((left, right) => right.events - left.events).slice(0, namedUnwatched);
-  const named = most.map(
-    ({ slug, events }, index) => html`${index === 0 ? nothing : ", "}<b>${slug}</b> ${countOf(events, "event")}`,
-  );
-  const more = count - most.length;
-  const isOne = count === 1;
-  return html`<p class="lede">
-    Not watched: ${countOf(count, "slug")} ${isOne ? "sends" : "send"} events and nothing checks
-    ${isOne ? "it" : "them"}: ${named}${more > 0 ? ` and ${formatCount(more)} more` : ""}.
-  </p>`;
+export function renderUnwatched(
+  some: readonly { readonly slug: string; readonly events: number }[],
+  all: number,
+): Html {
+  if (some.length === 0) return nothing;
+  const most = some.toSorted((left, right) => right.events - left.events).slice(0, namedUnwatched);
+  const named = most.map(({ slug, events }) => `${slug} ${countOf(events, "event")}`).join(", ");
+  const more = all > most.length ? ` and ${formatCount(all - most.length)} more` : "";
+  const what = all === 1 ? "sends events and nothing checks it" : "send events and nothing checks them";
+  return html`<p class="lede">Not watched: ${countOf(all, "slug")} ${what}: ${named}${more}.</p>`;
 }

@@ -37,7 +37,7 @@ export function addOverviewPage(server: FastifyInstance, parts: WebParts): void 
       ...(events()?.imports() ?? []).map((one) => importText({ ...one, organizations: one.slugs.length }, nowMs)),
       ...(refused === null ? [] : [refusedText(refused, nowMs)]),
     ];
-    return html`${sentences.map((text) => html`<p class="unfinished">${text}</p>`)}${renderUnwatched(await unwatched.list())}`;
+    return html`${sentences.map((text) => html`<p class="unfinished">${text}</p>`)}${renderUnwatched(await unwatched.list(), (await unwatched.slugs()).length)}`;
   }
 }
 
