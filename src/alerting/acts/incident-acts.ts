@@ -1,5 +1,6 @@
 import { FlatlineError } from "../../base/errors.ts";
 import { literalPattern } from "../../base/text-pattern.ts";
+import { describeAuthor } from "../../contract/actor.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
 import type { AlertComment } from "../../store/alerts/log.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
@@ -86,7 +87,8 @@ export async function actOnIncident(
     );
   const comment = said.comment === null ? null : await keepComment(parts, context, request, plan, said.comment);
   // One act is one notification, however many alerts it is of.
-  await noteAct(parts, settings, { actId: context.newId(), atMs }, entriesOf(act, plan, said));
+  const told = { ...said, by: describeAuthor(author.name, author.note) };
+  await noteAct(parts, settings, { actId: context.newId(), atMs }, entriesOf(act, plan, told));
   return { ...plan, comment };
 }
 

@@ -12,7 +12,7 @@ export interface ActEntry {
   readonly event: "acknowledged" | "unacknowledged" | "judged" | "released" | "commented";
   readonly reason: Reason;
   readonly alert: Alert;
-  /** null: no person did, a run did. */
+  /** As people are shown it ("Dana Reyes (web)"); null: no person did, a run did. */
   readonly by: string | null;
   readonly comment: string | null;
 }

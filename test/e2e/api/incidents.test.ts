@@ -206,14 +206,14 @@ describe("a receiver of type slack with a token", () => {
     const titles = replies.map(({ text }) => text.split("\n")[0]);
     expect(titles.slice(titles.findIndex((title) => title?.includes("acknowledged")))).toMatchInlineSnapshot(`
       [
-        "■ 2 organizations: acknowledged by token",
-        "■ 2 organizations: unacknowledged by token",
-        "■ acme: takedowns allowed, judged real by token",
-        "■ acme: judgement withdrawn by token",
-        "■ acme: takedowns allowed, judged real by token",
-        "■ globex: judged checker by token",
-        "■ globex: takedowns allowed, released by hand by token",
-        "■ 2 organizations: comment by token",
+        "■ 2 organizations: acknowledged by kim (token)",
+        "■ 2 organizations: unacknowledged by kim (token)",
+        "■ acme: takedowns allowed, judged real by kim (token)",
+        "■ acme: judgement withdrawn by kim (token)",
+        "■ acme: takedowns allowed, judged real by kim (token)",
+        "■ globex: judged checker by kim (token)",
+        "■ globex: takedowns allowed, released by hand by kim (token)",
+        "■ 2 organizations: comment by kim (token)",
       ]
     `);
     const edits = later.filter(({ path }) => path === "/api/chat.update");
