@@ -92,7 +92,7 @@ it("keeps 64 MiB of dead letters, the newest ones, and says how many went", asyn
   expect(warned).toEqual([{ count: 1, mostBytes: 64 * 2 ** 20 }]);
 });
 
-it("deletes what one more day makes old at most, however far ahead the clock is", async () => {
+it("deletes what one more day makes old however far ahead the clock is, and nothing after a jump", async () => {
   await using world = await createEventWorld();
   const { markers } = world.store;
   const clock = createVirtualClock({ startMs });
@@ -117,7 +117,7 @@ it("deletes what one more day makes old at most, however far ahead the clock is"
   clock.shiftWall(800 * dayMs);
   await clock.advance(3 * hourMs);
   await first.stop();
-  expect(await kept()).toEqual(["-20", "100"]);
+  expect(await kept()).toHaveLength(3);
   const restarted = maintenanceOf(world.store, clock);
   restarted.start();
   await clock.advance(3 * hourMs);

@@ -17,6 +17,10 @@ const pauseMs = 20;
 // the retention is.
 const outsideActsMs = 25 * hourMs;
 
+// More than a clock is ever corrected by.
+const jumpMs = hourMs;
+// A machine that slept jumps, too: nobody has to restart flatline after it.
+const distrustMs = dayMs;
 const metaKey = "deleted_until_ms";
 
 // Tens of thousands of notifications are more than people read.
@@ -31,17 +35,26 @@ export function createMaintenance(
     logger.error({ err: error }, "store could not be tidied up, trying again later");
   const loop = createLoop({ clock, everyMs, firstAfterMs, runOnce, onError });
   const startedAtMs = clock.monotonicMs();
+  let aheadMs = clock.nowMs() - startedAtMs;
+  let jumpedAtMs = -Infinity;
   let fromMs: number | null = null;
 
   /**
    * Returns what counts as now where something is deleted: the machine's clock, but at most a day ahead of where it was when
    * something was deleted last, and from there at most twice as fast as time passes. A clock that is years ahead costs no more
-   * than what one more day makes old; after months without flatline it takes months to catch up.
+   * than what one more day makes old; after months without flatline it takes months to catch up. null: the clock has jumped.
    */
-  async function readUntilMs(): Promise<number> {
-    const nowMs = clock.nowMs();
+  async function readUntilMs(): Promise<number | null> {
+    const [nowMs, monotonicMs] = [clock.nowMs(), clock.monotonicMs()];
+    const byMs = nowMs - monotonicMs - aheadMs;
+    aheadMs += byMs;
+    if (Math.abs(byMs) > jumpMs) {
+      jumpedAtMs = monotonicMs;
+      logger.warn({ byMs }, "clock has jumped: nothing is deleted for a day");
+    }
+    if (monotonicMs - jumpedAtMs < distrustMs) return null;
     fromMs ??= Number(await store.meta.getOrSet(metaKey, String(nowMs)));
-    const untilMs = Math.min(nowMs, fromMs + dayMs + 2 * (clock.monotonicMs() - startedAtMs));
+    const untilMs = Math.min(nowMs, fromMs + dayMs + 2 * (monotonicMs - startedAtMs));
     await store.meta.set(metaKey, String(untilMs));
     return untilMs;
   }
@@ -64,6 +77,7 @@ export function createMaintenance(
     const { storage, server, organizations } = current().config;
     const { retentionMs, auditRetentionMs, eventRetentionMs } = storage;
     const nowMs = await readUntilMs();
+    if (nowMs === null) return;
     const pastRetention = { beforeMs: nowMs - retentionMs, maxRows: rowsPerSlice };
     const runLimits = { nowMs: clock.nowMs(), runsBeforeMs: nowMs - singleRunsMs, beforeMs: pastRetention.beforeMs };
     let lastCheck: number | null = 0;
