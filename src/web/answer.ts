@@ -55,9 +55,3 @@ export async function sendHtml(
 ): Promise<FastifyReply> {
   return sendPacked(reply, await packText(request, markup), referrerPolicy);
 }
-
-/** Returns the query of a request. */
-export function paramsOf(request: FastifyRequest): URLSearchParams {
-  const at = request.url.indexOf("?");
-  return new URLSearchParams(at === -1 ? "" : request.url.slice(at + 1));
-}

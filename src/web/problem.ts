@@ -1,9 +1,8 @@
 import type { Socket } from "node:net";
 
-import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyError, FastifyReply } from "fastify";
 
 import { FlatlineError, storeReason } from "../base/errors.ts";
-import type { Logger } from "../base/logger.ts";
 import { apiErrorStatuses } from "../contract/error-body.ts";
 
 /** What every refusal says (CONTRACT 8): the API's own body, for the statuses that it does not name too. */
@@ -63,23 +62,6 @@ export function sendProblem(
     .code(status)
     .type("application/json; charset=utf-8")
     .send(problemBody(status, message, causes));
-}
-
-/** Turns what a route threw into a refusal; a 500 is logged and says nothing of the inside. */
-export function createErrorHandler(
-  logger: Logger,
-): (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply {
-  return (error, request, reply) => {
-    // Fastify closes after a body that it refused, which can cost the client the answer: the rest is read and dropped instead.
-    reply.removeHeader("connection");
-    const { status, message, issues } = describeError(error);
-    if (status === 500) {
-      logger.error({ err: error, method: request.method, path: pathOf(request.url) }, "a request failed");
-      return sendProblem(reply, 500, "internal error");
-    }
-    if (status === 503) reply.header("retry-after", "1");
-    return sendProblem(reply, status, message, issues);
-  };
 }
 
 /** Answers what is not even HTTP, and what did not come in time, before any route sees it. */

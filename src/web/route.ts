@@ -43,6 +43,8 @@ export interface Asked<Path extends string, Query, Body> {
   readonly reply: FastifyReply;
   readonly params: ParamsOf<Path>;
   readonly query: Query;
+  /** The same as it came. */
+  readonly search: URLSearchParams;
   readonly body: Body;
   /** Whether who asks may see what is not public. */
   readonly withDetails: boolean;
@@ -111,6 +113,7 @@ export function addRoute<Path extends `${"GET" | "POST" | "PATCH" | "DELETE"} ${
         reply: reply.code(status),
         params: request.params as ParamsOf<Path>,
         query: querySchema && readInput(querySchema, request.query),
+        search: new URLSearchParams(/\?(.*)/.exec(request.url)?.[1]),
         body,
         withDetails: seesDetails(request),
       } as Asked<Path, Query, Body>);

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 
 import type { Severity } from "../../contract/severity.ts";
 import { timeText } from "../../words/numbers.ts";
-import { paramsOf, sendHtml } from "../answer.ts";
+import { sendHtml } from "../answer.ts";
 import { personNameOf, receiveForm } from "../body.ts";
 import type { WebParts } from "../parts.ts";
 import { html, type Html } from "../parts/html.ts";
@@ -38,23 +38,24 @@ export interface Links {
   follow(link: LinkParts, name: string | null): Promise<LinkAnswer>;
 }
 
+// A name and its field.
+const mostFormBytes = 1_024;
+
+type LinkAsked = Pick<Asked<":incident", unknown, unknown>, "request" | "reply" | "search" | "params">;
+
 /** `/act/acknowledge/…`: the links of messages. Looking changes nothing, however often it is done; only the form of the page acts. */
 export function addLinkRoutes(server: FastifyInstance, { links, running, bodies }: WebParts): void {
-  const send = (
-    { request, reply }: Pick<Asked<"", unknown, unknown>, "request" | "reply">,
-    answer: LinkAnswer,
-    wasFollowed = false,
-  ): Promise<FastifyReply> => {
+  function send({ request, reply }: LinkAsked, answer: LinkAnswer, wasFollowed: boolean): Promise<FastifyReply> {
     if (answer.kind === "refused" && answer.reason === "altered") request.failedVia = "link";
-    void reply.code(statusOf(answer, wasFollowed));
+    void reply.code(answer.kind === "refused" ? 403 : wasFollowed && answer.outcome === "no_alert" ? 409 : 200);
     const { title, main } = renderAnswer(answer, wasFollowed, running.clock.nowMs());
     const head = html`<div class="head"><h1>${title}</h1></div>`;
     // Its address is what lets act.
     return sendHtml(request, reply, renderSheet(`${title} · flatline`, html`${head} ${main}`), "no-referrer");
-  };
+  }
   addRoute(server, "GET /act/acknowledge/:incident", {
     access: "open",
-    handle: async (asked) => send(asked, await links.look(partsOf(asked))),
+    handle: async (asked) => send(asked, await links.look(partsOf(asked)), false),
   });
   addRoute(server, "POST /act/acknowledge/:incident", {
     access: "open",
@@ -65,21 +66,9 @@ export function addLinkRoutes(server: FastifyInstance, { links, running, bodies 
   });
 }
 
-function partsOf({
-  request,
-  params: { incident },
-}: Pick<Asked<":incident", unknown, unknown>, "request" | "params">): LinkParts {
-  const given = (name: string): string => paramsOf(request).get(name) ?? "";
+function partsOf({ search, params: { incident } }: LinkAsked): LinkParts {
+  const given = (name: string): string => search.get(name) ?? "";
   return { incident, receiver: given("receiver"), until: given("until"), signature: given("signature") };
-}
-
-// A name and its field.
-const mostFormBytes = 1_024;
-
-function statusOf(answer: LinkAnswer, wasFollowed: boolean): number {
-  if (answer.kind === "refused") return 403;
-  if (!wasFollowed) return 200;
-  return answer.outcome === "no_alert" ? 409 : 200;
 }
 
 /** What the link would do, or did; it has nothing of the link itself. */

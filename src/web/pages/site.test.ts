@@ -45,7 +45,7 @@ describe("a page", () => {
 
     const answer = await ask(web, "GET /receivers", { ...asBrowser, ...bearer });
 
-    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
     expect(await answer.text()).toContain("flatline cannot read its store.");
   });
 

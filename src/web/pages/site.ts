@@ -4,13 +4,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { FlatlineError, storeReason } from "../../base/errors.ts";
 import { minuteMs } from "../../base/time.ts";
-import { packText, paramsOf, sendHtml, sendPacked, type PackedText } from "../answer.ts";
+import { packText, sendHtml, sendPacked, type PackedText } from "../answer.ts";
 import { acceptsGzip } from "../assets.ts";
 import { receiveForm } from "../body.ts";
 import { hasIdentities, refusalOf, sendRefusal, type Access, type Refusal } from "../access/admission.ts";
 import { readerOf, type AccessSettings } from "../access/identity.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
-import { createErrorHandler, describeError, pathOf, sendProblem } from "../problem.ts";
+import { html, nothing } from "../parts/html.ts";
+import { describeError, pathOf, sendProblem } from "../problem.ts";
 import { readFrame } from "../read/frame.ts";
 import type { Running } from "../read/running.ts";
 import { addRoute, type Asked } from "../route.ts";
@@ -18,10 +18,8 @@ import { isLedToSignIn, leadToSignIn, signInPath, wantsHtml } from "../sign-in/l
 import { renderDialog } from "./dialog.ts";
 import { renderDocument, renderMessage, type PageContent } from "./frame.ts";
 
-/** What a page is asked: with the query of its address, or what its form says. */
-export interface PageAsked<Path extends string = string> extends Asked<`GET ${Path}`, unknown, unknown> {
-  readonly search: URLSearchParams;
-}
+/** What a page is asked, or a form: its fields are `search`. */
+export type PageAsked<Path extends string = string> = Asked<`GET ${Path}`, unknown, unknown>;
 
 /** What an act answers: a page; a dialog, which is a part of the page where scripts run; what was done, said on the page at `path`. */
 type ActAnswer = (PageContent & { readonly isDialog?: boolean }) | { readonly did: string; readonly path: string };
@@ -108,19 +106,31 @@ export function createSite({
     return reply.redirect(`${path}${path.includes("?") ? "&" : "?"}did=${encodeURIComponent(did)}`, 303);
   }
 
+  /** Answers with a page that says one thing, and reads nothing of the fleet: whoever scans asks for thousands. */
+  function say(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    status: number,
+    ...words: Parameters<typeof renderMessage>
+  ): Promise<FastifyReply> {
+    const main = renderMessage(...words);
+    return send(request, reply, { status, title: "flatline", current: null, isPoor: true, main });
+  }
+
   /** Answers who may not see or do something. */
   function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): unknown {
     const access = settings();
+    const { status, message } = refusal;
     if (!isOfApi(request) && isLedToSignIn(request, refusal, access)) return leadToSignIn(request, reply);
     // An `Authorization` decides alone, so that a wrong one is answered as the API does.
-    if (!wantsPage(request) || (refusal.status === 401 && request.headers.authorization !== undefined))
+    if (!wantsPage(request) || (status === 401 && request.headers.authorization !== undefined))
       return sendRefusal(reply, refusal);
-    const main = renderRefusal(refusal, access, request.url);
-    const { status } = refusal;
-    return send(request, reply, { status, title: "Not for you · flatline", current: null, isPoor: true, main });
+    const text = html`None is configured: set <code>server.token</code> in flatline.yaml, then reload.`;
+    if (!hasIdentities(access)) return say(request, reply, status, "This page needs a token.", text);
+    const other = html` <a href="${signInPath(request.url)}">Sign in with another token</a>`;
+    const why = html`${sentenceOf(message)}${access.tokens.length === 0 ? nothing : other}`;
+    return say(request, reply, status, "This page is not for you.", why);
   }
-
-  const answerProblem = createErrorHandler(logger);
 
   return {
     /** Adds a page of a GET. Without identity a closed one leads to where one signs in. */
@@ -137,8 +147,7 @@ export function createSite({
           const tag = tagOf(request);
           void reply.header("etag", tag);
           if (request.headers["if-none-match"] === tag) return reply.code(304).send();
-          const made = async (): Promise<MadePage> =>
-            make(request, await render({ ...asked, search: paramsOf(request) }), tag);
+          const made = async (): Promise<MadePage> => make(request, await render(asked), tag);
           const key = `${tag} ${acceptsGzip(request)}`;
           return sendMade(reply, await (wantsPart(request) ? shared(key, made) : made()));
         },
@@ -167,10 +176,7 @@ export function createSite({
         addRoute(server, `GET ${path}`, {
           access,
           isWrite: false,
-          handle: async (asked) => {
-            const { request, reply } = asked;
-            return answerAct(request, reply, await ask({ ...asked, search: paramsOf(request) }, ""));
-          },
+          handle: async (asked) => answerAct(asked.request, asked.reply, await ask(asked, "")),
         });
       addRoute(server, `POST ${path}`, {
         access,
@@ -197,38 +203,35 @@ export function createSite({
       });
     },
     refuse,
-    /** Answers what went wrong, as a page where a browser asks for one. */
+    /** Answers what went wrong, as a page where a browser asks for one; a 500 says nothing of the inside. */
     fail: (error: unknown, request: FastifyRequest, reply: FastifyReply): unknown => {
+      const { method, url } = request;
       // What could not be read has no version.
       reply.removeHeader("etag");
-      if (!wantsPage(request)) return answerProblem(error, request, reply);
-      const { status, message } = describeError(error);
-      const path = pathOf(request.url);
-      const again = html`<a href="${request.method === "GET" ? request.url : "/"}">Try again</a>`;
-      const content = { status, title: "flatline", current: null, isPoor: true } as const;
-      if (storeReason(error) !== null) {
-        logger.error({ err: error, path }, "a page could not be read from the store");
-        const text = html`What is known is not shown as long as that lasts; flatline's log says more. ${again}`;
-        const main = renderMessage("flatline cannot read its store.", text);
-        return send(request, reply.header("retry-after", "5"), { ...content, status: 503, main });
-      }
-      if (status !== 500) {
-        const main = renderMessage("This could not be answered.", html`${sentenceOf(message)} ${again}`);
-        return send(request, reply, { ...content, main });
-      }
-      logger.error({ err: error, method: request.method, path }, "a request failed");
-      const main = renderMessage("flatline could not make this page.", html`Its log says why. ${again}`);
-      return send(request, reply, { ...content, main });
+      // Fastify closes after a body that it refused, which can cost the client the answer: the rest is read and dropped instead.
+      reply.removeHeader("connection");
+      const { status, message, issues } = describeError(error);
+      const isPage = wantsPage(request);
+      const isOfStore = storeReason(error) !== null;
+      if (status === 500 || (isPage && isOfStore))
+        logger.error({ err: error, method, path: pathOf(url) }, "a request failed");
+      if (status === 503) reply.header("retry-after", "1");
+      if (!isPage) return sendProblem(reply, status, status === 500 ? "internal error" : message, issues);
+      const again = html`<a href="${method === "GET" ? url : "/"}">Try again</a>`;
+      const ofStore = html`What is known is not shown as long as that lasts; flatline's log says more. ${again}`;
+      if (isOfStore) return say(request, reply, status, "flatline cannot read its store.", ofStore);
+      const why = html`Its log says why. ${again}`;
+      if (status === 500) return say(request, reply, status, "flatline could not make this page.", why);
+      return say(request, reply, status, "This could not be answered.", html`${sentenceOf(message)} ${again}`);
     },
-    /** Answers what no route does: a page to a browser, which costs next to nothing, as whoever scans asks for thousands. */
+    /** Answers what no route does. */
     miss: (request: FastifyRequest, reply: FastifyReply): unknown => {
       const access = request.url.startsWith("/-/") ? "open" : "public";
       // Where reading is closed, the answer does not show what exists.
       const refusal = refusalOf(request, { access }, settings());
       if (refusal !== null) return wantsPage(request) ? refuse(request, reply, refusal) : sendRefusal(reply, refusal);
       if (!wantsPage(request)) return sendProblem(reply, 404, "no such path");
-      const main = renderMessage("There is no page here.", html`<a href="/">All organizations</a>`);
-      return send(request, reply, { ...missing(null, main), isPoor: true });
+      return say(request, reply, 404, "There is no page here.", html`<a href="/">All organizations</a>`);
     },
   };
 }
@@ -252,8 +255,8 @@ function refusedDialog({ message, issues }: FlatlineError, path: string): ActAns
 }
 
 /** Returns a page that says that something is not there. */
-export function missing(current: PageContent["current"], main: Html): PageContent {
-  return { status: 404, title: "Not found · flatline", current, main };
+export function missing(current: PageContent["current"], ...words: Parameters<typeof renderMessage>): PageContent {
+  return { status: 404, title: "Not found · flatline", current, main: renderMessage(...words) };
 }
 
 /** A header has bytes of one kind only. */
@@ -261,16 +264,6 @@ function asciiJson(value: unknown): string {
   return JSON.stringify(value).replaceAll(
     /[^\x20-\x7e]/g,
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-}
-
-function renderRefusal({ message }: Refusal, settings: AccessSettings, url: string): Html {
-  const other =
-    settings.tokens.length === 0 ? nothing : html` <a href="${signInPath(url)}">Sign in with another token</a>`;
-  if (hasIdentities(settings)) return renderMessage("This page is not for you.", html`${sentenceOf(message)}${other}`);
-  return renderMessage(
-    "This page needs a token.",
-    html`None is configured: set <code>server.token</code> in flatline.yaml, then reload.`,
   );
 }
 
@@ -302,11 +295,6 @@ export function wantsPart(request: FastifyRequest): boolean {
 
 /** Returns the page that says that no such incident is known. */
 export function missingIncident(reference: string): PageContent {
-  return missing(
-    "incidents",
-    renderMessage(
-      "There is no such incident.",
-      html`Nothing is known of «${reference}». <a href="/incidents">All incidents</a>`,
-    ),
-  );
+  const text = html`Nothing is known of «${reference}». <a href="/incidents">All incidents</a>`;
+  return missing("incidents", "There is no such incident.", text);
 }

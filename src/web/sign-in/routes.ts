@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { minuteMs, type Clock } from "../../base/time.ts";
 import { durationText } from "../../words/numbers.ts";
 import { isFromOwnPage } from "../access/own-page.ts";
-import { paramsOf, sendHtml } from "../answer.ts";
+import { sendHtml } from "../answer.ts";
 import { personNameOf, receiveForm } from "../body.ts";
 import { renderMessage, renderSheet } from "../pages/frame.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
@@ -83,7 +83,7 @@ export function addSignInRoutes(server: FastifyInstance, { running, sessions, bo
 
   addRoute(server, "GET /sign-in", {
     access: "open",
-    handle: ({ request, reply }) => sendForm(request, reply, { next: localPath(paramsOf(request).get("next")) }),
+    handle: ({ request, reply, search }) => sendForm(request, reply, { next: localPath(search.get("next")) }),
   });
   addRoute(server, "POST /sign-in", { access: "open", handle: ({ request, reply }) => signIn(request, reply) });
   addRoute(server, "POST /sign-out", {

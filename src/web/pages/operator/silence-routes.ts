@@ -10,7 +10,6 @@ import type { WebParts } from "../../parts.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { readSilences } from "../../read/silences.ts";
 import { endOf, renderDialog, renderField, renderLengths } from "../dialog.ts";
-import { renderMessage } from "../frame.ts";
 import { missing } from "../site.ts";
 import { path, renderSilences } from "./silences.ts";
 
@@ -50,8 +49,7 @@ export function addSilencePages(server: FastifyInstance, { site, running, silenc
   site.addAct(server, "/silences/:id/end", "operate", {
     perform: async ({ request, params: { id } }) => {
       if (await silences.expire(id, authorOf(request))) return { did: "The silence has ended.", path };
-      const main = renderMessage("There is no such silence.", html`<a href="${path}">All silences</a>`);
-      return missing("silences", main);
+      return missing("silences", "There is no such silence.", html`<a href="${path}">All silences</a>`);
     },
   });
 }

@@ -11,7 +11,7 @@ import type { WebParts } from "../../parts.ts";
 import { readOrganization, type OrganizationFacts } from "../../read/organization.ts";
 import { renderChart } from "../chart.ts";
 import { renderDeadAssets } from "../dead-assets.ts";
-import { renderMessage, type PageContent } from "../frame.ts";
+import type { PageContent } from "../frame.ts";
 import { missing } from "../site.ts";
 import { organizationPath } from "../table.ts";
 import { renderOrganization } from "./organization.ts";
@@ -79,5 +79,5 @@ export function addOrganizationPages(server: FastifyInstance, parts: WebParts): 
 
 function unknownOrganization(slug: string): PageContent {
   const text = html`Nobody checks «${slug}». <a href="/">All organizations</a>`;
-  return missing("organizations", renderMessage("No such organization is configured.", text));
+  return missing("organizations", "No such organization is configured.", text);
 }

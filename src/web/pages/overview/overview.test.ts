@@ -132,7 +132,7 @@ describe("the overview", () => {
 
     const answer = await fetch(web.url, { headers: { accept: "text/html" } });
 
-    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
     expect(await answer.text()).toContain("flatline cannot read its store.");
   });
 });
