@@ -36,54 +36,37 @@ const leastLift = 0.05;
 // Without a baseline it is unknown what is usual: only a value that most deaths surely share is worth naming.
 const leastShare = 0.5;
 
-/**
- * Returns the values that are over-represented in the window, the surest first: by the lower bound of what their share has risen,
- * never by counts. Deaths without an attribute count as not having its value, so that a value which begins to be there is
- * seen. The order of the values does not matter.
- */
-export function rankCarriers(values: readonly ValueCounts[], totals: TotalCounts): Carrier[] {
-  if (totals.currentCount <= 0) return [];
-  const carriers: Carrier[] = [];
-  for (const { attribute, value, currentCount, baselineCount } of values) {
-    const hasBaseline = totals.baselineCount > 0;
-    const { lower, upper } = hasBaseline
-      ? differenceBounds(
-          { count: currentCount, total: totals.currentCount },
-          { count: baselineCount, total: totals.baselineCount },
-        )
-      : wilsonBounds(currentCount, totals.currentCount);
-    if (lower < (hasBaseline ? leastLift : leastShare)) continue;
-    carriers.push({
-      attribute,
-      value,
-      share: currentCount / totals.currentCount,
-      baselineShare: hasBaseline ? baselineCount / totals.baselineCount : null,
-      liftLower: lower,
-      liftUpper: Math.min(1, upper),
-    });
-  }
-  return carriers.toSorted(
-    (left, right) =>
-      right.liftLower - left.liftLower ||
-      compareText(left.attribute, right.attribute) ||
-      compareText(left.value, right.value),
-  );
+/** Values whose share has risen, and the largest rise of any that the counts allow; null without deaths to compare with. */
+interface Rises {
+  readonly carriers: readonly Carrier[];
+  readonly largestRise: number | null;
 }
 
 /**
- * Returns the largest rise of a value's share that the counts allow: the upper bound over all values; null without deaths to compare
- * with. A small one shows that the deaths are spread as usual, which no value that stands out does not.
+ * Returns the values that are over-represented in the window, the surest first: by the lower bound of what their share has risen,
+ * never by counts. Deaths without an attribute count as not having its value, so that a value which begins to be there is
+ * seen. A small largest rise, the upper bound over all values, shows that the deaths are spread as usual, which no value that stands
+ * out does not. The order of the values does not matter.
  */
-export function largestRise(values: readonly ValueCounts[], totals: TotalCounts): number | null {
-  if (totals.currentCount <= 0 || totals.baselineCount <= 0) return null;
-  const rises = values.map(
-    ({ currentCount, baselineCount }) =>
-      differenceBounds(
-        { count: currentCount, total: totals.currentCount },
-        { count: baselineCount, total: totals.baselineCount },
-      ).upper,
-  );
-  return Math.max(0, ...rises);
+export function risesOf(values: readonly ValueCounts[], totals: TotalCounts): Rises {
+  const { currentCount: total, baselineCount: baseline } = totals;
+  if (total <= 0) return { carriers: [], largestRise: null };
+  const hasBaseline = baseline > 0;
+  const bounded = values.map(({ attribute, value, currentCount: count, baselineCount }): Carrier => {
+    const before = { count: baselineCount, total: baseline };
+    const { lower, upper } = hasBaseline ? differenceBounds({ count, total }, before) : wilsonBounds(count, total);
+    const baselineShare = hasBaseline ? baselineCount / baseline : null;
+    return { attribute, value, share: count / total, baselineShare, liftLower: lower, liftUpper: Math.min(1, upper) };
+  });
+  const carriers = bounded
+    .filter(({ liftLower }) => liftLower >= (hasBaseline ? leastLift : leastShare))
+    .toSorted(
+      (left, right) =>
+        right.liftLower - left.liftLower ||
+        compareText(left.attribute, right.attribute) ||
+        compareText(left.value, right.value),
+    );
+  return { carriers, largestRise: hasBaseline ? Math.max(0, ...bounded.map(({ liftUpper }) => liftUpper)) : null };
 }
 
 /** `87 % reason=tls_handshake, usually 4 %`. */

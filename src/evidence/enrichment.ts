@@ -1,14 +1,7 @@
 import { opinionWords, type OpinionCounts } from "../contract/second-opinion.ts";
 import { noEvidence, stoppedAtMsOf, type SpikeEvidence } from "../contract/spike-evidence.ts";
 import type { Finding, HealthcheckResult } from "../contract/healthcheck.ts";
-import {
-  assetTypeAttribute,
-  carrierText,
-  largestRise,
-  rankCarriers,
-  type Carrier,
-  type ValueCounts,
-} from "./attribution.ts";
+import { assetTypeAttribute, carrierText, risesOf, type Carrier, type ValueCounts } from "./attribution.ts";
 import { concentratedCarrier, likelyCause } from "./likely-cause.ts";
 import { markerText, type OnsetMarker } from "./marker.ts";
 import { onsetText } from "./onset.ts";
@@ -54,10 +47,10 @@ export function withEvidence(
   { result, evidence: known = noEvidence }: { readonly result: HealthcheckResult; readonly evidence?: SpikeEvidence },
   { counts, regret, onsetAtMs, marker, excess, opinion }: SpikeFacts,
 ): EvidentResult {
-  const carriers = counts === null ? [] : rankCarriers(counts.values, counts);
+  const { carriers, largestRise } = risesOf(counts?.values ?? [], counts ?? { currentCount: 0, baselineCount: 0 });
   const { cause, reason } = likelyCause({
     carriers,
-    largestRise: counts === null ? null : largestRise(counts.values, counts),
+    largestRise,
     baselineCount: counts?.baselineCount ?? null,
     attributedShare: counts === null || counts.currentCount === 0 ? 0 : counts.attributedCount / counts.currentCount,
     opinion,

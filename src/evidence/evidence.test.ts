@@ -3,7 +3,7 @@ import { noEvidence } from "../contract/spike-evidence.ts";
 import { describe, expect, it } from "vitest";
 
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
-import { carrierText, rankCarriers, type Carrier, type ValueCounts } from "./attribution.ts";
+import { carrierText, risesOf, type Carrier, type ValueCounts } from "./attribution.ts";
 import { withEvidence, type SpikeFacts } from "./enrichment.ts";
 import { likelyCause, type CauseEvidence } from "./likely-cause.ts";
 import { attributionSlices, quietSlices, unjudgedSlices, type QuietAsk } from "./quiet-days.ts";
@@ -54,7 +54,7 @@ describe("the bounds of a share", () => {
 
 describe("what carries a spike", () => {
   it("is ranked by what is sure of its rise, not by counts", () => {
-    const carriers = rankCarriers([value("dns", 400, 5_000), value("tls", 300, 40), value("rare", 3, 0)], {
+    const { carriers } = risesOf([value("dns", 400, 5_000), value("tls", 300, 40), value("rare", 3, 0)], {
       currentCount: 800,
       baselineCount: 8_000,
     });
@@ -76,11 +76,12 @@ describe("what carries a spike", () => {
     ["a value that has become rarer", [value("tls", 1, 900)], { currentCount: 100, baselineCount: 1_000 }],
     ["no deaths at all", [], { currentCount: 0, baselineCount: 0 }],
   ])("is nothing with %s", (_, values, totals) => {
-    expect(rankCarriers(values, totals)).toEqual([]);
+    expect(risesOf(values, totals).carriers).toEqual([]);
   });
 
   it("is told with nothing to compare where there was no death before", () => {
-    const [carrier] = rankCarriers([value("tls", 30, 0)], { currentCount: 30, baselineCount: 0 });
+    const { carriers } = risesOf([value("tls", 30, 0)], { currentCount: 30, baselineCount: 0 });
+    const [carrier] = carriers;
 
     expect(carrier === undefined ? null : carrierText(carrier)).toBe("100 % reason=tls, nothing to compare with");
   });
@@ -99,12 +100,12 @@ describe("what carries a spike", () => {
           const spike = value("planted", planted + all, days);
           const totals = { currentCount: planted + 2 * all, baselineCount: all * days + days };
 
-          const carriers = rankCarriers([...usual, spike], totals);
+          const { carriers } = risesOf([...usual, spike], totals);
 
           // Without noise the planted value is what always was.
           fc.pre(totals.baselineCount >= 20 && all > 1);
           expect(carriers[0]?.value).toBe("planted");
-          expect(rankCarriers([spike, ...usual.toReversed()], totals)).toEqual(carriers);
+          expect(risesOf([spike, ...usual.toReversed()], totals).carriers).toEqual(carriers);
           for (const { liftLower, liftUpper, share, baselineShare } of carriers) {
             expect(liftLower).toBeLessThanOrEqual(share - (baselineShare ?? 0));
             expect(liftUpper).toBeGreaterThanOrEqual(share - (baselineShare ?? 0));

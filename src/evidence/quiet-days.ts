@@ -1,20 +1,14 @@
+import { dayMs } from "../base/time.ts";
+import type { Interval } from "../contract/liveness-counts.ts";
 import { compareFractions, decimalFraction, multiplyFractions } from "../spike/fraction.ts";
 import { medianDeaths } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 
-/** The instants after `afterMs`, up to and including `untilMs`; epoch ms. */
-export interface Slice {
-  readonly afterMs: number;
-  readonly untilMs: number;
-}
-
 /** Deaths of fewer than these say nothing of what is usual. */
 export const leastQuietDeaths = 10;
 
-const dayMs = 86_400_000;
-
 /** Returns the slices of 24 h before a window, the latest first, which the window's deaths are compared with. */
-export function attributionSlices(windowStartMs: number, attributionDays: number): Slice[] {
+export function attributionSlices(windowStartMs: number, attributionDays: number): Interval[] {
   return Array.from({ length: attributionDays }, (_, day) => ({
     afterMs: windowStartMs - (day + 1) * dayMs,
     untilMs: windowStartMs - day * dayMs,
@@ -23,9 +17,9 @@ export function attributionSlices(windowStartMs: number, attributionDays: number
 
 /** Returns the slices without those that lie, in part or whole, in a stretch where the checker was judged to be wrong. */
 export function unjudgedSlices(
-  slices: readonly Slice[],
+  slices: readonly Interval[],
   stretches: readonly { readonly fromMs: number; readonly toMs: number }[],
-): Slice[] {
+): Interval[] {
   // The first instant of a slice is afterMs + 1, the last one of a stretch toMs − 1.
   return slices.filter(
     ({ afterMs, untilMs }) => !stretches.some(({ fromMs, toMs }) => fromMs <= untilMs && toMs - 1 > afterMs),
@@ -44,10 +38,10 @@ export interface QuietAsk {
  * median slice, exactly: an incident of last week must not be what is usual. `deaths` are those of the slices, in their order.
  */
 export function quietSlices(
-  slices: readonly Slice[],
+  slices: readonly Interval[],
   deaths: readonly number[],
   { thresholds: { warnMultiplier, minSpikeCount }, firstEventAtMs }: QuietAsk,
-): Slice[] {
+): Interval[] {
   if (firstEventAtMs === null) return [];
   const known = slices
     .map((slice, index) => ({ slice, count: deaths[index] ?? 0 }))
