@@ -68,60 +68,45 @@ function reportOf({ at, gives, count, coverage, excess }: Run): CheckReport {
   return resultReport({ startedAtMs, severity: gives, ...counted, ...known });
 }
 
+/** Reads `minute severity`, of each run, with its excess or the baseline's coverage where it has one. */
+function runsOf(text: string): Run[] {
+  return text.split(", ").map((one) => {
+    const [at, gives, more = ""] = one.split(" ");
+    const run: Run = { at: Number(at), gives: gives as Severity };
+    if (Number(more) > 0) return { ...run, coverage: Number(more) };
+    return more === "ongoing" || more === "stopped" ? { ...run, excess: more } : run;
+  });
+}
+
 const m = minuteMs;
 
 describe("transition", () => {
-  it.each<[string, Partial<AlertPolicy>, Run[], string[]]>([
-    ["ok says nothing", {}, [{ at: 0, gives: "ok" }], []],
-    ["without `for` the first non-ok run fires", {}, [{ at: 0, gives: "warn" }], ["0 firing warn not_ok"]],
+  it.each<[string, Partial<AlertPolicy>, string, string[]]>([
+    ["ok says nothing", {}, "0 ok", []],
+    ["without `for` the first non-ok run fires", {}, "0 warn", ["0 firing warn not_ok"]],
     [
       "an excess that has stopped is no change, and a reason once",
       {},
-      [
-        { at: 0, gives: "warn", excess: "ongoing" },
-        { at: 5, gives: "warn", excess: "stopped" },
-        { at: 10, gives: "warn", excess: "stopped" },
-      ],
+      "0 warn ongoing, 5 warn stopped, 10 warn stopped",
       ["0 firing warn not_ok", "5 - excess_stopped", "10 - still_not_ok"],
     ],
-    [
-      "ok to fail at once is one firing with fail",
-      {},
-      [
-        { at: 0, gives: "ok" },
-        { at: 5, gives: "fail" },
-      ],
-      ["5 firing fail not_ok"],
-    ],
+    ["ok to fail at once is one firing with fail", {}, "0 ok, 5 fail", ["5 firing fail not_ok"]],
     [
       "fires at the first run at which `for` has passed, boundary included",
       { forMs: 10 * m },
-      [
-        { at: 0, gives: "warn" },
-        { at: 5, gives: "warn" },
-        { at: 10, gives: "warn" },
-      ],
+      "0 warn, 5 warn, 10 warn",
       ["0 - for_running", "5 - for_running", "10 firing warn for_elapsed"],
     ],
     [
       "fires with the severity of the run at which it fires",
       { forMs: 5 * m },
-      [
-        { at: 0, gives: "warn" },
-        { at: 5, gives: "fail" },
-      ],
+      "0 warn, 5 fail",
       ["0 - for_running", "5 firing fail for_elapsed"],
     ],
     [
       "ok within `for` breaks the episode, and the next one begins again",
       { forMs: 10 * m },
-      [
-        { at: 0, gives: "warn" },
-        { at: 5, gives: "ok" },
-        { at: 10, gives: "warn" },
-        { at: 15, gives: "warn" },
-        { at: 20, gives: "warn" },
-      ],
+      "0 warn, 5 ok, 10 warn, 15 warn, 20 warn",
       [
         "0 - for_running",
         "5 - cleared_before_firing",
@@ -133,58 +118,22 @@ describe("transition", () => {
     [
       "a run without a result leaves `for` running and decides nothing",
       { forMs: 10 * m },
-      [
-        { at: 0, gives: "warn" },
-        { at: 12, gives: "unknown" },
-        { at: 13, gives: "warn" },
-      ],
+      "0 warn, 12 unknown, 13 warn",
       ["0 - for_running", "12 - run_failed", "13 - result_returned_early", "13 firing warn for_elapsed"],
     ],
-    [
-      "warn to fail is escalated",
-      {},
-      [
-        { at: 0, gives: "warn" },
-        { at: 5, gives: "fail" },
-      ],
-      ["0 firing warn not_ok", "5 escalated fail severity_rose"],
-    ],
-    [
-      "fail to warn is deescalated",
-      {},
-      [
-        { at: 0, gives: "fail" },
-        { at: 5, gives: "warn" },
-      ],
-      ["0 firing fail not_ok", "5 deescalated warn severity_fell"],
-    ],
-    [
-      "the same severity again changes nothing",
-      {},
-      [
-        { at: 0, gives: "warn" },
-        { at: 5, gives: "warn" },
-      ],
-      ["0 firing warn not_ok", "5 - still_not_ok"],
-    ],
+    ["warn to fail is escalated", {}, "0 warn, 5 fail", ["0 firing warn not_ok", "5 escalated fail severity_rose"]],
+    ["fail to warn is deescalated", {}, "0 fail, 5 warn", ["0 firing fail not_ok", "5 deescalated warn severity_fell"]],
+    ["the same severity again changes nothing", {}, "0 warn, 5 warn", ["0 firing warn not_ok", "5 - still_not_ok"]],
     [
       "without `keepFiringFor` the first ok run resolves, with the last severity",
       {},
-      [
-        { at: 0, gives: "fail" },
-        { at: 5, gives: "ok" },
-      ],
+      "0 fail, 5 ok",
       ["0 firing fail not_ok", "5 resolved fail back_to_ok"],
     ],
     [
       "resolves at the first run at which it was ok for `keepFiringFor`",
       { keepFiringForMs: 10 * m },
-      [
-        { at: 0, gives: "fail" },
-        { at: 5, gives: "ok" },
-        { at: 10, gives: "ok" },
-        { at: 15, gives: "ok" },
-      ],
+      "0 fail, 5 ok, 10 ok, 15 ok",
       [
         "0 firing fail not_ok",
         "5 - keep_firing_for_running",
@@ -195,13 +144,7 @@ describe("transition", () => {
     [
       "a flap within `keepFiringFor` neither resolves nor fires again",
       { keepFiringForMs: 10 * m },
-      [
-        { at: 0, gives: "warn" },
-        { at: 5, gives: "ok" },
-        { at: 10, gives: "warn" },
-        { at: 15, gives: "ok" },
-        { at: 24, gives: "ok" },
-      ],
+      "0 warn, 5 ok, 10 warn, 15 ok, 24 ok",
       [
         "0 firing warn not_ok",
         "5 - keep_firing_for_running",
@@ -213,22 +156,13 @@ describe("transition", () => {
     [
       "a flap back that is worse is escalated",
       { keepFiringForMs: 10 * m },
-      [
-        { at: 0, gives: "warn" },
-        { at: 5, gives: "ok" },
-        { at: 10, gives: "fail" },
-      ],
+      "0 warn, 5 ok, 10 fail",
       ["0 firing warn not_ok", "5 - keep_firing_for_running", "10 escalated fail severity_rose"],
     ],
     [
       "runs without a result leave `keepFiringFor` running, and only a result ends it",
       { keepFiringForMs: 10 * m, unknownAfter: 99 },
-      [
-        { at: 0, gives: "warn" },
-        { at: 5, gives: "ok" },
-        { at: 30, gives: "unknown" },
-        { at: 35, gives: "ok" },
-      ],
+      "0 warn, 5 ok, 30 unknown, 35 ok",
       [
         "0 firing warn not_ok",
         "5 - keep_firing_for_running",
@@ -240,23 +174,13 @@ describe("transition", () => {
     [
       "unknown neither resolves nor fires a spike",
       { unknownAfter: 99 },
-      [
-        { at: 0, gives: "warn" },
-        { at: 5, gives: "unknown" },
-        { at: 10, gives: "warn" },
-      ],
+      "0 warn, 5 unknown, 10 warn",
       ["0 firing warn not_ok", "5 - run_failed", "10 - result_returned_early", "10 - still_not_ok"],
     ],
     [
       "`unknownAfter` runs in a row without a result are an alert of their own, ended by the next result",
       {},
-      [
-        { at: 0, gives: "unknown" },
-        { at: 5, gives: "unknown" },
-        { at: 10, gives: "unknown" },
-        { at: 15, gives: "unknown" },
-        { at: 20, gives: "ok" },
-      ],
+      "0 unknown, 5 unknown, 10 unknown, 15 unknown, 20 ok",
       [
         "0 - run_failed",
         "5 - run_failed",
@@ -268,22 +192,13 @@ describe("transition", () => {
     [
       "a result in between begins the count again",
       { unknownAfter: 2 },
-      [
-        { at: 0, gives: "unknown" },
-        { at: 5, gives: "ok" },
-        { at: 10, gives: "unknown" },
-        { at: 15, gives: "unknown" },
-      ],
+      "0 unknown, 5 ok, 10 unknown, 15 unknown",
       ["0 - run_failed", "5 - result_returned_early", "10 - run_failed", "15 unknown unknown unknown_after_reached"],
     ],
     [
       "both kinds live at once",
       { unknownAfter: 1 },
-      [
-        { at: 0, gives: "fail" },
-        { at: 5, gives: "unknown" },
-        { at: 10, gives: "ok" },
-      ],
+      "0 fail, 5 unknown, 10 ok",
       [
         "0 firing fail not_ok",
         "5 unknown unknown unknown_after_reached",
@@ -294,38 +209,25 @@ describe("transition", () => {
     [
       "too little baseline keeps it pending; with enough of it, it fires",
       { minBaselineCoverage: 0.5 },
-      [
-        { at: 0, gives: "fail", coverage: 0.2 },
-        { at: 5, gives: "fail", coverage: 0.49 },
-        { at: 10, gives: "fail", coverage: 0.5 },
-      ],
+      "0 fail 0.2, 5 fail 0.49, 10 fail 0.5",
       ["0 - baseline_incomplete", "5 - baseline_incomplete", "10 firing fail not_ok"],
     ],
     [
       "a source that knows nothing of its baseline fires",
       { minBaselineCoverage: 1 },
-      [{ at: 0, gives: "warn" }],
+      "0 warn",
       ["0 firing warn not_ok"],
     ],
     [
       "a wall clock that went back begins the wait again instead of making it longer",
       { forMs: 10 * m },
-      [
-        { at: 600, gives: "warn" },
-        { at: 0, gives: "warn" },
-        { at: 10, gives: "warn" },
-      ],
+      "600 warn, 0 warn, 10 warn",
       ["600 - for_running", "0 - for_running", "10 firing warn for_elapsed"],
     ],
     [
       "a wall clock that went back begins `keepFiringFor` again",
       { keepFiringForMs: 10 * m },
-      [
-        { at: 600, gives: "warn" },
-        { at: 605, gives: "ok" },
-        { at: 5, gives: "ok" },
-        { at: 15, gives: "ok" },
-      ],
+      "600 warn, 605 ok, 5 ok, 15 ok",
       [
         "600 firing warn not_ok",
         "605 - keep_firing_for_running",
@@ -334,7 +236,7 @@ describe("transition", () => {
       ],
     ],
   ])("%s", (_rule, policy, runs, expected) => {
-    expect(live(policy, runs).told).toEqual(expected);
+    expect(live(policy, runsOf(runs)).told).toEqual(expected);
   });
 
   it("dates the episode from its first non-ok run to the run that ended it, with one id", () => {
