@@ -10,7 +10,7 @@ import { breakAddress, breakAddresses } from "../base/broken-address.ts";
 import { mapTexts } from "../base/json.ts";
 import { secondMs } from "../base/time.ts";
 import { brokenResult } from "../contract/healthcheck.ts";
-import { iso } from "../contract/v1/instant.ts";
+import { iso, withInstants } from "../contract/v1/instant.ts";
 import { summaryOf } from "../words/alert.ts";
 
 /** The webhook payload, version 1 (CONTRACT 7); templates see it with broken addresses. */
@@ -40,64 +40,42 @@ function fleetPayload({ evidence, sample = [], withinMs, ...fleet }: FleetNotice
     withinSeconds: Math.ceil(withinMs / secondMs),
     /** The median of the members' onsets; null without events, and at the end. */
     beganAt: iso(evidence?.beganAtMs ?? null),
-    markers: (evidence?.markers ?? []).map(({ text, atMs }) => ({ text, at: iso(atMs) })),
+    markers: (evidence?.markers ?? []).map(withInstants),
     undone: evidence?.undone ?? null,
     sample: sample.map(samplePayload),
   };
 }
 
 /** Totals of all that is not silenced, without names (CONTRACT 15). */
-function incidentPayload({ worst: _worst, outlived: _outlived, own: _own, ...incident }: IncidentNotice) {
-  const { headline: _headline, ...summary } = incident;
-  const { startedAtMs, endedAtMs, onsetAtMs, excessStoppedAtMs, secondOpinion, ...rest } = summary;
+function incidentPayload({ secondOpinion, ...incident }: IncidentNotice) {
+  const { worst: _worst, outlived: _outlived, own: _own, headline: _headline, ...summary } = incident;
   const { asked, alive, gone, verdict } = secondOpinion ?? {};
-  return {
-    ...rest,
-    startedAt: iso(startedAtMs),
-    endedAt: iso(endedAtMs),
-    onsetAt: iso(onsetAtMs),
-    excessStoppedAt: iso(excessStoppedAtMs),
-    secondOpinion: secondOpinion && { asked, alive, gone, verdict },
-  };
+  return { ...withInstants(summary), secondOpinion: secondOpinion && { asked, alive, gone, verdict } };
 }
 
 function alertPayload(notice: AlertNotice) {
-  const { onset = null } = notice;
-  const { check, slug, kind, event, status, severity, previousSeverity, id, reason, peak, judgement, act } = notice;
+  const { check, slug, kind, event, status, severity, previousSeverity, id, reason, startsAtMs, endsAtMs } = notice;
+  const { peak, labels, url, result, error, judgement, act, sample = [] } = notice;
+  const { notifiedAtMs = null, assetsUrl = null, restoreUrl = null } = notice;
+  const said = { check, slug, kind, event, status, severity, previousSeverity, id, reason };
+  const onsetAtMs = notice.onset?.atMs ?? null;
   return {
-    check,
-    slug,
-    kind,
-    event,
-    status,
-    severity,
-    previousSeverity,
-    id,
+    ...said,
     incidentId: notice.incident?.id ?? null,
-    reason,
-    startsAt: iso(notice.startsAtMs),
-    /** The instants by the names that people read: onset, first run that was not ok, first message that was accepted. */
-    beganAt: onset === null ? null : iso(onset.atMs),
-    detectedAt: iso(notice.startsAtMs),
-    notifiedAt: notice.notifiedAtMs === undefined ? null : iso(notice.notifiedAtMs),
-    endsAt: iso(notice.endsAtMs),
-    /** When the episode's excess began, from the events; null without any. */
-    onsetAt: onset === null ? null : iso(onset.atMs),
-    peak: peak === null ? null : { severity: peak.severity, currentCount: peak.currentCount, at: iso(peak.atMs) },
-    labels: notice.labels,
-    url: notice.url,
-    result: notice.result,
-    error: notice.error,
+    // The instants by the names that people read: onset, first run that was not ok, first message that was accepted.
+    ...withInstants({ startsAtMs, beganAtMs: onsetAtMs, detectedAtMs: startsAtMs, notifiedAtMs, endsAtMs, onsetAtMs }),
+    peak: peak && withInstants(peak),
+    labels,
+    url,
+    result,
+    error,
     isDrill: notice.isTest === true,
-    /** On an end: the gate of its organization opened with it. */
     gateOpened: notice.gateOpened === true,
     judgement: judgement === undefined ? null : { verdict: judgement.verdict, ...saidPayload(judgement) },
-    assetsUrl: notice.assetsUrl ?? null,
-    restoreUrl: notice.restoreUrl ?? null,
-    /** The person who judged or released it, and the reason; null for other events. */
+    assetsUrl,
+    restoreUrl,
     act: act === undefined ? null : saidPayload(act),
-    /** Some of the assets that died, the newest ones. */
-    sample: (notice.sample ?? []).map(samplePayload),
+    sample: sample.map(samplePayload),
   };
 }
 
