@@ -18,16 +18,6 @@ interface Pattern {
   readonly hasWildHour: boolean;
 }
 
-const nicknames: Readonly<Record<string, string>> = {
-  "@yearly": "0 0 1 1 *",
-  "@annually": "0 0 1 1 *",
-  "@monthly": "0 0 1 * *",
-  "@weekly": "0 0 * * 0",
-  "@daily": "0 0 * * *",
-  "@midnight": "0 0 * * *",
-  "@hourly": "0 * * * *",
-};
-
 // Thousands of organizations share a few patterns. A parsed pattern takes 81 KB in croner; parsing it again takes 220 µs
 // (measured 2026-11-21).
 const cachedPatterns = 32;
@@ -118,20 +108,19 @@ function firstChange(zone: Timezone, fromMs: number, toMs: number): number | nul
 }
 
 function createPattern(text: string): Pattern {
-  const expanded = nicknames[text.trim().toLowerCase()] ?? text.trim();
-  const fields = expanded.split(/\s+/);
+  const fields = text.trim().split(/\s+/);
   const [dayOfWeek = "", , dayOfMonth = "", hour = ""] = fields.toReversed();
   // Vixie cron: day of month and day of week are alternatives only if neither begins with a star; croner lets `*/2` be one.
   const domAndDow = dayOfMonth.startsWith("*") || dayOfWeek.startsWith("*");
   let cron: Cron;
   try {
-    cron = new Cron(expanded, { utcOffset: 0, paused: true, mode: "5-or-6-parts", domAndDow });
+    cron = new Cron(text.trim(), { utcOffset: 0, paused: true, mode: "5-or-6-parts", domAndDow });
   } catch (error) {
     const reason = messageOf(error).replace(/^CronPattern: /, "");
     throw new FlatlineError("invalid_config", `"${text}" is not a cron pattern: ${reason}`, { cause: error });
   }
   return {
     next: (localMs) => cron.nextRun(new Date(localMs))?.getTime() ?? null,
-    hasWildHour: /[*/]/.test(hour),
+    hasWildHour: /[*/]/.test(hour) || fields[0] === "@hourly",
   };
 }
