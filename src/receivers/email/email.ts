@@ -128,25 +128,20 @@ export function createEmailReceiver(
 }
 
 /** Where mail goes, and as whom: of a URL the mail library would take options of its own, too. */
-function serverOf(url: URL) {
-  const { hostname, port, username, password } = url;
+function serverOf({ protocol, hostname, port, username, password, searchParams }: URL) {
   const host = URL.parse(`http://${decodeURIComponent(hostname)}`)?.hostname ?? hostname;
+  const auth = { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
+  const secure = protocol === "smtps:";
+  const ignoreTLS = searchParams.get("tls") === "no";
   return {
     host: host.replace(/^\[(.*)\]$/, "$1"),
     ...(port === "" ? {} : { port: Number(port) }),
-    ...(username === "" && password === ""
-      ? {}
-      : { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
-    secure: url.protocol === "smtps:",
-    ...encryption(url),
+    ...(username === "" && password === "" ? {} : { auth }),
+    secure,
+    ignoreTLS,
+    // Elsewhere STARTTLS is a must: a machine in between could take it out and read all.
+    requireTLS: !secure && !ignoreTLS && !isLoopbackHost(hostname),
   };
-}
-
-/** Whether STARTTLS is a must: a machine in between could take it out and read all. On this one it is not. */
-function encryption({ protocol, hostname, searchParams }: URL): { requireTLS?: boolean; ignoreTLS?: boolean } {
-  if (protocol === "smtps:") return {};
-  if (searchParams.get("tls") === "no") return { ignoreTLS: true };
-  return { requireTLS: !isLoopbackHost(hostname) };
 }
 
 const notEncrypted =
