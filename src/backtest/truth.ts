@@ -3,7 +3,7 @@ import { FlatlineError } from "../base/errors.ts";
 import { medianOf } from "../base/numbers.ts";
 import { dayMs } from "../base/time.ts";
 import { issueMessages, readWith } from "../contract/issues.ts";
-import { leastRevivalMs } from "../checks/regret/shares.ts";
+import { leastRevivalMs } from "../checks/regret/regret.ts";
 import type { EventRecord } from "./event-record.ts";
 
 /** A stretch in which the checker was wrong, epoch ms, both ends included. */

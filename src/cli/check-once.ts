@@ -78,7 +78,7 @@ export async function checkOnce(
 /** Opens the store; where there is none, a temporary one with the data of `source.preload`: a check makes no store, and nothing stored is an answer. */
 async function openEvaluated(
   config: Config,
-  deps: PartsDeps & { readonly logger: Logger },
+  deps: PartsDeps & { readonly logger: Logger; readonly signal: AbortSignal },
   releases: ReleaseGroup,
   onNoStore: (message: string) => void,
 ): Promise<Store> {

@@ -34,8 +34,6 @@ export type RemoteSourceConfig = SourceOf<"remote">;
 /** Local evaluation over a table of the user's own. */
 export type TableSourceConfig = (SourceOf<"postgres"> | SourceOf<"clickhouse">) & Pick<TableSource, "events">;
 export type SourceConfig = RemoteSourceConfig | SourceOf<"embedded"> | TableSourceConfig;
-/** Imported when the store is empty. */
-export type PreloadConfig = SourceOf<"embedded">["preload"][number];
 
 // A shorter text is hidden where it stands, and not in whatever else has these letters.
 const leastHiddenLength = 8;

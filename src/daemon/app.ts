@@ -17,7 +17,7 @@ import { openParts } from "./parts.ts";
 import { createServing, createStandingBy } from "./serving.ts";
 import { createSourcing } from "./sourcing.ts";
 import { createStopSequence, stopAll, type Stopped } from "./stop-sequence.ts";
-import { requireStore } from "./store-watch.ts";
+import { requireStore } from "./fleet-view.ts";
 import { createUpkeep } from "./upkeep.ts";
 
 /** One daemon, or what a command has of it (`deps.door`). Two of them can live in one process. */

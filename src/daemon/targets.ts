@@ -5,6 +5,7 @@ import type { CheckName } from "../contract/report.ts";
 import { checkKey } from "../contract/check-key.ts";
 import { healthcheckName } from "../contract/platform-healthcheck.ts";
 import { targetsOf, type CheckTarget } from "../checks/checks.ts";
+import { organizationUrl } from "../spike/evaluate.ts";
 
 /** Returns what is to be checked by this configuration: one target a (check, slug). */
 export function checkTargets(config: Config): CheckTarget[] {
@@ -47,14 +48,10 @@ export function alertingSettings(config: Config): AlertingSettings {
   };
 }
 
-/** Returns where a reader goes from a notification: the application if its address is known, else flatline's own page. */
-export function organizationUrl(config: Config, slug: string): string | null {
-  const escaped = encodeURIComponent(slug);
-  if (config.appUrl !== null) return config.appUrl.replaceAll("{slug}", escaped);
-  return pageUrl(config.alerting.externalUrl, `o/${escaped}`);
-}
-
-function alertTarget(config: Config, organization: OrganizationConfig): AlertTarget {
+function alertTarget({ appUrl, alerting }: Config, organization: OrganizationConfig): AlertTarget {
   const { alert, receivers, labels, slug } = organization;
-  return { policy: alert, receivers, labels, url: organizationUrl(config, slug) };
+  // A reader goes to the application if its address is known, else to flatline's own page.
+  const url =
+    organizationUrl(appUrl, slug) ?? pageUrl(alerting.externalUrl, `o/${encodeURIComponent(slug.toWellFormed())}`);
+  return { policy: alert, receivers, labels, url };
 }

@@ -4,9 +4,8 @@ import { describe, expect, it } from "vitest";
 import { dayMs, hourMs } from "../../base/time.ts";
 import { isSameType, noType, type AssetLook } from "../../contract/assets.ts";
 import { servedHealthcheckSchema } from "../../contract/healthcheck-schemas.ts";
-import { evaluateRegret } from "./regret.ts";
+import { DeathJudge, evaluateRegret, type RegretShares } from "./regret.ts";
 import type { RegretLimits } from "./regret.ts";
-import { DeathJudge, type RegretShares } from "./shares.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
 const ask = { nowMs, windowMs: dayMs, maturityMs: 2 * dayMs };

@@ -1,10 +1,12 @@
 import { z } from "zod";
 
+import { FlatlineError } from "../../base/errors.ts";
 import { formatDuration } from "../../base/durations.ts";
 import { formatPercent } from "../../base/numbers.ts";
 import { builtIn, type Whole } from "../../base/schema/section.ts";
 import { duration, wholeNumber } from "../../base/schema/values.ts";
 import { eventLoopTurn, dayMs, hourMs, secondMs } from "../../base/time.ts";
+import { AssetBook, type AssetLook } from "../../contract/assets.ts";
 import type { Finding, HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { EventPlace } from "../../store/events/asset-events.ts";
 import {
@@ -17,7 +19,11 @@ import {
   readFirstEvent,
   requireEvents,
 } from "../kind.ts";
-import { DeathJudge, leastRevivalMs, longWindows, regretStartMs, type RegretAsk, type RegretShares } from "./shares.ts";
+
+/** The longer stretch is so many windows. */
+const longWindows = 7;
+/** Found alive sooner after its death, an asset was between two states, or looked at by a checker that flaps. */
+export const leastRevivalMs = 6 * hourMs;
 
 const share = z.number().gt(0).max(1);
 
@@ -63,6 +69,92 @@ export const regret = {
   },
 } as const satisfies CheckKind;
 
+/** Which deaths are judged, and when. */
+interface RegretAsk {
+  readonly nowMs: number;
+  readonly windowMs: number;
+  /** How long ago the deaths are, so that they could be undone. */
+  readonly maturityMs: number;
+}
+
+/** Undone deaths of a window and of seven, both as long ago as it takes to know. */
+export interface RegretShares {
+  readonly deaths: number;
+  readonly revived: number;
+  /** 0–1; null without deaths, or while the events do not reach back far enough. */
+  readonly share: number | null;
+  readonly longDeaths: number;
+  readonly longRevived: number;
+  readonly longShare: number | null;
+}
+
+// Some 100 MB: more deaths than any organization that people look at has in so long.
+const mostDeaths = 500_000;
+
+/** Returns the instant after which looks are needed for the shares. */
+function regretStartMs({ nowMs, windowMs, maturityMs }: RegretAsk): number {
+  return nowMs - maturityMs - longWindows * windowMs;
+}
+
+/** Judges deaths by the looks that follow (CONTRACT 12). */
+export class DeathJudge {
+  readonly #ask: RegretAsk;
+  readonly #deaths = { short: 0, long: 0 };
+  readonly #revived = { short: 0, long: 0 };
+  /** By asset, its deaths without a later look that found it alive. */
+  readonly #pending = new AssetBook<AssetLook[]>();
+  #seen = 0;
+
+  constructor(ask: RegretAsk) {
+    this.#ask = ask;
+  }
+
+  /** Takes a look after `regretStartMs` and up to now, in the order of their time. @throws unavailable when there are more deaths than can be kept */
+  add(look: AssetLook): void {
+    if (look.isDeath) return this.#addDeath(look);
+    for (const [name, pending] of this.#pending.meant(look)) {
+      // A look that finds an asset alive at the instant of its death does not undo it.
+      const left = pending.filter(({ atMs }) => atMs >= look.atMs);
+      for (const death of pending)
+        if (look.atMs > death.atMs && look.atMs - death.atMs >= leastRevivalMs) this.#count(this.#revived, death);
+      if (left.length === 0) this.#pending.delete(name);
+      else this.#pending.set(name, left);
+    }
+  }
+
+  /** Returns the shares; `firstEventAtMs` is the instant of the first stored event, null without one. */
+  shares(firstEventAtMs: number | null): RegretShares {
+    const isCovered = firstEventAtMs !== null && firstEventAtMs <= regretStartMs(this.#ask);
+    const shareOf = (stretch: "short" | "long"): number | null =>
+      !isCovered || this.#deaths[stretch] === 0 ? null : this.#revived[stretch] / this.#deaths[stretch];
+    return {
+      deaths: this.#deaths.short,
+      revived: this.#revived.short,
+      share: shareOf("short"),
+      longDeaths: this.#deaths.long,
+      longRevived: this.#revived.long,
+      longShare: shareOf("long"),
+    };
+  }
+
+  #addDeath(death: AssetLook): void {
+    const { nowMs, maturityMs } = this.#ask;
+    if (death.atMs > nowMs - maturityMs) return;
+    if (++this.#seen > mostDeaths)
+      throw new FlatlineError("unavailable", `more than ${mostDeaths} deaths are too many to judge each`);
+    this.#count(this.#deaths, death);
+    const pending = this.#pending.get(death);
+    if (pending === undefined) this.#pending.set(death, [death]);
+    else pending.push(death);
+  }
+
+  #count(counts: { short: number; long: number }, { atMs, count }: AssetLook): void {
+    const { nowMs, windowMs, maturityMs } = this.#ask;
+    counts.long += count;
+    if (atMs > nowMs - maturityMs - windowMs) counts.short += count;
+  }
+}
+
 /** Page by page, each in a turn of its own: other work does not wait for all of them. */
 async function judgeDeaths(slug: string, ask: RegretAsk, { evidence }: StoredEvents): Promise<DeathJudge> {
   const judge = new DeathJudge(ask);
@@ -91,7 +183,8 @@ interface RegretInput extends Evaluation {
  */
 export function evaluateRegret(input: RegretInput): HealthcheckResult {
   const { limits, shares } = input;
-  const { maturityMs, deaths, revived, share, longDeaths, longRevived, longShare } = shares;
+  const { maturityMs } = limits;
+  const { deaths, revived, share, longDeaths, longRevived, longShare } = shares;
   const decisive =
     share === null || longShare === null || longDeaths < limits.minDeaths ? 0 : Math.min(share, longShare);
   const severity = decisive > limits.failAbove ? "fail" : decisive > limits.warnAbove ? "warn" : "ok";
@@ -114,8 +207,8 @@ export function evaluateRegret(input: RegretInput): HealthcheckResult {
 }
 
 function findingOf(severity: Finding["severity"], { slug, nowMs, limits, shares }: RegretInput): Finding {
-  const { windowMs } = limits;
-  const { maturityMs, deaths, revived, longDeaths, longRevived, longShare } = shares;
+  const { windowMs, maturityMs } = limits;
+  const { deaths, revived, longDeaths, longRevived, longShare } = shares;
   const until = new Date(nowMs - maturityMs).toISOString();
   const message =
     `${longRevived} of ${longDeaths} deaths (${formatPercent(longShare ?? 0)}) of the ${formatDuration(longWindows * windowMs)} before ${until} ` +

@@ -7,7 +7,7 @@ import { createSilentLogger } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";
 import type { StoreProblem } from "../store/store.ts";
 import type { Ground } from "./ground.ts";
-import { createStoreWatch } from "./store-watch.ts";
+import { createFleetView } from "./fleet-view.ts";
 
 it("says within 3 s that statements have failed, and when a problem comes and goes", async () => {
   const clock = createVirtualClock({ startMs: Date.UTC(2026, 10, 22) });
@@ -17,14 +17,14 @@ it("says within 3 s that statements have failed, and when a problem comes and go
   const store = { isRemote: false, failures: () => failures, problem: async () => problem };
   const bus = new EventEmitter();
   const ground = { store, clock, logger: createSilentLogger(), bus } as unknown as Ground;
-  const watch = createStoreWatch(ground, () => undefined);
-  bus.on("stored", () => said.push(`problem ${watch.problem()?.kind ?? "none"}`));
+  const watch = createFleetView(ground, { all: () => [], of: () => null });
+  bus.on("stored", () => said.push(`problem ${watch.storeProblem() ?? "none"}`));
   bus.on("changed", () => said.push("failed"));
   watch.start();
   await clock.advance(3 * secondMs);
   expect(said).toEqual([]);
 
-  [failures, problem] = [1, { kind: "failing", place: "", message: "" }];
+  [failures, problem] = [1, { kind: "failing", place: "", message: "failing" }];
   await clock.advance(6 * secondMs);
   problem = null;
   await clock.advance(3 * secondMs);
