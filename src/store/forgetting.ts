@@ -18,8 +18,6 @@ export function createForgettingStore(db: Db<object>) {
     ): Promise<{ readonly removed: ForgottenRows; readonly hasMore: boolean }> => {
       const removed = { events: 0, history: 0, alerts: 0, silences: 0, markers: 0, keys: 0, records: 0 };
       let hasMore = false;
-      await sql`UPDATE checks SET report = NULL, last_result = NULL
-        WHERE slug = ${slug} AND report IS NOT NULL`.execute(db);
       for (const [kind, table, key, where] of stepsFor(slug)) {
         const keys = sql.raw(key);
         const { numAffectedRows } = await sql`
@@ -46,7 +44,7 @@ export function createForgettingStore(db: Db<object>) {
 }
 
 // Rows that refer to these tables are deleted before them.
-const isParent = new Set(["alerts", "proposals", "reports", "legitimacy_rules"]);
+const isParent = new Set(["checks", "alerts", "proposals", "reports", "legitimacy_rules"]);
 
 function stepsFor(slug: string): Step[] {
   const ofSlug = sql`slug = ${slug}`;
@@ -65,6 +63,7 @@ function stepsFor(slug: string): Step[] {
     ["history", "run_hours", "check_id, hour", check],
     [null, "check_reports", "check_id, at_ms", check],
     [null, "runs", "check_id, at_ms", check],
+    [null, "checks", "check_id", ofSlug],
     [null, "outbox", "seq", letter],
     [null, "queued_alerts", "alert_id, receiver, recipient", alert],
     [null, "alert_notified", "alert_id, receiver, recipient", alert],
