@@ -80,6 +80,6 @@ function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) };
   const code = "code" in error ? { code: error.code } : {};
   const cause = error.cause instanceof Error ? { cause: error.cause.message } : {};
-  const isBug = !("fault" in error) || error.fault === "bug";
+  const isBug = "fault" in error ? error.fault === "bug" : error.name !== "TimeoutError";
   return { message: error.message, ...code, ...cause, ...(isBug ? { stack: error.stack } : {}) };
 }
