@@ -35,30 +35,34 @@ describe("a store whose statements fail", () => {
 
 describe("a store whose files change", () => {
   const half = async (path: string): Promise<void> => truncate(path, Math.floor((await stat(path)).size / 2));
-  it.each([
+  it.each<[string, (path: string, write: () => void) => Promise<void>, string, string]>([
     ["damaged when it was cut in half", half, "damaged", "its file was overwritten or truncated"],
     [
       "damaged when its log was cut in half",
-      (path: string) => half(`${path}-wal`),
+      (path) => half(`${path}-wal`),
+      "damaged",
+      "its write-ahead log was overwritten or truncated",
+    ],
+    [
+      "damaged when its log was cut in half, and written to since",
+      async (path, write) => {
+        await half(`${path}-wal`);
+        write();
+      },
       "damaged",
       "its write-ahead log was overwritten or truncated",
     ],
     [
       "damaged when its log was cut off",
-      (path: string) => truncate(`${path}-wal`),
+      (path) => truncate(`${path}-wal`),
       "damaged",
       "its write-ahead log was overwritten or truncated",
     ],
-    ["lost when it was deleted", (path: string) => rm(path), "deleted", "the store was deleted"],
-    [
-      "lost when its log was deleted",
-      (path: string) => rm(`${path}-wal`),
-      "deleted",
-      "the write-ahead log of the store",
-    ],
+    ["lost when it was deleted", (path) => rm(path), "deleted", "the store was deleted"],
+    ["lost when its log was deleted", (path) => rm(`${path}-wal`), "deleted", "the write-ahead log of the store"],
     [
       "lost when it was replaced",
-      async (path: string) => {
+      async (path) => {
         await rm(path);
         await writeFile(`${path}-other`, "");
         await writeFile(path, "another");
@@ -68,7 +72,7 @@ describe("a store whose files change", () => {
     ],
     [
       "open to others when its lock was deleted",
-      (path: string) => rm(`${path}-owner`),
+      (path) => rm(`${path}-owner`),
       "deleted",
       "the lock of the store was deleted",
     ],
@@ -87,7 +91,7 @@ describe("a store whose files change", () => {
     // At any time: this connection cannot be asked for the pages of the log.
     database.exec("begin immediate");
 
-    await harm(path);
+    await harm(path, () => database.exec("insert into kept values (1); commit; begin immediate"));
 
     expect(await look()).toMatchObject({ kind, place: path, message: expect.stringContaining(message) });
     expect(await look()).toMatchObject({ kind });

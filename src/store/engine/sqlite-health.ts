@@ -1,4 +1,4 @@
-import { statSync, type BigIntStats } from "node:fs";
+import { closeSync, openSync, readSync, statSync, type BigIntStats } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import type { FlatlineError } from "../../base/errors.ts";
 import type { StoreProblem } from "../store.ts";
@@ -12,6 +12,7 @@ const ioErrorCode = 10;
 // https://sqlite.org/fileformat2.html#walformat
 const logHeaderBytes = 32;
 const frameHeaderBytes = 24;
+const [headerSaltAt, frameSaltAt, saltBytes] = [16, 8, 8];
 
 const lost = "everything that flatline writes from now on is lost when it ends";
 const stop = "Stop flatline and restore the store from a backup";
@@ -33,6 +34,8 @@ export class SqliteHealth {
   readonly #lock: string;
   /** What each file was when it was first seen. An inode is not reused while it is open. */
   readonly #seen = new Map<string, BigIntStats>();
+  /** Of the log's pages that were found whole: how many, and the log's salt, which is another after each time it begins anew. */
+  #whole = { salt: "", pages: 0 };
   /** Statements that failed since something was written at a look. */
   #inARow = 0;
   /** SQLite's primary result code of the last failure. */
@@ -101,11 +104,32 @@ export class SqliteHealth {
       using database = new DatabaseSync(databaseUri(this.#path, "mode=ro"), { readOnly: true });
       const pages = Number(database.prepare("pragma wal_checkpoint(noop)").get()?.["log"]);
       const pageBytes = Number(database.prepare("pragma page_size").get()?.["page_size"]);
-      const bytes = statSync(this.#log, { throwIfNoEntry: false })?.size ?? 0;
-      return pages > 0 && bytes < logHeaderBytes + pages * (frameHeaderBytes + pageBytes);
+      return pages > 0 && !this.#isLogWhole(pages, frameHeaderBytes + pageBytes);
     } catch (error) {
       // A lack of descriptors or memory proves nothing.
       return [ioErrorCode, ...damageCodes].includes(resultCodeOf(error));
+    }
+  }
+
+  /** Behind a cut the next page is written where it would have been: a hole is left, no shorter file. A page has the log's salt. */
+  #isLogWhole(pages: number, frameBytes: number): boolean {
+    const log = openSync(this.#log, "r");
+    try {
+      const saltAt = (at: number): string => {
+        const bytes = Buffer.alloc(saltBytes);
+        readSync(log, bytes, 0, saltBytes, at);
+        return bytes.toString("hex");
+      };
+      const salt = saltAt(headerSaltAt);
+      if (/^0+$/.test(salt)) return false;
+      // A cut that takes what was there before takes the last of it.
+      const first = this.#whole.salt === salt ? Math.max(0, Math.min(this.#whole.pages, pages) - 1) : 0;
+      for (let page = first; page < pages; page++)
+        if (saltAt(logHeaderBytes + page * frameBytes + frameSaltAt) !== salt) return false;
+      this.#whole = { salt, pages };
+      return true;
+    } finally {
+      closeSync(log);
     }
   }
 
