@@ -48,24 +48,22 @@ function nameOf({ kind, subject }: ChartData): string {
 
 /** One sentence with the numbers of the chart, for who does not see it. */
 export function describeChart(data: ChartData): string {
-  const { fromMs, toMs, nowMs, deaths, stepMs, knownFromMs, incident } = data;
-  const stoppedMs = incident?.stoppedMs ?? null;
-  const most = Math.max(0, ...(deaths ?? []));
-  const mostAtMs = fromMs + (deaths ?? []).indexOf(most) * stepMs;
-  const facts = [
-    ...keysOf(data).map(({ figure, words }) => `${figure} ${words}`),
-    ...(most === 0 ? [] : [`${formatCount(most)} in the worst ${lengthText(stepMs)}, at ${timeText(mostAtMs, nowMs)}`]),
-    ...(stoppedMs === null ? [] : [`nothing unusual since ${timeText(stoppedMs, nowMs)}`]),
-    ...(knownFromMs === null ? [] : [`nothing is known before ${timeText(knownFromMs, nowMs)}`]),
-  ];
-  return `${nameOf(data)} from ${timeText(fromMs, nowMs)} to ${timeText(toMs, nowMs)}: ${facts.join("; ")}`;
+  const { fromMs, toMs, nowMs } = data;
+  return `${nameOf(data)} from ${timeText(fromMs, nowMs)} to ${timeText(toMs, nowMs)}: ${keyWords(keysOf(data))}`;
 }
 
-/** The last value of each line, and what it is of. */
-function keysOf({ kind, count, expected, warn, fail, deaths, usual, counting, windowHours, stepMs }: ChartData) {
+function keyWords(keys: ReturnType<typeof keysOf>): string {
+  return keys.map(({ figure, words }) => `${figure} ${words}`).join("; ");
+}
+
+/** The value of each line in a step [the last one that is known], and what it is of. */
+function keysOf(
+  { kind, count, expected, warn, fail, deaths, usual, counting, windowHours, stepMs }: ChartData,
+  step?: number,
+) {
   const key = (line: string, values: Values, words: string, format: (value: number) => string = formatExpected) => {
-    const value = values.findLast((one) => one !== null) ?? null;
-    return value === null ? [] : [{ line, figure: format(value), words }];
+    const value = step === undefined ? values.findLast((one) => one !== null) : values[step];
+    return value === null || value === undefined ? [] : [{ line, figure: format(value), words }];
   };
   if (kind === "answers")
     return [...key("count", count, "good", rateText), ...key("expected", expected, "asked for", rateText)];
@@ -124,6 +122,7 @@ function drawChart(data: ChartData) {
       </svg>`,
     );
   drawAxis(paper, data, axis);
+  drawTitles(paper, data, barFoot);
   return { plot, over, height: axis + 20 };
 }
 
@@ -210,6 +209,20 @@ function drawAxis({ plot, over, x }: Paper, { fromMs, toMs }: ChartData, axis: n
   const time = (atMs: number): string => (atMs % dayMs === 0 ? dayText(atMs) : clockText(atMs));
   plot.push(stroke("ink-3", [`M0 ${axis}H${width}`, ...ticks.map((atMs) => `M${x(atMs)} ${axis}v4`)].join("")));
   over.push(...ticks.map((atMs, index) => word(x(atMs), axis + 17, time(atMs), kind(index))));
+}
+
+/** The values of each step, where the pointer is on it. */
+function drawTitles({ over, x }: Paper, data: ChartData, foot: number): void {
+  const { ends, fromMs, stepMs, nowMs } = data;
+  for (const index of ends.keys()) {
+    const [left, right] = [x(fromMs + index * stepMs), x(fromMs + (index + 1) * stepMs)];
+    const words = keyWords(keysOf(data, index)) || "not known";
+    over.push(
+      html`<rect x="${percent(left)}" y="${head}" width="${percent(right - left)}" height="${foot - head}" opacity="0">
+        <title>${timeText(fromMs + index * stepMs, nowMs)}: ${words}</title>
+      </rect>`,
+    );
+  }
 }
 
 function scaleOf(most: number, top: number, foot: number): Scale {

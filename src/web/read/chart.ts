@@ -98,11 +98,8 @@ export async function readDeathsChart(
   const [windowHours = 24] = windows;
   const alone = members.length === 1 ? members[0] : undefined;
   const hasEvents = running.holdsEvents();
-  const knownMs = hasEvents
-    ? await firstEventMs(store, slugs)
-    : alone === undefined
-      ? null
-      : await store.runs.firstAtMs(check, alone.slug);
+  const ownMs = alone === undefined || hasEvents ? null : await store.runs.firstAtMs(check, alone.slug);
+  const knownMs = hasEvents ? await firstEventMs(store, slugs) : ownMs;
   // A remote service says what it expects, however little it knows.
   const isThin = hasEvents && isThinPast(knownMs, windowHours, incident?.endedMs ?? nowMs);
   const grid = gridOf(ask, nowMs, knownMs);
@@ -110,31 +107,28 @@ export async function readDeathsChart(
   const events = hasEvents ? await readEvents(store, members, grid) : null;
   const counted = isOfAssets ? null : events;
   const runs = counted === null || alone !== undefined ? await readRuns(store, slugs, grid) : null;
-  const usual = alone === undefined ? sumOf(members, ({ expected }) => expected) : null;
-  const known = alone === undefined ? grid.ends.map(() => usual) : (runs?.expected ?? []);
+  const ofAll = sumOf(members, (one) => one.expected);
+  const known = alone === undefined ? grid.ends.map(() => ofAll) : (runs?.expected ?? []);
   const expected: Values = isThin ? [] : known;
   const thresholds = alone === undefined ? null : thresholdsOf(alone.slug);
-  const above = (multiplier = 0): Values =>
-    thresholds === null
-      ? []
-      : expected.map((one) => (one === null ? null : Math.max(thresholds.minSpikeCount, one * multiplier)));
+  const above = (multiplier: number, least: number): Values =>
+    expected.map((one) => (one === null ? null : Math.max(least, one * multiplier)));
   const knownFromMs = knownMs !== null && knownMs > grid.fromMs ? knownMs : null;
   const usualPerHour = sumOf(members, (one) => {
     const own = (alone && runs?.expected.at(-1)) ?? one.expected;
     return own === null ? null : own / one.windowHours;
   });
+  const count = (counted ?? runs)?.count ?? [];
   return {
     ...grid,
     /** The deaths in the window, or the good answers of the platform per minute. */
     kind: "deaths" as "deaths" | "answers",
     /** Deaths in the window that ends with the step; good answers per minute in it. */
-    count: (counted ?? runs)?.count.map((one, index) =>
-      (grid.ends[index] ?? 0) < (knownFromMs ?? 0) ? null : one,
-    ) as Values,
+    count: count.map((one, index) => ((grid.ends[index] ?? 0) < (knownFromMs ?? 0) ? null : one)) as Values,
     /** As many, or none: what is expected in the window; how many answers were asked for. */
     expected,
-    warn: above(thresholds?.warnMultiplier),
-    fail: above(thresholds?.failMultiplier),
+    warn: thresholds === null ? [] : above(thresholds.warnMultiplier, thresholds.minSpikeCount),
+    fail: thresholds === null ? [] : above(thresholds.failMultiplier, thresholds.minSpikeCount),
     /** Deaths in each step; null: single deaths are not known. */
     deaths: (events?.deaths ?? null) as readonly number[] | null,
     /** How many of them are usual; null: unknown. Where assets are counted nobody knows: the steps are of deaths. */
@@ -221,7 +215,7 @@ async function readEvents({ liveness, events }: Store, members: readonly ChartMe
   for (const [windowHours, group] of Map.groupBy(members, (one) => one.windowHours)) {
     const windowMs = windowHours * hourMs;
     // A bin divides the step and the window, so that each window is a number of whole bins.
-    const binMs = divisor(stepMs, windowMs);
+    const binMs = Math.min(stepMs, hourMs);
     const firstBin = (fromMs - windowMs) / binMs;
     const slugs = group.map(({ slug }) => slug);
     const bins = await liveness.deathBins({ slugs, fromMs: fromMs - windowMs, toMs, binMs });
@@ -239,10 +233,6 @@ async function readEvents({ liveness, events }: Store, members: readonly ChartMe
   const exact = (await events.deaths(queries)).flat();
   count[count.length - 1] = exact.reduce((sum, one) => sum + (one.deaths[0] ?? 0), 0);
   return { count, deaths };
-}
-
-function divisor(left: number, right: number): number {
-  return right === 0 ? left : divisor(right, left % right);
 }
 
 /** Sums what the last run of each had counted and expected at each instant; null: no run of any had. */
