@@ -158,19 +158,27 @@ export async function readAnswersChart(
   const { fromMs, toMs, stepMs, ends } = grid;
   const good = ends.map(() => 0);
   let asked = 0;
-  for await (const [, points] of pointsIn(store, slugs, fromMs - 1, toMs - 1))
+  let firstMs = toMs;
+  for await (const [, points] of pointsIn(store, slugs, fromMs - leadMs, toMs - 1))
     for (const { atMs, runs, answered } of points) {
+      firstMs = Math.min(firstMs, atMs);
+      if (atMs < fromMs) continue;
       const index = Math.floor((atMs - fromMs) / stepMs);
       asked += runs;
       good[index] = (good[index] ?? 0) + answered;
     }
-  const perMinute = Math.round(asked / ((toMs - fromMs) / minuteMs));
+  // Nobody asked before the first run: that is no silence of the platform.
+  const sinceMs = Math.max(fromMs, firstMs);
+  const perMinute = Math.round(asked / Math.max(1, (toMs - sinceMs) / minuteMs));
   return {
     ...grid,
     ...noDeaths,
     kind: "answers",
-    // A step that has just begun says nothing yet.
-    count: good.map((one, index) => (ends[index] === fromMs + (index + 1) * stepMs ? one / (stepMs / minuteMs) : null)),
+    // A step that has just begun, or began before anybody asked, says nothing.
+    count: good.map((one, index) => {
+      const startMs = fromMs + index * stepMs;
+      return startMs < sinceMs || ends[index] !== startMs + stepMs ? null : one / (stepMs / minuteMs);
+    }),
     expected: ends.map(() => perMinute),
     warn: [],
     fail: [],

@@ -35,6 +35,7 @@ export function renderMembers(page: IncidentDetail, { params, ticked, path }: Me
   const isAll = params.has("page") || params.get("show") === "all";
   const shown = pageOf(ordered, params, isAll ? shownOnAPage : shownAtFirst);
   const isShown = (one: MemberFacts): boolean => shown.items.includes(one) || ticked.has(one.slug);
+  const isCounted = all.some(({ count }) => count !== null);
   const many = odd.length > 1;
   const heads = [
     html`<b>${odd.length} ${many ? "do" : "does"} not share this</b>, look at ${many ? "them" : "it"} apart:
@@ -48,7 +49,7 @@ export function renderMembers(page: IncidentDetail, { params, ticked, path }: Me
   const [carrier] = page.summary.carriers;
   const note =
     carrier === undefined
-      ? html`deaths of the window`
+      ? html`${isCounted ? "deaths of the window" : nothing}`
       : html`share this: deaths with <span class="nowrap">${carrier.key}=${carrier.value}</span>`;
   const more =
     isAll || shown.pages === 1
@@ -62,7 +63,7 @@ export function renderMembers(page: IncidentDetail, { params, ticked, path }: Me
         </p>`;
   const number = page.incident.number;
   const table = renderGroups(
-    columnsOf(page.nowMs),
+    columnsOf(page, isCounted),
     groups,
     "members",
     ({ member }) => html`id="member-${member.id}" ${member.end === null ? html` class="bad"` : nothing}`,
@@ -84,8 +85,9 @@ function sumWords(some: readonly MemberFacts[]): string {
   return `${countOf(deaths, "death")}, ${expected} expected, ${alive} found alive, ${formatCount(held)} on hold`;
 }
 
-function columnsOf(nowMs: number): readonly Column<MemberFacts>[] {
-  return [
+/** What is not known has no column: a zero or an "allowed" there would be read as an answer. */
+function columnsOf({ nowMs, summary, headline }: IncidentDetail, isCounted: boolean): readonly Column<MemberFacts>[] {
+  const columns: readonly Column<MemberFacts>[] = [
     [
       "Tick",
       "check wide",
@@ -102,6 +104,13 @@ function columnsOf(nowMs: number): readonly Column<MemberFacts>[] {
     ["Found alive", "n wide second", ({ revived }) => formatCount(revived)],
     ["Takedowns", "gate", ({ heldSinceMs }) => renderGate(heldSinceMs, nowMs)],
   ];
+  const unknown: readonly string[] = [
+    ...(isCounted ? [] : ["Deaths", "Expected", "More than usual", "Ratio"]),
+    ...(summary.carriers.length > 0 ? [] : ["Share this"]),
+    ...(headline.isSeen ? [] : ["Found alive"]),
+    ...(headline.judgeable > 0 ? [] : ["Takedowns"]),
+  ];
+  return columns.filter(([name]) => !unknown.includes(name));
 }
 
 /** The acts on what is ticked: without scripts each is a page that asks. */
