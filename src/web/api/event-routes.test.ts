@@ -39,6 +39,7 @@ describe("POST /api/v1/events", () => {
   it.each([
     { name: "lines", type: "application/x-ndjson", text: line + line },
     { name: "an array", type: "application/json", text: `[${line}]` },
+    { name: "what a client calls anything else", type: "text/csv", text: line },
   ])("hands $name on as it came", async ({ type, text }) => {
     const { url, world } = await start();
 
@@ -57,14 +58,10 @@ describe("POST /api/v1/events", () => {
     expect(world.ingested[0]).toBe(pieces.join(""));
   });
 
-  it.each([
-    { name: "a form with files", headers: { "content-type": "multipart/form-data; boundary=x" } },
-    { name: "CSV", headers: { "content-type": "text/csv" } },
-    { name: "a body compressed by another method", headers: { "content-encoding": "br" } },
-  ])("refuses $name", async ({ headers }) => {
+  it("refuses a body compressed by another method", async () => {
     const { url, world } = await start();
 
-    const answer = await post(url, line, headers);
+    const answer = await post(url, line, { "content-encoding": "br" });
 
     expect(answer).toMatchObject({ status: 415, body: { code: "UNSUPPORTED_MEDIA_TYPE" } });
     expect(world.ingested).toEqual([]);

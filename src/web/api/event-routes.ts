@@ -16,7 +16,6 @@ import type { ImportAnswer, ImportPlan } from "../../store/events/import.ts";
 import type { ImportRow } from "../../store/events/imports.ts";
 import type { RefusedPosts } from "../../words/events-in.ts";
 import { authorOf } from "../access/identity.ts";
-import { mediaTypeOf } from "../body.ts";
 import type { WebParts } from "../parts.ts";
 import { sendProblem } from "../problem.ts";
 import { addRoute, type Asked, type Described } from "../route.ts";
@@ -56,19 +55,6 @@ export const maxEventsBytes = 16 * 1_024 * 1_024;
 // Of the memory of all bodies; the rest is for people who act while events pour in.
 const mostEventBytes = 60 * 1_024 * 1_024;
 
-const mediaTypes: ReadonlySet<string> = new Set([
-  "",
-  "application/x-ndjson",
-  "application/ndjson",
-  "application/jsonl",
-  "application/x-jsonlines",
-  "application/json",
-  "application/octet-stream",
-  "text/plain",
-  // The type that curl gives any --data by default.
-  "application/x-www-form-urlencoded",
-]);
-
 // They are read by the readers of imports, a row at a time.
 const eventSchema = z.object({
   at: z.union([z.iso.datetime({ offset: true }), z.int()]),
@@ -101,8 +87,6 @@ export function addEventRoutes(server: FastifyInstance, { events, bodies }: WebP
         const { request, reply } = asked;
         const encoding = (request.headers["content-encoding"] ?? "identity").toLowerCase();
         const isPacked = encoding === "gzip" || encoding === "x-gzip";
-        if (!mediaTypes.has(mediaTypeOf(request)))
-          return sendProblem(reply, 415, "events are sent as application/x-ndjson, or as an array in application/json");
         if (!isPacked && encoding !== "identity")
           return sendProblem(reply, 415, "events are sent with content-encoding gzip, or without one");
         // A post waits for those before it, also when its client has gone: until then it takes memory.

@@ -1,23 +1,13 @@
-/** Ticks of rows: a group's box ticks its rows, with Shift all from the last one on. */
+/** Ticks of rows: a group's box ticks its rows. */
 export function startTicks(): void {
-  let last: HTMLInputElement | null = null;
   document.addEventListener("click", (event) => {
-    const { target, shiftKey } = event;
+    const { target } = event;
     if (target instanceof Element && target.closest("[data-clear]") !== null) {
       event.preventDefault();
       clear();
     }
     if (!(target instanceof HTMLInputElement) || target.type !== "checkbox") return;
-    const form = target.closest<HTMLFormElement>("form.picks");
-    if (form === null) return;
-    const boxes = boxesOf(form);
-    const meant = target.matches("[data-group]")
-      ? groupOf(target)
-      : shiftKey && last !== null
-        ? between(boxes, last, target)
-        : [];
-    for (const box of meant) box.checked = target.checked;
-    last = target;
+    if (target.matches("[data-group]")) for (const box of groupOf(target)) box.checked = target.checked;
     show();
   });
   document.addEventListener("htmx:after:swap", show);
@@ -37,11 +27,6 @@ function groupOf(head: HTMLInputElement): HTMLInputElement[] {
     row = row.nextElementSibling;
   }
   return boxes;
-}
-
-function between(boxes: HTMLInputElement[], from: HTMLInputElement, to: HTMLInputElement): HTMLInputElement[] {
-  const ends = [boxes.indexOf(from), boxes.indexOf(to)];
-  return ends.includes(-1) ? [] : boxes.slice(Math.min(...ends), Math.max(...ends) + 1);
 }
 
 function clear(): void {
