@@ -4,7 +4,7 @@ import type { Actor } from "../contract/actor.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
 import type { Sessions } from "./access/sessions.ts";
 import type { EventsPort } from "./api/event-routes.ts";
-import type { HealthPort } from "./api/health-routes.ts";
+import type { HealthPort } from "./api/metrics-routes.ts";
 import type { Hooks } from "./api/hook-routes.ts";
 import type { Links } from "./pages/link.ts";
 import type { Site } from "./pages/site.ts";

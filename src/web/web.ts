@@ -19,7 +19,6 @@ import { addCheckRoutes } from "./api/check-routes.ts";
 import { addEventRoutes } from "./api/event-routes.ts";
 import { addForgetRoutes } from "./api/forget-routes.ts";
 import { addGateRoutes } from "./api/gate-routes.ts";
-import { addHealthRoutes } from "./api/health-routes.ts";
 import { addHookRoutes } from "./api/hook-routes.ts";
 import { addIncidentRoutes } from "./api/incident-routes.ts";
 import { refuseForeignHost } from "./foreign-host.ts";
@@ -297,7 +296,6 @@ function createServer(options: WebOptions, refusalOf: (host: string | undefined)
 
 const allRoutes: readonly ((server: FastifyInstance, parts: WebParts) => void)[] = [
   addMetricsRoutes,
-  addHealthRoutes,
   addCheckRoutes,
   addAlertRoutes,
   addIncidentRoutes,

@@ -19,7 +19,7 @@ import { askedActs, rightOf } from "../acts.ts";
 import type { WebParts } from "../parts.ts";
 import { actOnOne, findAlert, showAlerts, type AlertDetail, type ShownAlert } from "../read/alerts.ts";
 import { addRoute } from "../route.ts";
-import { viewJudgement, viewOnsetMarker, viewResult } from "./check-view.ts";
+import { viewJudgement, viewOnsetMarker, viewResult } from "./check-routes.ts";
 
 const path = "/api/v1/alerts/:id";
 

@@ -1,12 +1,30 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 
-import { checkSchema, runReportSchema, type CheckAnswer } from "../../contract/v1/alerts.ts";
-import { authorOf } from "../access/identity.ts";
+import type { AlertView } from "../../alerting/view.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { suggest } from "../../base/suggestions.ts";
+import { checkKind } from "../../checks/checks.ts";
 import { checkKey } from "../../contract/check-key.ts";
+import type { HealthcheckResult } from "../../contract/healthcheck.ts";
+import type { CheckName, CheckReport } from "../../contract/report.ts";
+import { compareSeverity } from "../../contract/severity.ts";
+import type { SpikeOnset } from "../../contract/spike-evidence.ts";
+import {
+  checkSchema,
+  runReportSchema,
+  type AlertJudgementAnswer,
+  type CheckAlertAnswer,
+  type CheckAnswer,
+  type LiveAlert,
+  type RunReportAnswer,
+} from "../../contract/v1/alerts.ts";
+import { iso, withInstants } from "../../contract/v1/instant.ts";
+import type { AlertJudgement } from "../../store/alerts/alerts.ts";
+import { authorOf } from "../access/identity.ts";
 import type { WebParts } from "../parts.ts";
+import { isStale, type CheckState } from "../read/running.ts";
 import { addRoute } from "../route.ts";
-import { unknownCheck, viewCheck, viewReport } from "./check-view.ts";
 
 /** `/api/v1/checks…`: what is known, and a run now (CONTRACT 8). */
 export function addCheckRoutes(server: FastifyInstance, { running }: WebParts): void {
@@ -45,4 +63,78 @@ export function addCheckRoutes(server: FastifyInstance, { running }: WebParts): 
       return viewReport(await running.runNow(check, slug, authorOf(request)), withDetails);
     },
   });
+}
+
+/** Returns the refusal of a check that is none of `known`, or that this organization does not have. */
+export function unknownCheck(name: string, slug: string, known: readonly CheckName[]): FlatlineError {
+  const message = known.includes(name)
+    ? `no check ${name} is configured for ${JSON.stringify(slug)}`
+    : `there is no check ${JSON.stringify(name)}: ${known.join(", ")}${suggest(name, known)}`;
+  return new FlatlineError("not_found", message);
+}
+
+/** Returns what is shown of a check of an organization; times are ISO 8601. `withDetails`: findings of the review queue too. */
+export function viewCheck(
+  state: CheckState,
+  alerts: readonly AlertView[],
+  { nowMs, withDetails }: { readonly nowMs: number; readonly withDetails: boolean },
+): CheckAnswer {
+  const { check, slug, last, nextDueAtMs: nextRunAtMs, isRunning } = state;
+  const { lastReport = null, severitySinceMs = null, lastRunAtMs = null, lastSuccessAtMs = null } = last ?? {};
+  const isTooOld = isStale(state, nowMs);
+  const sorted = alerts.toSorted(compareAlerts);
+  return {
+    ...withInstants({ check, slug, severitySinceMs, lastRunAtMs, lastSuccessAtMs, nextRunAtMs, isRunning }),
+    severity: isTooOld ? "unknown" : (last?.severity ?? null),
+    isStale: isTooOld,
+    result: isTooOld ? null : resultOf(lastReport, withDetails),
+    error: lastReport?.kind === "error" ? lastReport.error : null,
+    alert: sorted[0] === undefined ? null : viewAlert(sorted[0]),
+    alerts: sorted.map(viewAlert),
+  };
+}
+
+/** Returns the answer to a request that ran the check. */
+export function viewReport(report: CheckReport, withDetails: boolean): RunReportAnswer {
+  const { check, slug, severity, startedAtMs, finishedAtMs } = report;
+  return {
+    ...withInstants({ check, slug, severity, startedAtMs, finishedAtMs }),
+    result: resultOf(report, withDetails),
+    error: report.kind === "error" ? report.error : null,
+  };
+}
+
+/** Returns the judgement of an alert; null: none. `withPeople`: with its author and comment. */
+export function viewJudgement(judgement: AlertJudgement | null, withPeople: boolean): AlertJudgementAnswer | null {
+  if (judgement === null) return null;
+  const { verdict, atMs, by, note, comment } = judgement;
+  return { verdict, at: iso(atMs), ...(withPeople ? { by, note, comment } : {}) };
+}
+
+function viewAlert(alert: AlertView): CheckAlertAnswer {
+  const { id, kind, state, severity, startsAtMs, onset, isSilenced: silenced } = alert;
+  const [onsetAtMs, marker] = [onset?.atMs ?? null, viewOnsetMarker(onset)];
+  return withInstants({ id, kind, state, severity, startsAtMs, onsetAtMs, marker, silenced });
+}
+
+/** Returns the markers before an alert's excess began; null without a marker, or when the onset is unknown. */
+export function viewOnsetMarker(onset: SpikeOnset | undefined): LiveAlert["marker"] {
+  const marker = onset?.marker ?? null;
+  return marker === null ? null : { text: marker.text, at: iso(marker.atMs) };
+}
+
+function compareAlerts(left: AlertView, right: AlertView): number {
+  if (left.state !== right.state) return left.state === "firing" ? -1 : 1;
+  return compareSeverity(right.severity, left.severity);
+}
+
+function resultOf(report: CheckReport | null, withDetails: boolean): HealthcheckResult | null {
+  return report?.kind === "result" ? viewResult(report.check, report.result, withDetails) : null;
+}
+
+/** Returns the result as the reader may see it (CONTRACT 8). */
+export function viewResult(check: CheckName, result: HealthcheckResult, withDetails: boolean): HealthcheckResult {
+  const { isClosedFinding } = checkKind(check);
+  if (isClosedFinding === undefined || withDetails) return result;
+  return { ...result, findings: result.findings.filter((finding) => !isClosedFinding(finding)) };
 }

@@ -10,8 +10,7 @@ import { authorOf } from "../access/identity.ts";
 import type { WebParts } from "../parts.ts";
 import type { DeadAssets } from "../read/dead-assets.ts";
 import { addRoute, type Asked } from "../route.ts";
-import { cursorSchema, defaultLimit, limitSchema, writeCursor } from "./paging.ts";
-import { flagSchema } from "./read-input.ts";
+import { cursorSchema, defaultLimit, flagSchema, limitSchema, writeCursor } from "./read-input.ts";
 
 const querySchema = z.strictObject({
   stillDead: flagSchema.optional(),

@@ -79,30 +79,27 @@ async function forget(
 ): Promise<ForgottenRows> {
   let removed = nothing;
   const span = from === undefined && to === undefined ? null : { fromMs: from ?? 0, toMs: to ?? latestInstantMs };
-  for (let hasMore = true; hasMore;) {
+  const inSlices = async (removeSome: () => Promise<{ readonly hasMore: boolean }>): Promise<void> => {
+    while ((await removeSome()).hasMore) await clock.sleep(pauseMs);
+  };
+  await inSlices(async () => {
     const slice = await (span === null
       ? store.events.forget(slug, rowsPerSlice)
       : store.events.forgetSpan(slug, span, rowsPerSlice));
     removed = { ...removed, events: removed.events + slice.removed };
-    hasMore = slice.hasMore;
-    if (hasMore) await clock.sleep(pauseMs);
-  }
-  for (let hasMore = true; hasMore;) {
-    const before = removed;
-    const step = await store.transaction(async ({ forgetting, audit }) => {
+    return slice;
+  });
+  await inSlices(() =>
+    store.transaction(async ({ forgetting, audit }) => {
       const slice = onlyEvents ? { removed: nothing, hasMore: false } : await forgetting.forget(slug, rowsPerSlice);
-      const total = addRows(before, slice.removed);
-      const detail = onlyEvents
-        ? { events: total.events, ...(span === null ? {} : { from: iso(span.fromMs), to: iso(span.toMs) }) }
-        : total;
+      removed = addRows(removed, slice.removed);
+      const times = span === null ? {} : { from: iso(span.fromMs), to: iso(span.toMs) };
+      const detail = onlyEvents ? { events: removed.events, ...times } : removed;
       const act = { actor: author, action: "forget", slug, subject: null, detail } as const;
       if (!slice.hasMore) await audit.append({ atMs: clock.nowMs(), ...act });
-      return { total, hasMore: slice.hasMore };
-    });
-    removed = step.total;
-    hasMore = step.hasMore;
-    if (hasMore) await clock.sleep(pauseMs);
-  }
+      return slice;
+    }),
+  );
   onAct();
   return removed;
 }

@@ -28,8 +28,15 @@ import { forReader, referenceOf, type IncidentDetail, type ReadIncident } from "
 import { renderIncidentReport } from "../report/incident-report.ts";
 import { addRoute } from "../route.ts";
 import { viewAlert, viewComment } from "./alert-routes.ts";
-import { cursorSchema, limitUpTo, writeCursor } from "./paging.ts";
-import { flagSchema, instantSchema, malformed, nameSchema } from "./read-input.ts";
+import {
+  cursorSchema,
+  flagSchema,
+  instantSchema,
+  limitUpTo,
+  malformed,
+  nameSchema,
+  writeCursor,
+} from "./read-input.ts";
 
 const defaultIncidents = 50;
 const mostIncidents = 200;

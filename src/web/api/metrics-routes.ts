@@ -8,7 +8,9 @@ import { FlatlineError } from "../../base/errors.ts";
 import { secondMs } from "../../base/time.ts";
 import { renderReport } from "../../metrics/check-series.ts";
 import { contentType } from "../../metrics/exposition.ts";
-import { unknownCheck } from "./check-view.ts";
+import { authorOf } from "../access/identity.ts";
+import { unknownCheck } from "./check-routes.ts";
+import { sendProblem } from "../problem.ts";
 import type { WebParts } from "../parts.ts";
 import { acceptsGzip } from "../assets.ts";
 import { addRoute } from "../route.ts";
@@ -24,8 +26,19 @@ const probeSchema = z.object({
   check: z.string("at most one check can be asked for").default(defaultCheck),
 });
 
-/** `/metrics` and `/probe` (CONTRACT 6). */
-export function addMetricsRoutes(server: FastifyInstance, { renderMetrics, probe, running }: WebParts): void {
+/** What is wrong, for people; nothing: all is well. */
+export interface HealthPort {
+  /** With the scheduler and the outbox, which should tick. */
+  unhealthy(): readonly string[];
+  /** The store is not open, the configuration is not applied, or the process is stopping. */
+  unready(): readonly string[];
+}
+
+/** `/metrics` and `/probe` (CONTRACT 6), `/-/healthy`, `/-/ready` and `/-/reload` (CONTRACT 8). */
+export function addMetricsRoutes(
+  server: FastifyInstance,
+  { renderMetrics, probe, running, health, reload }: WebParts,
+): void {
   addRoute(server, "GET /metrics", {
     access: "public",
     handle: async ({ request, reply }) => sendExposition(request, reply, await renderMetrics()),
@@ -38,6 +51,21 @@ export function addMetricsRoutes(server: FastifyInstance, { renderMetrics, probe
       const report = await probe(check, slug, timeoutMs);
       if (report === null) throw unknownCheck(check, slug, running.checkNames());
       return sendExposition(request, reply, [Buffer.from(renderReport(report))]);
+    },
+  });
+  addRoute(server, "GET /-/healthy", {
+    access: "open",
+    handle: ({ reply }) => answer(reply, health.unhealthy(), "not healthy"),
+  });
+  addRoute(server, "GET /-/ready", {
+    access: "open",
+    handle: ({ reply }) => answer(reply, health.unready(), "not ready"),
+  });
+  addRoute(server, "POST /-/reload", {
+    access: "admin",
+    handle: async ({ request }) => {
+      await reload(authorOf(request));
+      return { status: "reloaded" };
     },
   });
 }
@@ -60,4 +88,8 @@ function sendExposition(request: FastifyRequest, reply: FastifyReply, pieces: re
   // Series shrink to a twentieth even so.
   const gzip = createGzip({ level: constants.Z_BEST_SPEED });
   return reply.header("content-encoding", "gzip").send(pipeline(body, gzip, () => undefined));
+}
+
+function answer(reply: FastifyReply, reasons: readonly string[], refusal: string): unknown {
+  return reasons.length === 0 ? { status: "ok" } : sendProblem(reply, 503, refusal, reasons);
 }

@@ -20,8 +20,7 @@ import { authorOf } from "../access/identity.ts";
 import type { WebParts } from "../parts.ts";
 import { changeOutbox, readReceivers, testReceiver } from "../read/receivers.ts";
 import { addRoute } from "../route.ts";
-import { cursorSchema, defaultLimit, limitSchema, writeCursor } from "./paging.ts";
-import { flagSchema, instantSchema } from "./read-input.ts";
+import { cursorSchema, defaultLimit, flagSchema, instantSchema, limitSchema, writeCursor } from "./read-input.ts";
 
 const auditQuerySchema = z.strictObject({
   since: instantSchema.optional(),

@@ -9,7 +9,7 @@ import { shownLabels } from "../../config/render.ts";
 import { brokenResult } from "../../contract/healthcheck.ts";
 import { compareSeverity } from "../../contract/severity.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
-import { viewResult } from "../api/check-view.ts";
+import { viewResult } from "../api/check-routes.ts";
 import { isThinPast } from "./chart.ts";
 import { isLate } from "./frame.ts";
 import { forReader, type IncidentReading, type ReadIncident } from "./incidents.ts";

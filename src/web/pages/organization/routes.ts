@@ -2,20 +2,27 @@ import type { FastifyInstance } from "fastify";
 
 import { breakAddresses } from "../../../base/broken-address.ts";
 import { FlatlineError } from "../../../base/errors.ts";
+import { formatCount } from "../../../base/numbers.ts";
+import { literalPattern } from "../../../base/text-pattern.ts";
 import { dayMs } from "../../../base/time.ts";
+import { countOf, nbsp } from "../../../words/numbers.ts";
 import { authorOf } from "../../access/identity.ts";
-import { countOf } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
-import { chartOfIncident, readDeathsChart } from "../../read/chart.ts";
 import type { WebParts } from "../../parts.ts";
+import { chartOfIncident, readDeathsChart } from "../../read/chart.ts";
 import { readOrganization, type OrganizationFacts } from "../../read/organization.ts";
 import { renderChart } from "../chart.ts";
 import { renderDeadAssets } from "../dead-assets.ts";
-import type { PageContent } from "../frame.ts";
+import { dialogButton } from "../dialog.ts";
+import { renderHead, type PageContent } from "../frame.ts";
+import { renderIncidentTable } from "../incidents/list.ts";
+import { actButton, decidedQuestions, renderQuestions, type ActWords } from "../incidents/questions.ts";
+import { mark } from "../marks.ts";
 import { missing } from "../site.ts";
-import { organizationPath } from "../table.ts";
-import { renderOrganization } from "./organization.ts";
-import { worstOf } from "./sentences.ts";
+import { organizationPath, renderSection } from "../table.ts";
+import { renderAbout } from "./about.ts";
+import { renderHealthchecks } from "./healthchecks.ts";
+import { organizationSentences, worstOf } from "./sentences.ts";
 
 // Markers of the shortest chart, of an organization that was never in an incident.
 const weekMs = 7 * dayMs;
@@ -28,13 +35,11 @@ export function addOrganizationPages(server: FastifyInstance, parts: WebParts): 
     const facts = await readOrganization(parts, slug, withDetails);
     if (facts === null) return unknownOrganization(slug);
     const { latestSpike } = facts;
-    const main = renderOrganization(facts, {
-      chart: await chartOf(facts, search),
-      deadAssets:
-        withDetails && latestSpike !== null
-          ? await renderDeadAssets(alertAssets, [latestSpike], `/api/v1/alerts/${latestSpike.id}/assets?format=sheet`)
-          : nothing,
-    });
+    const assets =
+      withDetails && latestSpike !== null
+        ? await renderDeadAssets(alertAssets, [latestSpike], `/api/v1/alerts/${latestSpike.id}/assets?format=sheet`)
+        : nothing;
+    const main = renderOrganization(facts, await chartOf(facts, search), assets);
     const severity = worstOf(facts);
     const title = `${severity ?? "waiting"}: ${slug}`;
     return { title, current: "organizations", isLive: true, severity: severity ?? "unknown", main };
@@ -80,4 +85,45 @@ export function addOrganizationPages(server: FastifyInstance, parts: WebParts): 
 function unknownOrganization(slug: string): PageContent {
   const text = html`Nobody checks «${slug}». <a href="/">All organizations</a>`;
   return missing("organizations", "No such organization is configured.", text);
+}
+
+/** Renders the page of one organization: whether it is well, and what runs for it. */
+function renderOrganization(facts: OrganizationFacts, chart: Html, deadAssets: Html): Html {
+  const { slug } = facts;
+  const run = `${organizationPath(slug)}/run`;
+  const silence = `/silences/new?${new URLSearchParams({ slug: literalPattern(slug) }).toString()}`;
+  const acts = html`<form method="post" action="${run}" hx-post="${run}" hx-swap="none"><button>Run now</button></form>
+    ${dialogButton(silence, "Silence…")}`;
+  return html`<p class="crumbs">
+      <span><a href="/">Organizations</a> / ${slug}</span>
+    </p>
+    ${renderHead(organizationSentences(facts), { shape: mark(worstOf(facts) ?? "unknown"), acts })}
+    ${renderOpen(facts)}${chart}${renderHealthchecks(facts)}${renderIncidents(facts)} ${renderAbout(facts)}${deadAssets}`;
+}
+
+/** What people decide of the open incident, of this organization only. */
+function renderOpen({ slug, open }: OrganizationFacts): Html {
+  if (open === null) return nothing;
+  const { number } = open.own.incident;
+  const button = (act: ActWords): Html => actButton(number, act, slug);
+  const all =
+    open.organizations === 1
+      ? html`<a href="/incidents/${number}">Incident ${number}</a>`
+      : html`These act on ${slug} only; <a href="/incidents/${number}">for all ${formatCount(open.organizations)}</a>.`;
+  return html`<div class="asked">${renderQuestions(decidedQuestions(open.own), button, "acts")}</div>
+    <p class="second">${all}</p>`;
+}
+
+function renderIncidents({ slug, incidents, unfinished, nowMs }: OrganizationFacts): Html {
+  const title = `Incidents of ${slug}`;
+  if (incidents.length === 0) return renderSection(title, html`<p class="second">None within 90${nbsp}d.</p>`);
+  const isOpen = ({ incident }: (typeof incidents)[number]): boolean => incident.endedAtMs === null;
+  const isLeft = ({ incident }: (typeof incidents)[number]): boolean => unfinished.incidents.has(incident.number);
+  const groups = [
+    ["Open", incidents.filter(isOpen), ""],
+    ["To finish", incidents.filter((one) => !isOpen(one) && isLeft(one)), ""],
+    ["Finished", incidents.filter((one) => !isOpen(one) && !isLeft(one)), ", newest first"],
+  ] as const;
+  const beside = html`<p>${countOf(incidents.length, "incident")} within 90${nbsp}d</p>`;
+  return renderSection(title, renderIncidentTable(groups, { unfinished, nowMs }), { beside });
 }
