@@ -8,10 +8,15 @@ import { advice } from "../backtest/tuning.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { isLoopbackHost } from "../base/loopback-host.ts";
 import { checkHttpUrl } from "../base/schema/values.ts";
+import { loadConfig } from "../config/load.ts";
 import { longestSlug } from "../contract/slug.ts";
-import { choice, command, flag, or, value, type FlagsOf } from "./command.ts";
+import { renderReports } from "./check.ts";
+import { checkOnce } from "./check-once.ts";
+import { choice, command, flag, flagName, or, value, type FlagsOf } from "./command.ts";
 import { readSecretFile } from "./command-config.ts";
 import type { CliContext } from "./context.ts";
+import { askApi } from "./door.ts";
+import { renderTest, testReceiver } from "./notify.ts";
 import { isYes, openQuestions, type QuestionOptions, type Questions } from "./questions.ts";
 import { collect } from "./values.ts";
 
@@ -19,14 +24,14 @@ const defaultFile = "flatline.yaml";
 const localUrl = "http://127.0.0.1:9640";
 const sources = ["remote", "embedded"] as const;
 const notEmpty = (text: string): string | null => (text === "" ? "must not be empty" : null);
-/** Ways to be told: the question for what is secret of each, its key in the file, and what is wrong with an answer. */
+/** Ways to be told: what is asked for what is secret of each, and its key in the file. */
 const tellings = {
   log: null,
-  slack: { secret: "URL of a Slack webhook", key: "url", problemOf: checkHttpUrl },
-  msteams: { secret: "URL of a Teams workflow", key: "url", problemOf: checkHttpUrl },
-  pagerduty: { secret: "Routing key of PagerDuty", key: "routingKey", problemOf: notEmpty },
-  webhook: { secret: "URL of a webhook", key: "url", problemOf: checkHttpUrl },
-  email: { secret: "Mail server (smtps://user:password@mail.example.com)", key: "url", problemOf: notEmpty },
+  slack: { question: "URL of a Slack webhook", key: "url", problemOf: checkHttpUrl },
+  msteams: { question: "URL of a Teams workflow", key: "url", problemOf: checkHttpUrl },
+  pagerduty: { question: "Routing key of PagerDuty", key: "routingKey", problemOf: notEmpty },
+  webhook: { question: "URL of a webhook", key: "url", problemOf: checkHttpUrl },
+  email: { question: "Mail server (smtps://user:password@mail.example.com)", key: "url", problemOf: notEmpty },
 };
 const tellingNames = Object.keys(tellings) as (keyof typeof tellings)[];
 
@@ -62,7 +67,11 @@ Examples:
 `,
   run: async ({ context, flags }) => {
     const { config: file, force, noCheck } = flags;
-    if (force !== true) refuseExisting(file, context.cwd);
+    const path = resolve(context.cwd, file);
+    const secretNames = ["api-key", "token", ...tellingNames].map((name) => `secrets/${name}`);
+    const found = existsSync(path) ? file : secretNames.find((name) => existsSync(join(dirname(path), name)));
+    if (found !== undefined && force !== true)
+      throw new FlatlineError("usage", `${found}: exists already; --force replaces it, -c FILE names another place`);
     using questions = context.stdin.isTTY === true ? openQuestions(context) : null;
     const answers = await answersOf(flags, questions, context);
     const silent = noCheck === true ? [] : await tryFirst(answers, context);
@@ -71,13 +80,13 @@ Examples:
         "unavailable",
         `no answer for ${silent.join(", ")}, so nothing was written; correct what is said above, or write with --no-check`,
       );
-    return { answers, secrets: await writeFirst(answers, resolve(context.cwd, file)) };
+    return { answers, secrets: await writeFirst(answers, path) };
   },
-  say: ({ answers: { source, externalUrl }, secrets }, { flags: { config: file } }) => {
+  say: ({ answers: { remote, externalUrl }, secrets }, { flags: { config: file } }) => {
     const other = file === defaultFile ? "" : ` -c ${file}`;
     return [
       `${file}: written; beside it, for you alone: ${secrets.join(", ")}\nnext:\n`,
-      source === "remote" ? "" : `  flatline import events FILE${other}${importHelp}\n`,
+      remote !== null ? "" : `  flatline import events FILE${other}${importHelp}\n`,
       `  flatline run${other}\n`,
       `then sign in at ${externalUrl.replace(/\/+$/, "")}/sign-in with the token in secrets/token\n`,
       isLocal(externalUrl)
@@ -91,88 +100,70 @@ const importHelp = `
     where its columns have other names: --map COLUMN=FIELD, and --ignore '*' for those that are not needed
     where its times have no offset: --timezone ZONE; --dry-run says what it understands`;
 
-/** @throws usage if a file is there that a first configuration in `file` would replace */
-function refuseExisting(file: string, cwd: string): void {
-  const folder = dirname(resolve(cwd, file));
-  const secrets = ["api-key", "token", ...tellingNames].map((name) => `secrets/${name}`);
-  const found = existsSync(resolve(cwd, file)) ? file : secrets.find((name) => existsSync(join(folder, name)));
-  if (found !== undefined)
-    throw new FlatlineError("usage", `${found}: exists already; --force replaces it, -c FILE names another place`);
+/** What is asked where no flag, and for a secret no variable, says it. Of a few words the first is meant by an empty answer. */
+interface Asked extends QuestionOptions {
+  readonly question: string;
+  readonly words?: readonly string[];
+  readonly variable?: string;
 }
+const asked = {
+  source: {
+    question: "Where do verdicts come from, remote (the platform's API) or embedded (events of your own)? [remote] ",
+    words: sources,
+  },
+  baseUrl: { question: "Address of the platform's API (https://…/api/v2): ", problemOf: checkHttpUrl },
+  apiKeyFile: { question: "API key", variable: "FLATLINE_API_KEY" },
+  slug: { question: "Organizations (slugs, with commas between): ", problemOf: slugsProblem },
+  tell: { question: `Who is told, ${tellingNames.join(", ")}? [log] `, words: tellingNames },
+  tellFile: { question: "", variable: "FLATLINE_TELL" },
+  mailFrom: { question: "The mail is from: " },
+  mailTo: { question: "The mail is to (addresses, with commas between): " },
+  externalUrl: {
+    question: `Where people open flatline [${localUrl}]: `,
+    problemOf: checkHttpUrl,
+    fallback: localUrl,
+  },
+} as const satisfies Partial<Record<keyof InitFlags, Asked>>;
 
 type FirstAnswers = Awaited<ReturnType<typeof answersOf>>;
 
 /** What the flags and variables say, and what is asked for the rest. @throws usage naming what is missing without a terminal */
 async function answersOf(flags: InitFlags, questions: Questions | null, { env, cwd, stderr }: CliContext) {
   const missing: string[] = [];
-  /** Returns what was given, else what is typed; without a terminal the fallback, or it is missing. */
-  const ask = async (name: string, given: string | undefined, question: string, options: QuestionOptions = {}) => {
-    const { problemOf = notEmpty, fallback } = options;
+  const ask = async (key: keyof typeof asked, more: Partial<Asked> = {}): Promise<string> => {
+    const { question, words, variable, fallback = words?.[0], ...options }: Asked = { ...asked[key], ...more };
+    const isSecret = variable !== undefined;
+    const oneOf = (text: string) => (words?.includes(text) === true ? null : `must be one of ${words?.join(", ")}`);
+    const { problemOf = words === undefined ? notEmpty : oneOf } = options;
+    const typed = [flags[key] ?? []].flat().join("\n") || undefined;
+    const isFile = isSecret && typed !== undefined;
+    const flagged = isFile ? (await readSecretFile(flagName(key), typed, cwd)).trim() : typed;
+    const given = flagged ?? (env[variable ?? ""] || undefined);
+    const name = isSecret ? `${flagName(key)} or $${variable}` : flagName(key);
     const problem = given === undefined ? null : problemOf(given);
     if (problem !== null) throw new FlatlineError("usage", `${name} ${problem}`);
-    if (given !== undefined || questions !== null) return given ?? questions?.ask(question, { ...options, problemOf });
+    if (given !== undefined) return given;
+    const shown = isSecret ? `${question} (is not shown): ` : question;
+    if (questions !== null)
+      return questions.ask(shown, { problemOf, isSecret, ...(fallback !== undefined && { fallback }) });
     if (fallback === undefined) missing.push(name);
-    return fallback;
+    return fallback ?? "";
   };
-  /** Asks for one of a few words, of which the first is meant where nothing is said. */
-  const choose = async <Word extends string>(
-    name: string,
-    given: Word | undefined,
-    words: readonly Word[],
-    what: string,
-  ) => {
-    const problemOf = (text: string) =>
-      words.some((word) => word === text) ? null : `must be one of ${words.join(", ")}`;
-    return (await ask(name, given, `${what} [${words[0]}] `, { problemOf, fallback: words[0] ?? "" })) as Word;
-  };
-  const askSecret = async (
-    name: string,
-    file: string | undefined,
-    variable: string,
-    what: string,
-    problemOf = notEmpty,
-  ) => {
-    const given = file === undefined ? env[variable] || undefined : (await readSecretFile(name, file, cwd)).trim();
-    const options = { problemOf, isSecret: true };
-    return (await ask(`${name} or $${variable}`, given, `${what} (is not shown): `, options)) ?? "";
-  };
-
-  const where = "Where do verdicts come from, remote (the platform's API) or embedded (events of your own)?";
-  const source = await choose("--source", flags.source, sources, where);
-  const platform = "Address of the platform's API (https://…/api/v2): ";
-  const remote =
-    source === "remote"
-      ? {
-          baseUrl: (await ask("--base-url", flags.baseUrl, platform, { problemOf: checkHttpUrl })) ?? "",
-          apiKey: await askSecret("--api-key-file", flags.apiKeyFile, "FLATLINE_API_KEY", "API key"),
-        }
-      : null;
-  const slugs = await ask("--slug", flags.slug?.join("\n"), "Organizations (slugs, with commas between): ", {
-    problemOf: slugsProblem,
-  });
-  const tell = await choose("--tell", flags.tell, tellingNames, `Who is told, ${tellingNames.join(", ")}?`);
-  const { secret, problemOf } = tellings[tell] ?? {};
-  const tellSecret =
-    secret === undefined ? null : await askSecret("--tell-file", flags.tellFile, "FLATLINE_TELL", secret, problemOf);
-  const mailQuestion = "The mail is to (addresses, with commas between): ";
-  const mail =
-    tell === "email"
-      ? {
-          from: (await ask("--mail-from", flags.mailFrom, "The mail is from: ")) ?? "",
-          to: listOf(await ask("--mail-to", flags.mailTo?.join(","), mailQuestion)),
-        }
-      : null;
-  const opened = await ask("--external-url", flags.externalUrl, `Where people open flatline [${localUrl}]: `, {
-    problemOf: checkHttpUrl,
-    fallback: localUrl,
-  });
+  const source = await ask("source");
+  const remote = source === "remote" ? { baseUrl: await ask("baseUrl"), apiKey: await ask("apiKeyFile") } : null;
+  const slugs = listOf(await ask("slug"));
+  const tell = (await ask("tell")) as keyof typeof tellings;
+  const telling = tellings[tell];
+  const tellSecret = telling === null ? null : await ask("tellFile", telling);
+  const mail = tell === "email" ? { from: await ask("mailFrom"), to: listOf(await ask("mailTo")) } : null;
+  const externalUrl = await ask("externalUrl");
   if (missing.length > 0) throw new FlatlineError("usage", `without a terminal init needs ${missing.join(", ")}`);
   if (questions !== null) stderr.write("\n");
   const token = randomBytes(32).toString("base64url");
-  return { source, remote, slugs: listOf(slugs), tell, tellSecret, mail, externalUrl: opened ?? localUrl, token };
+  return { remote, slugs, tell, tellSecret, mail, externalUrl, token };
 }
 
-function listOf(text = ""): readonly string[] {
+function listOf(text: string): readonly string[] {
   return [...new Set(text.split(/[\n,]+/).map((one) => one.trim()))].filter((one) => one !== "");
 }
 
@@ -188,15 +179,6 @@ async function tryFirst(answers: FirstAnswers, context: CliContext): Promise<rea
   const [path, silent]: [string, string[]] = [join(cwd, defaultFile), []];
   try {
     await writeFirst(answers, path);
-    // What runs is most of the program, and is loaded when it is needed.
-    const [{ loadConfig }, { checkOnce }, { renderReports }, { askApi }, { renderTest, testReceiver }] =
-      await Promise.all([
-        import("../config/load.ts"),
-        import("./check-once.ts"),
-        import("./check.ts"),
-        import("./door.ts"),
-        import("./notify.ts"),
-      ]);
     const here = { ...context, cwd, env: {} };
     const config = await loadConfig({ path, cwd, env: {} });
     if (answers.remote !== null) {

@@ -17,53 +17,47 @@ const stepsAtOnce = 2_000;
 const secretName = "cursor_secret";
 const secretBytes = 32;
 
-/** Creates the listing operation over the store (CONTRACT 9). Rejects with `api_*` codes. */
-export function createLocalListing(
+/** Lists reports of the store (CONTRACT 9). Rejects with `api_*` codes. */
+export async function listLocally(
+  query: ReportsQuery,
   options: LocalListingOptions,
-): (query: ReportsQuery, stopIfAborted: () => void) => Promise<ReportsPage> {
+  stopIfAborted: () => void,
+): Promise<ReportsPage> {
   const { store, clock } = options;
-  let codec: ReturnType<typeof loadCodec> | null = null;
+  const cursors = await loadCodec(store.meta);
+  const cursor = query.cursor === undefined ? null : cursors.open(query.cursor);
+  const slug = await resolveOrganization(query.slug, "api_unauthorized", options);
+  cursor?.requireListing(slug, query);
 
-  return async (query, stopIfAborted) => {
-    codec ??= loadCodec(store.meta);
-    const cursors = await codec.catch((error: unknown) => {
-      codec = null;
-      throw error;
+  const limit = query.limit ?? defaultPageSize;
+  const organizationId = await store.platform.organizations.idOf(slug);
+  if (organizationId === null) return { reports: [] };
+  // One more than the page shows whether there is a next page.
+  const positions: ReportPosition[] = [];
+  let after = cursor?.position ?? null;
+  do {
+    const walked = await store.platform.reports.walk({
+      organizationId,
+      filters: filtersOf(query),
+      fromMs: query.startDate === undefined ? null : Date.parse(query.startDate),
+      toMs: query.endDate === undefined ? null : Date.parse(query.endDate),
+      after,
+      limit: limit + 1 - positions.length,
+      mostSteps: stepsAtOnce,
     });
-    const cursor = query.cursor === undefined ? null : cursors.open(query.cursor);
-    const slug = await resolveOrganization(query.slug, "api_unauthorized", options);
-    cursor?.requireListing(slug, query);
-
-    const limit = query.limit ?? defaultPageSize;
-    const organizationId = await store.platform.organizations.idOf(slug);
-    if (organizationId === null) return { reports: [] };
-    // One more than the page shows whether there is a next page.
-    const positions: ReportPosition[] = [];
-    let after = cursor?.position ?? null;
-    do {
-      const walked = await store.platform.reports.walk({
-        organizationId,
-        filters: filtersOf(query),
-        fromMs: query.startDate === undefined ? null : Date.parse(query.startDate),
-        toMs: query.endDate === undefined ? null : Date.parse(query.endDate),
-        after,
-        limit: limit + 1 - positions.length,
-        mostSteps: stepsAtOnce,
-      });
-      positions.push(...walked.positions);
-      after = walked.resumeAfter;
-      if (after !== null) await clock.sleep(0);
-      stopIfAborted();
-    } while (after !== null);
-    const shown = positions.slice(0, limit);
-    const reports = await store.platform.reports.records(
-      shown.map(({ id }) => id),
-      clock.nowMs(),
-    );
-    const last = shown.at(-1);
-    if (last === undefined || positions.length <= limit) return { reports };
-    return { reports, cursor: cursors.seal(slug, query, last) };
-  };
+    positions.push(...walked.positions);
+    after = walked.resumeAfter;
+    if (after !== null) await clock.sleep(0);
+    stopIfAborted();
+  } while (after !== null);
+  const shown = positions.slice(0, limit);
+  const reports = await store.platform.reports.records(
+    shown.map(({ id }) => id),
+    clock.nowMs(),
+  );
+  const last = shown.at(-1);
+  if (last === undefined || positions.length <= limit) return { reports };
+  return { reports, cursor: cursors.seal(slug, query, last) };
 }
 
 function filtersOf(query: ReportsQuery): ReportFilters {

@@ -1,11 +1,11 @@
 import { abortError, FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import type { Actor } from "../contract/actor.ts";
-import type { CallOptions, PlatformApi, PlatformSource, SpikeRequest } from "../contract/platform-api.ts";
+import type { CallOptions, PlatformApi, PlatformSource } from "../contract/platform-api.ts";
 import type { Store } from "../store/store.ts";
 import type { KeyIdentity } from "./api-keys.ts";
 import { evaluateLocally, type SpikeRule } from "./local-evaluation.ts";
-import { createLocalListing } from "./local-listing.ts";
+import { listLocally } from "./local-listing.ts";
 import { reviewLocally } from "./local-review.ts";
 import { reaches } from "./organization-access.ts";
 
@@ -28,17 +28,21 @@ export interface LocalPlatformApiOptions {
  * code of the first check that fails, in the contract's order, and with the store's codes.
  */
 export function createLocalPlatformApi(options: LocalPlatformApiOptions): PlatformApi {
-  const list = createLocalListing(options);
+  const { store, clock, appUrl, ruleOf } = options;
   return {
-    deadAssetSpike: async (request, callOptions) => {
-      if (!(await reaches(request.slug, options)))
+    deadAssetSpike: async ({ slug, ...thresholds }, callOptions) => {
+      if (!(await reaches(slug, options)))
         throw new FlatlineError("api_forbidden", "this key has no access to that organization");
       stopIfAborted(callOptions);
-      return evaluateStored(request, options, callOptions);
+      const rule = ruleOf?.(slug) ?? { baseline: "mean" };
+      const evaluation = { ...rule, slug, thresholds, appUrl, nowMs: clock.nowMs() };
+      const { result } = await evaluateLocally(evaluation, store.events, callOptions);
+      stopIfAborted(callOptions);
+      return result;
     },
     listReports: async (query, callOptions) => {
       stopIfAborted(callOptions);
-      return list(query, () => stopIfAborted(callOptions));
+      return listLocally(query, options, () => stopIfAborted(callOptions));
     },
     reviewProposal: async (request, callOptions) => {
       // Last chance: a started write cannot be cancelled.
@@ -61,31 +65,13 @@ export function createLocalPlatformSource({
   readonly author?: Actor;
 }): PlatformSource {
   const configured = new Set(organizations);
-  const apis = new Map<string, PlatformApi>();
-  const apiOf = (slug: string): PlatformApi => {
-    const said = author === undefined ? {} : { author };
-    const identity: KeyIdentity = { role: "customer", organizations: [slug], keyId: null, ...said };
-    return createLocalPlatformApi({ ...options, identity, isConfigured: (name) => configured.has(name) });
-  };
   return {
     forOrganization: (slug) => {
-      const api = apis.get(slug) ?? apiOf(slug);
-      apis.set(slug, api);
-      return api;
+      const said = author === undefined ? {} : { author };
+      const identity: KeyIdentity = { role: "customer", organizations: [slug], keyId: null, ...said };
+      return createLocalPlatformApi({ ...options, identity, isConfigured: (name) => configured.has(name) });
     },
   };
-}
-
-async function evaluateStored(
-  { slug, ...thresholds }: SpikeRequest,
-  { store, clock, appUrl, ruleOf }: LocalPlatformApiOptions,
-  callOptions: CallOptions | undefined,
-): ReturnType<PlatformApi["deadAssetSpike"]> {
-  const rule = ruleOf?.(slug) ?? { baseline: "mean" as const };
-  const evaluation = { ...rule, slug, thresholds, appUrl, nowMs: clock.nowMs() };
-  const { result } = await evaluateLocally(evaluation, store.events, callOptions);
-  stopIfAborted(callOptions);
-  return result;
 }
 
 function stopIfAborted(callOptions: CallOptions | undefined): void {
