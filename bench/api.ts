@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { createSystemClock, dayMs, hourMs } from "../src/base/time.ts";
-import { createApiKey } from "../src/service/api-keys.ts";
+import { actor } from "../src/contract/actor.ts";
+import { createKeyActs } from "../src/service/api-keys.ts";
 import { openStore } from "../src/store/open.ts";
 import { freePort } from "../test/support/free-port.ts";
 import { eventually, startProgram } from "../test/support/program/program.ts";
@@ -28,8 +29,8 @@ const flatline: Side = {
       const clock = createSystemClock();
       const nowMs = clock.nowMs();
       const store = await openStore({ path: join(folder, "flatline.db"), clock });
-      const wanted = { name: "bench", role: "customer", organizations: ["acme"], nowMs } as const;
-      ({ key } = await createApiKey(store, wanted));
+      const wanted = { name: "bench", role: "customer", organizations: ["acme"] } as const;
+      ({ key } = await createKeyActs({ store, clock }).create(wanted, actor("bench", "cli")));
       const death = { slug: "acme", assetType: "URL", asset: null, status: "DETECTED_AS_DEAD", id: null, count: 40 };
       const deaths = Array.from({ length: 8 }, (_, day) => ({ ...death, atMs: nowMs - day * dayMs - hourMs }));
       await store.transaction(({ events }) => events.add(deaths));

@@ -1,7 +1,6 @@
 import { type Episode, episodesOf as episodesOfReplay } from "../../src/backtest/score.ts";
-import type { EventRecord } from "../../src/backtest/event-record.ts";
+import { countsAt, type EventRecord } from "../../src/backtest/event-record.ts";
 import { Replay } from "../../src/backtest/replay.ts";
-import { countsAt } from "../../src/backtest/counts.ts";
 import { hourMs } from "../../src/base/time.ts";
 import type { BaselineKind } from "../../src/spike/median.ts";
 

@@ -1,4 +1,4 @@
-import { countsAt } from "../../src/backtest/counts.ts";
+import { countsAt } from "../../src/backtest/event-record.ts";
 import { hourMs } from "../../src/base/time.ts";
 import { defaultThresholds, evaluateSpike } from "../../src/spike/spike.ts";
 import { readRecords } from "../detection/records.ts";

@@ -9,8 +9,7 @@ import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { spikeSeverity } from "../spike/verdict.ts";
 import { spikeWindow, windowCoverage } from "../spike/window.ts";
 import type { Alert } from "../store/alerts/alerts.ts";
-import { countsAt, type Counting } from "./counts.ts";
-import type { EventRecord } from "./event-record.ts";
+import { countsAt, type Counting, type EventRecord } from "./event-record.ts";
 
 /** One way to watch an organization. */
 export interface Watched extends Counting {
@@ -59,7 +58,7 @@ export class Replay {
   /** One run at `nowMs`. `known` has what other replays found there in the same windows, and gets what is found. */
   run(nowMs: number, known: Map<string, Evaluation> = new Map()) {
     const { seenAtMs } = this.#record;
-    const { thresholds, baseline, count, maxSilenceMs } = this.#watched;
+    const { slug, thresholds, baseline, count, policy, maxSilenceMs } = this.#watched;
     while (this.#seen < seenAtMs.length && (seenAtMs[this.#seen] ?? 0) <= nowMs) this.#seen++;
     // What is known is what the store had at that time: later events are unknown.
     const firstEventAtMs = this.#seen === 0 ? null : (seenAtMs[0] ?? null);
@@ -68,18 +67,13 @@ export class Replay {
     const found = known.get(windows) ?? evaluate(this.#record, nowMs, this.#watched, firstEventAtMs);
     known.set(windows, found);
     const isUnknown = maxSilenceMs !== null && isSilent(lastEventAtMs, nowMs, maxSilenceMs);
-    const { counts, expected } = found;
+    const { counts, days, expected, coverage } = found;
     const severity = isUnknown ? "unknown" : spikeSeverity(counts.currentCount, expected.exact, thresholds);
     this.evaluations[severity]++;
     this.lastAtMs = nowMs;
-    this.#decide(nowMs, severity, found);
-    return { atMs: nowMs, severity, currentCount: counts.currentCount, expectedCount: expected.expectedCount };
-  }
-
-  #decide(nowMs: number, severity: Severity, { counts, days, expected, coverage }: Evaluation): void {
-    const { slug, baseline, policy } = this.#watched;
-    const base = { check: "dead-asset-spike", slug, startedAtMs: nowMs } as const;
     const { currentCount, baselineCount } = counts;
+    const { expectedCount } = expected;
+    const base = { check: "dead-asset-spike", slug, startedAtMs: nowMs } as const;
     const report: TransitionReport =
       severity === "unknown"
         ? { ...base, kind: "error", severity }
@@ -87,7 +81,7 @@ export class Replay {
             ...base,
             kind: "result",
             severity,
-            counts: { currentCount, baselineCount, expectedCount: expected.expectedCount, ratio: null },
+            counts: { currentCount, baselineCount, expectedCount, ratio: null },
             baselineCoverage: coverage,
             ...(baseline === "mean" ? {} : { baselineDaysKnown: days.filter((day) => day !== null).length }),
           };
@@ -99,6 +93,7 @@ export class Replay {
       const { id: alertId, kind, severity, startsAtMs } = alert;
       this.notices.push({ atMs: nowMs, alertId, kind, event, severity, reason, startsAtMs });
     }
+    return { atMs: nowMs, severity, currentCount, expectedCount };
   }
 }
 

@@ -89,10 +89,10 @@ describe("the truth", () => {
     expect([60, 61, 0.25, 0.249].map(incidentsAfter)).toEqual([1, 0, 1, 0]);
   });
 
-  it("takes windows for incidents", () => {
-    const windows = [{ from: "2026-01-01T00:00:00Z", to: "2026-01-02T00:00:00Z" }];
+  it("of labels has their incidents, whatever else they say", () => {
+    const incidents = [{ from: "2026-01-01T00:00:00Z", to: "2026-01-02T00:00:00Z" }];
 
-    expect(readLabels(JSON.stringify({ acme: { source: "x", windows } }), "l.json").get("acme")).toEqual({
+    expect(readLabels(JSON.stringify({ acme: { source: "x", incidents } }), "l.json").get("acme")).toEqual({
       incidents: [{ fromMs: Date.UTC(2026, 0, 1), toMs: Date.UTC(2026, 0, 2) }],
       massDeaths: [],
     });
@@ -100,12 +100,12 @@ describe("the truth", () => {
 
   const wrong: readonly [string, string, string][] = [
     ["no JSON", "{", "l.json: is not JSON"],
-    ["neither incidents nor windows", '{"acme":{}}', "l.json: acme: needs incidents or windows"],
+    ["no incidents", '{"acme":{}}', "l.json: acme.incidents: is required"],
     ["a time that is none", '{"acme":{"incidents":[{"from":"now","to":"now"}]}}', "l.json: acme.incidents.0.from: "],
     [
       "an end before the begin",
-      '{"acme":{"windows":[{"from":"2026-01-02T00:00:00+02:00","to":"2026-01-01T21:59:59Z"}]}}',
-      "l.json: acme.windows.0: from is after to",
+      '{"acme":{"incidents":[{"from":"2026-01-02T00:00:00+02:00","to":"2026-01-01T21:59:59Z"}]}}',
+      "l.json: acme.incidents.0: from is after to",
     ],
   ];
   it.each(wrong)("refuses labels with %s", (_name, text, message) => {

@@ -19,34 +19,23 @@ export interface Truth {
   readonly massDeaths: readonly Incident[];
 }
 
-const instant = z.iso.datetime({ offset: true });
-const stretch = z
-  .looseObject({ from: instant, to: instant })
-  .refine(({ from, to }) => Date.parse(from) <= Date.parse(to), "from is after to");
-const stretches = z.array(stretch);
-const labelsSchema = z.record(
-  z.string(),
+const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
+const stretches = z.array(
   z
-    .looseObject({ incidents: stretches.optional(), massDeaths: stretches.optional(), windows: stretches.optional() })
-    .refine(({ incidents, windows }) => incidents !== undefined || windows !== undefined, "needs incidents or windows"),
+    .object({ from: instant, to: instant })
+    .refine(({ from, to }) => from <= to, "from is after to")
+    .transform(({ from, to }) => ({ fromMs: from, toMs: to })),
 );
+const labelsSchema = z.record(z.string(), z.object({ incidents: stretches, massDeaths: stretches.default([]) }));
 
 /**
- * Reads labels: by slug `incidents` (or `windows`, as anomaly benchmarks call them) and `massDeaths`, each a list of
- * `{from, to}`. More keys are fine. @throws invalid_data that names the file and the first field that is wrong
+ * Reads labels: by slug `incidents` and, where they are known, `massDeaths`, each a list of `{from, to}`. More keys are fine.
+ * @throws invalid_data that names the file and the first field that is wrong
  */
 export function readLabels(text: string, file: string): ReadonlyMap<string, Truth> {
   const read = readWith(labelsSchema, parseJson(text, file));
-  if (read.kind === "problems") {
-    const issues = issueMessages(read.problems);
-    throw new FlatlineError("invalid_data", `${file}: ${issues[0] ?? "is wrong"}`);
-  }
-  return new Map(
-    Object.entries(read.data).map(([slug, { incidents, windows, massDeaths }]) => [
-      slug,
-      { incidents: (incidents ?? windows ?? []).map(incidentOf), massDeaths: (massDeaths ?? []).map(incidentOf) },
-    ]),
-  );
+  if (read.kind === "data") return new Map(Object.entries(read.data));
+  throw new FlatlineError("invalid_data", `${file}: ${issueMessages(read.problems)[0] ?? "is wrong"}`);
 }
 
 function parseJson(text: string, file: string): unknown {
@@ -55,10 +44,6 @@ function parseJson(text: string, file: string): unknown {
   } catch (error) {
     throw new FlatlineError("invalid_data", `${file}: is not JSON: ${String(error)}`, { cause: error });
   }
-}
-
-function incidentOf({ from, to }: { readonly from: string; readonly to: string }): Incident {
-  return { fromMs: Date.parse(from), toMs: Date.parse(to) };
 }
 
 // A name that returns after months may be a new asset.

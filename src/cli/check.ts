@@ -46,14 +46,8 @@ Examples:
 `,
   run: async ({ context, flags: { config: file, check: only, at, ...thresholds }, words: [slugs] }) => {
     const { config, unlisted } = await loadFleetConfig(file, context);
-    const reports = await checkOnce(config, context, {
-      slugs,
-      ...(only !== undefined && { check: only }),
-      atMs: at ?? null,
-      thresholds,
-      onNoStore: (message) =>
-        context.stderr.write(`flatline: ${message}; checking what source.preload names, if anything\n`),
-    });
+    const asked = { ...(only !== undefined && { check: only }), ...(at !== undefined && { at }) };
+    const reports = await checkOnce(config, context, { slugs, thresholds, ...asked });
     if (context.signal.aborted) throw new FlatlineError("unavailable", "stopped before every check had run");
     // Asked for all: of what is not listed nothing is known.
     const unknown = slugs.length === 0 && unlisted.length > 0 ? (["unknown"] as const) : [];

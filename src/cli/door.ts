@@ -58,8 +58,7 @@ export async function askApi<Answer>(
   const dispatcher = createHttpDispatcher({ env: isHere(found) ? {} : context.env });
   let door: Door | null = null;
   try {
-    if (!found.isNamed && without !== "daemon")
-      door = await openUnlessHeld(found, { flags, context, without, dispatcher });
+    if (!found.isNamed && without !== "daemon") door = await openUnlessHeld(found, dispatcher, flags, context, without);
     return await work(
       createApiClient(await accessTo(door ?? found, context, dispatcher), flags.by ?? context.userName()),
     );
@@ -74,26 +73,18 @@ interface Door extends Pick<App, "inject" | "importTarget" | "localToken"> {
   readonly close: () => Promise<unknown>;
 }
 
-/** Where a daemon would be, and what is shown to it. */
-interface Found {
-  /** Without a trailing slash; null: the configuration leaves its port to the system. */
-  readonly url: string | null;
-  /** What says the address, for messages. */
-  readonly urlFrom: string;
-  /** By a flag or the environment, not by the configuration. */
-  readonly isNamed: boolean;
-  /** null: none is known. */
-  readonly token: ApiAccess["token"];
-  /** The store's file of the configuration; null: it is unknown, or there is none. */
-  readonly storePath: string | null;
-}
+/**
+ * Where a daemon would be, and what is shown to it. The url has no slash at its end, and is null where the configuration leaves
+ * its port to the system.
+ */
+type Found = Awaited<ReturnType<typeof findDaemon>>;
 
 /**
  * Finds out how the daemon is reached: address and token each by a flag, else by the environment, else by the configuration, of
  * which nothing else is needed and which is not read where both are known.
  * @throws usage and invalid_config
  */
-async function findDaemon(flags: AskFlags, context: CliContext, without: Without): Promise<Found> {
+async function findDaemon(flags: AskFlags, context: CliContext, without: Without) {
   const { env, cwd } = context;
   const urlFrom = flags.url === undefined ? "$FLATLINE_URL" : "--url";
   const named = flags.url ?? (env["FLATLINE_URL"] || undefined);
@@ -152,13 +143,6 @@ async function readLocalToken(found: Found): Promise<ApiAccess["token"]> {
   return { secret: new Secret(secretOf(content.bytes)), from: "the daemon's own token" };
 }
 
-interface Here {
-  readonly flags: AskFlags;
-  readonly context: CliContext;
-  readonly without: Without;
-  readonly dispatcher: HttpDispatcher;
-}
-
 const retryMs = 200;
 const healthWithinMs = 2 * secondMs;
 
@@ -166,13 +150,19 @@ const healthWithinMs = 2 * secondMs;
  * Opens the door of the store; null: another process has it, and a daemon answers. Waits for one that has it and does not
  * answer, which may be beginning, ending, or another command.
  */
-async function openUnlessHeld(found: Found, here: Here): Promise<Door | null> {
-  const { clock, signal } = here.context;
+async function openUnlessHeld(
+  found: Found,
+  dispatcher: HttpDispatcher,
+  flags: AskFlags,
+  context: CliContext,
+  without: Without,
+): Promise<Door | null> {
+  const { clock, signal } = context;
   const deadlineMs = clock.monotonicMs() + takeWithinMs;
   for (;;) {
     let held: FlatlineError;
     try {
-      return await openHere(here);
+      return await openHere(flags, context, without);
     } catch (error) {
       // Store and secrets may be out of the reach of who may ask the daemon.
       if (!(error instanceof FlatlineError)) throw error;
@@ -180,12 +170,12 @@ async function openUnlessHeld(found: Found, here: Here): Promise<Door | null> {
     }
     let problem: string | null = null;
     if (found.url !== null) {
-      const answer = askHealthy(found.url, here.dispatcher, clock.timeout(healthWithinMs, signal));
+      const answer = askHealthy(found.url, dispatcher, clock.timeout(healthWithinMs, signal));
       problem = await answer.then(() => null, messageOf);
       if (problem === null) return null;
     }
-    if (held.code === "no_input" && here.without === "no store") return openHere(here, true);
-    const isMissing = held.code === "no_input" && here.without === "either";
+    if (held.code === "no_input" && without === "no store") return openHere(flags, context, without, true);
+    const isMissing = held.code === "no_input" && without === "either";
     if (held.code !== "store_busy" && !isMissing) throw held;
     if (isMissing || clock.monotonicMs() + retryMs > deadlineMs || signal.aborted)
       throw problem === null ? held : new FlatlineError("unavailable", `${noAnswer(found, problem)}; ${held.message}`);
@@ -193,7 +183,7 @@ async function openUnlessHeld(found: Found, here: Here): Promise<Door | null> {
   }
 }
 
-async function openHere({ flags, context, without }: Here, isThrownAway = false): Promise<Door> {
+async function openHere(flags: AskFlags, context: CliContext, without: Without, isThrownAway = false): Promise<Door> {
   const config = await loadCommandConfig(flags.config, context);
   // Loaded when it is needed: most commands ask a daemon.
   const [{ createApp }, { createLogger }, { logLook }] = await Promise.all([
@@ -228,12 +218,8 @@ async function accessTo(
       const { statusCode, payload: body } = await whom.inject({ method, url, headers, ...(payload && { payload }) });
       return { status: statusCode, body, headers: {}, isTruncated: false };
     };
-    return {
-      url: null,
-      token: { secret: whom.localToken, from: "this command" },
-      importTarget: whom.importTarget,
-      exchange,
-    };
+    const token = { secret: whom.localToken, from: "this command" };
+    return { url: null, token, importTarget: whom.importTarget, exchange };
   }
   const exchange = async ({ path, isSlow, headers, ...request }: Exchange): Promise<HttpResponse> => {
     const timeout = clock.timeout(isSlow ? slowTimeoutMs : timeoutMs, signal);

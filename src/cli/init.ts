@@ -182,8 +182,7 @@ async function tryFirst(answers: FirstAnswers, context: CliContext): Promise<rea
     const here = { ...context, cwd, env: {} };
     const config = await loadConfig({ path, cwd, env: {} });
     if (answers.remote !== null) {
-      const options = { slugs: [], atMs: null, thresholds: {}, onNoStore: () => undefined };
-      const reports = await checkOnce(config, { ...here, env: context.env }, options);
+      const reports = await checkOnce(config, { ...here, env: context.env });
       context.stdout.write(`${renderReports(reports, [], context)}\n`);
       silent.push(...reports.filter(({ kind }) => kind === "error").map(({ slug }) => slug));
     }

@@ -14,7 +14,7 @@ const usageExitCode = 64;
 export async function runProgram(argv: readonly string[], context: CliContext): Promise<void> {
   // commander's own `help` takes one name only.
   const line = argv[0] === "help" ? [...argv.slice(1), "--help"] : argv;
-  const program = createProgram(context, await loadCommands(line));
+  const program = await createProgram(context, line);
   try {
     refuseStranded(program, line);
     await program.parseAsync(line, { from: "user" });
@@ -23,7 +23,8 @@ export async function runProgram(argv: readonly string[], context: CliContext): 
   }
 }
 
-function createProgram(context: CliContext, loaded: readonly Group[]): Command {
+/** Creates the program with the command of this line, or with all where help or a suggestion needs them. */
+async function createProgram(context: CliContext, [word = ""]: readonly string[]): Promise<Command> {
   const program = new Command("flatline")
     .description("Alerts when a liveness checker breaks and live phishing is silently marked as dead.")
     .helpOption("-h, --help", "print help")
@@ -43,9 +44,13 @@ function createProgram(context: CliContext, loaded: readonly Group[]): Command {
     // Options belong to the command before them: a value like -V… (a cursor, a comment) is no question for the version.
     .enablePositionalOptions()
     .addHelpText("after", rootHelp);
-  for (const [heading, commands] of loaded) {
+  const isKnown = Object.values(groups).some((commands) => Object.hasOwn(commands, word));
+  // The version needs no command.
+  const isVersion = word === "-V" || word === "--version";
+  for (const [heading, commands] of isVersion ? [] : Object.entries(groups)) {
     program.commandsGroup(heading);
-    for (const [name, complete] of commands) complete(program.command(name), context);
+    for (const [name, load] of Object.entries(commands))
+      if (!isKnown || name === word) (await load())(program.command(name), context);
   }
   addVersion(program, context.version);
   return program;
@@ -102,13 +107,11 @@ export function reportError(error: unknown, context: CliContext): number {
   return known.exitCode;
 }
 
-type Load = () => Promise<Complete>;
-
 /**
  * Every command, in the groups and the order of `--help`. Each is loaded when it is asked for: a `check` need not read the server
  * that `run` needs.
  */
-const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
+const groups: Readonly<Record<string, Readonly<Record<string, () => Promise<Complete>>>>> = {
   "Start:": {
     init: async () => (await import("./init.ts")).init,
     run: async () => (await import("./run.ts")).run,
@@ -141,20 +144,3 @@ const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     keys: async () => (await import("./keys.ts")).keys,
   },
 };
-
-/** What has to be registered under a heading of the help. */
-type Group = readonly [heading: string, commands: readonly (readonly [name: string, complete: Complete])[]];
-
-/** Returns what has to be registered for this command line: its command, or all where help or a suggestion needs them. */
-async function loadCommands(argv: readonly string[]): Promise<readonly Group[]> {
-  const [name = ""] = argv;
-  // The version needs no command.
-  if (name === "-V" || name === "--version") return [];
-  const isKnown = Object.values(groups).some((commands) => Object.hasOwn(commands, name));
-  return Promise.all(
-    Object.entries(groups).map(async ([heading, commands]): Promise<Group> => {
-      const wanted = Object.entries(commands).filter(([one]) => !isKnown || one === name);
-      return [heading, await Promise.all(wanted.map(async ([one, load]) => [one, await load()] as const))];
-    }),
-  );
-}

@@ -21,19 +21,6 @@ export function keyIdOf(sha256: string): string {
 
 type WantedKey = Pick<StoredKey, "name" | "organizations"> & { readonly role: KeyRole };
 
-/** Creates a key and returns it; it cannot be read again (CONTRACT 3, keys create). */
-export async function createApiKey(
-  store: Pick<Store, "platform">,
-  wanted: WantedKey & { readonly nowMs: number },
-): Promise<{ readonly key: string; readonly stored: StoredKey }> {
-  const { nowMs, ...said } = wanted;
-  const key = `fl_${randomBytes(keyBytes).toString("base64url")}`;
-  const sha256 = hashKey(key);
-  const stored = { ...said, id: keyIdOf(sha256), createdAtMs: nowMs };
-  await store.platform.keys.upsert({ ...stored, sha256 });
-  return { key, stored: { ...stored, revokedAtMs: null } };
-}
-
 /** Finds the holder of a key; null if it is unknown or revoked. Compares hashes in constant time. */
 export async function findKey(store: Pick<Store, "platform">, presented: string): Promise<KeyIdentity | null> {
   const sha256 = hashKey(presented);
@@ -60,14 +47,17 @@ export function createKeyActs({ store, clock }: { readonly store: Store; readonl
     /** The valid ones, oldest first. */
     list: async (): Promise<readonly StoredKey[]> =>
       (await store.platform.keys.list()).filter(({ revokedAtMs }) => revokedAtMs === null),
-    create: ({ name, role, organizations }: WantedKey, author: Actor): ReturnType<typeof createApiKey> =>
-      store.transaction(async (parts) => {
+    /** Makes a key, which cannot be read again (CONTRACT 3, keys create). */
+    create: (detail: WantedKey, author: Actor): Promise<{ readonly key: string; readonly stored: StoredKey }> =>
+      store.transaction(async ({ platform, audit }) => {
         const nowMs = clock.nowMs();
-        const detail = { name, role, organizations };
-        const made = await createApiKey(parts, { ...detail, nowMs });
+        const key = `fl_${randomBytes(keyBytes).toString("base64url")}`;
+        const sha256 = hashKey(key);
+        const made = { ...detail, id: keyIdOf(sha256), createdAtMs: nowMs };
+        await platform.keys.upsert({ ...made, sha256 });
         const act = { atMs: nowMs, actor: author, action: "keys.create", slug: null } as const;
-        await parts.audit.append({ ...act, subject: made.stored.id, detail });
-        return made;
+        await audit.append({ ...act, subject: made.id, detail: { ...detail } });
+        return { key, stored: { ...made, revokedAtMs: null } };
       }),
     /** False: there is no valid key with this id. */
     revoke: (id: string, author: Actor): Promise<boolean> =>

@@ -3,10 +3,7 @@ import type { StoreParts } from "../store/store-parts.ts";
 import type { KeyIdentity } from "./api-keys.ts";
 
 export interface OrganizationAccessOptions {
-  readonly store: {
-    readonly events: Pick<StoreParts["events"], "firstEventAtMs">;
-    readonly platform: { readonly organizations: Pick<StoreParts["platform"]["organizations"], "idOf"> };
-  };
+  readonly store: Pick<StoreParts, "events" | "platform">;
   readonly identity: KeyIdentity;
   /** Whether the configuration names the organization: it then exists before any of its data is stored. */
   readonly isConfigured: (slug: string) => boolean;
