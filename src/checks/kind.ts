@@ -83,17 +83,19 @@ export interface CheckRun {
   /** Returns the platform as the organization may ask it. */
   readonly api: () => PlatformApi;
   /** Local sources only. */
-  readonly firstEvents?: (slugs: readonly string[]) => Promise<FirstEvents | null>;
+  readonly firstEvents?: ((slugs: readonly string[]) => Promise<FirstEvents | null>) | undefined;
   /** Of a spike, by a local source; absent: `api` evaluates. */
-  readonly evaluation?: SpikeEvaluation;
+  readonly evaluation?: SpikeEvaluation | undefined;
   /** Local events only. */
-  readonly events?: StoredEvents;
+  readonly events?: StoredEvents | undefined;
   /** Local events only: returns the result of a spike with what they say; never rejects but when `signal` aborts. */
-  readonly evidence?: (
-    found: Pick<Evaluated, "result" | "evidence">,
-    target: { readonly slug: string; readonly thresholds: SpikeThresholds },
-    signal: AbortSignal,
-  ) => Promise<Pick<Evaluated, "result" | "evidence">>;
+  readonly evidence?:
+    | ((
+        found: Pick<Evaluated, "result" | "evidence">,
+        target: { readonly slug: string; readonly thresholds: SpikeThresholds },
+        signal: AbortSignal,
+      ) => Promise<Pick<Evaluated, "result" | "evidence">>)
+    | undefined;
   /** The organization's address in the application, for results that are made here. */
   readonly appUrl: string | null;
 }

@@ -10,11 +10,9 @@ import { checkErrorReason, type CheckReport, type ObservedCounts } from "../cont
 
 type SpikeEvaluation = NonNullable<CheckRun["evaluation"]>;
 
-export interface RunCheckDeps extends Pick<CheckRun, "events" | "evidence"> {
+export interface RunCheckDeps extends Pick<CheckRun, "firstEvents" | "events" | "evidence"> {
   readonly source: PlatformSource;
   readonly clock: Clock;
-  /** Reads the first events of organizations; local sources only. */
-  readonly firstEvents?: (slugs: readonly string[]) => Promise<FirstEvents | null>;
   /** Evaluates the spikes of a round at one instant, in order; local sources only: `source` evaluates each of the others. */
   readonly evaluate?: (
     targets: readonly SpikeTarget[],
@@ -69,40 +67,23 @@ export async function runRound(
     if (evaluation instanceof FlatlineError) return report(evaluation);
     const isAll = evaluation?.result.severity === "ok" && isSpike(target) && (target.maxSilenceMs ?? null) === null;
     if (isAll) return report(foundOrError(() => spikeFound(target, evaluation, { nowMs: startedAtMs, firstEvents })));
+    const known = evaluation === undefined ? deps.firstEvents : async () => firstEvents;
     return async (ending) => {
       try {
-        const run = runAlone(
-          target,
-          { ...deps, startedAtMs, evaluation, known: evaluation === undefined ? undefined : firstEvents },
-          ending,
-        );
+        const run = checkKind(target.check).run(target, {
+          ...deps,
+          firstEvents: known,
+          evaluation,
+          nowMs: startedAtMs,
+          signal: ending,
+          api: () => deps.source.forOrganization(target.slug),
+          appUrl: deps.appUrl?.(target.slug) ?? null,
+        });
         return report(await orAborted(run, ending));
       } catch (thrown) {
         return report(errorOf(thrown, ending));
       }
     };
-  });
-}
-
-interface OpenRunFacts extends RunCheckDeps {
-  readonly startedAtMs: number;
-  readonly evaluation: SpikeEvaluation | undefined;
-  /** What the round has read; undefined: nothing. */
-  readonly known: FirstEvents | null | undefined;
-}
-
-async function runAlone(target: CheckTarget, facts: OpenRunFacts, signal: AbortSignal): Promise<Evaluated> {
-  const { source, events, evidence, evaluation, known } = facts;
-  const firstEvents = known === undefined ? facts.firstEvents : async () => known;
-  return checkKind(target.check).run(target, {
-    nowMs: facts.startedAtMs,
-    signal,
-    api: () => source.forOrganization(target.slug),
-    appUrl: facts.appUrl?.(target.slug) ?? null,
-    ...(firstEvents === undefined ? {} : { firstEvents }),
-    ...(evaluation === undefined ? {} : { evaluation }),
-    ...(events === undefined ? {} : { events }),
-    ...(evidence === undefined ? {} : { evidence }),
   });
 }
 
