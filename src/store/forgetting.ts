@@ -57,8 +57,8 @@ function stepsFor(slug: string): Step[] {
   // A dead letter of an incident of several organizations stays, and so does an entry that is still to be delivered.
   const incidents = (which: RawBuilder<unknown>): RawBuilder<unknown> =>
     sql`SELECT incident_number FROM alerts WHERE incident_number IS NOT NULL AND ${which}`;
-  const letter = sql`state = 'dead' AND incident_number IN (${incidents(ofSlug)})
-    AND incident_number NOT IN (${incidents(sql`slug <> ${slug}`)})`;
+  const letter = sql`state = 'dead' AND incident IN (${incidents(ofSlug)})
+    AND incident NOT IN (${incidents(sql`slug <> ${slug}`)})`;
   return [
     ["history", "run_hours", "check_id, hour", check],
     [null, "check_reports", "check_id, at_ms", check],

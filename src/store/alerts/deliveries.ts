@@ -25,7 +25,7 @@ export interface NewDeliveryAttempt extends DeliveryAttempt {
 }
 
 export interface DeliveryTables {
-  readonly deliveries: Omit<DeliveryAttempt, "incident"> & { readonly incidentNumber: number | null };
+  readonly deliveries: DeliveryAttempt;
   readonly alert_notified: {
     readonly alertId: string;
     readonly receiver: string;
@@ -44,11 +44,11 @@ export function createDeliveryStore(db: Db<DeliveryTables & AlertTables>) {
     /** Written in the transaction that settles the deliveries. */
     add: (attempts: readonly NewDeliveryAttempt[]): Promise<void> =>
       inTransaction(db, async (db) => {
-        for (const { alertIds = [], incident, ...attempt } of attempts) {
+        for (const { alertIds = [], ...attempt } of attempts) {
           // When the same notification is there twice in a millisecond, the first row says it all.
           await db
             .insertInto("deliveries")
-            .values({ ...attempt, incidentNumber: incident })
+            .values(attempt)
             .onConflict((conflict) => conflict.columns(["notificationId", "atMs"]).doNothing())
             .execute();
           if (attempt.outcome === "accepted") await noteTold(db, alertIds, attempt);
@@ -59,15 +59,14 @@ export function createDeliveryStore(db: Db<DeliveryTables & AlertTables>) {
       const rows = newest()
         .where("receiver", "=", receiver)
         .where("outcome", isAccepted ? "=" : "<>", "accepted");
-      const row = await rows.limit(1).executeTakeFirst();
-      return row === undefined ? null : attemptOf(row);
+      return (await rows.limit(1).executeTakeFirst()) ?? null;
     },
     /** The latest attempts, newest first. */
-    latest: async (limit: number) => (await newest().limit(limit).execute()).map(attemptOf),
+    latest: (limit: number): Promise<readonly DeliveryAttempt[]> => newest().limit(limit).execute(),
     /** Returns when any receiver first accepted a message about an incident; null: none did. */
     firstOf: async (incident: { readonly number: number; readonly startedAtMs: number }): Promise<number | null> => {
       const accepted = db.selectFrom("deliveries").select("atMs").where("outcome", "=", "accepted");
-      const own = accepted.where("atMs", ">=", incident.startedAtMs).where("incidentNumber", "=", incident.number);
+      const own = accepted.where("atMs", ">=", incident.startedAtMs).where("incident", "=", incident.number);
       return (await own.orderBy("atMs").limit(1).executeTakeFirst())?.atMs ?? null;
     },
     /** Returns when each receiver first accepted a message about any of these alerts, the earliest first. */
@@ -108,10 +107,6 @@ export function createDeliveryStore(db: Db<DeliveryTables & AlertTables>) {
 }
 
 type Told = DeliveryTables["alert_notified"];
-
-function attemptOf({ incidentNumber, ...row }: DeliveryTables["deliveries"]): DeliveryAttempt {
-  return { ...row, incident: incidentNumber };
-}
 
 function earliest(rows: readonly Told[], key: "alertId" | "receiver"): Map<string, number> {
   const found = new Map<string, number>();

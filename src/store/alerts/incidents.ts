@@ -82,7 +82,7 @@ export interface IncidentTables {
     /** The rest of the Incident as JSON. */
     readonly body: string;
   };
-  readonly receiver_messages: IncidentMessage & { readonly receiver: string; readonly incidentNumber: number };
+  readonly receiver_messages: IncidentMessage & { readonly receiver: string; readonly incident: number };
 }
 
 /** Where a receiver shows an incident in one message that it edits. */
@@ -195,15 +195,15 @@ export function createIncidentStore(db: Db<IncidentTables & AlertTables & LogTab
         .selectFrom("receiver_messages")
         .select(["channel", "message"])
         .where("receiver", "=", receiver)
-        .where("incidentNumber", "=", incident)
+        .where("incident", "=", incident)
         .executeTakeFirst()) ?? null,
     /** Notes where this receiver shows the incident from now on. */
     saveMessage: async (receiver: string, incident: number, { channel, message }: IncidentMessage): Promise<void> => {
-      const row = { receiver, incidentNumber: incident, channel, message };
+      const row = { receiver, incident, channel, message };
       await db
         .insertInto("receiver_messages")
         .values(row)
-        .onConflict((conflict) => conflict.columns(["receiver", "incidentNumber"]).doUpdateSet(row))
+        .onConflict((conflict) => conflict.columns(["receiver", "incident"]).doUpdateSet(row))
         .execute();
     },
     /**
@@ -224,7 +224,7 @@ export function createIncidentStore(db: Db<IncidentTables & AlertTables & LogTab
         .where("endedAtMs", "is not", null)
         .where("number", "not in", ofAlerts);
       await db.deleteFrom("alert_log").where("incidentNumber", "in", empty).execute();
-      await db.deleteFrom("receiver_messages").where("incidentNumber", "in", empty).execute();
+      await db.deleteFrom("receiver_messages").where("incident", "in", empty).execute();
       await db.deleteFrom("incidents").where("number", "in", empty).execute();
     },
   };

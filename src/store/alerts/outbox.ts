@@ -68,12 +68,10 @@ export interface OutboxClaim {
 }
 
 export interface OutboxTables {
-  readonly outbox: Omit<LeasedEntry, "seq" | "recipient" | "incident" | "attempts"> & {
+  readonly outbox: Omit<LeasedEntry, "seq" | "recipient" | "attempts"> & {
     readonly seq: RowId;
     /** Empty: none. */
     readonly recipient: string;
-    /** 0: it is about none. */
-    readonly incidentNumber: number;
     readonly attempts: Generated<number>;
     readonly isReminder: number;
     /** Whether its receiver has accepted a later one of its incident. */
@@ -92,6 +90,11 @@ export function createOutboxStore(db: Db<OutboxTables>) {
       .leftJoin("receiver_pauses", "receiver_pauses.receiver", "outbox.receiver")
       .select(entryColumns.map((column) => `outbox.${column}` as const))
       .select("receiver_pauses.untilMs");
+  /** An entry waits for the end of its receiver's pause, too. */
+  const read = async (entries: ReturnType<typeof listed>): Promise<OutboxEntry[]> =>
+    (await entries.execute()).map(({ untilMs, nextAttemptAtMs, ...row }) => {
+      return { ...entryOf(row), nextAttemptAtMs: Math.max(nextAttemptAtMs, untilMs ?? 0) };
+    });
   return {
     /** Puts them into the queue in the order of the list. Reminders take the place of those of their incident that wait. */
     enqueue: (entries: readonly NewOutboxEntry[]): Promise<void> =>
@@ -101,7 +104,7 @@ export function createOutboxStore(db: Db<OutboxTables>) {
             .deleteFrom("outbox")
             .where("receiver", "=", receiver)
             .where("recipient", "=", recipient ?? "")
-            .where("incidentNumber", "=", incident ?? 0)
+            .where("incident", "=", incident ?? 0)
             .where("state", "=", "queued")
             .where("isReminder", "=", 1)
             .execute();
@@ -111,7 +114,7 @@ export function createOutboxStore(db: Db<OutboxTables>) {
             id,
             receiver,
             recipient ?? "",
-            incident ?? 0,
+            incident ?? null,
             createdAtMs,
             createdAtMs,
             Number(isReminder === true),
@@ -167,13 +170,12 @@ export function createOutboxStore(db: Db<OutboxTables>) {
       );
     },
     /** Returns all entries, oldest first, without their payloads, which may be gigabytes. */
-    list: async (): Promise<readonly OutboxEntry[]> =>
-      (await listed().orderBy("outbox.seq").execute()).map(({ untilMs, ...row }) => notBefore(entryOf(row), untilMs)),
+    list: (): Promise<readonly OutboxEntry[]> => read(listed().orderBy("outbox.seq")),
     /** Returns the newest entries of an incident, in their order. */
-    ofIncident: async (incident: number, limit: number): Promise<readonly OutboxEntry[]> => {
-      const rows = listed().where("outbox.incidentNumber", "=", incident).orderBy("outbox.seq", "desc").limit(limit);
-      return (await rows.execute()).map(({ untilMs, ...row }) => notBefore(entryOf(row), untilMs)).toReversed();
-    },
+    ofIncident: async (incident: number, limit: number): Promise<readonly OutboxEntry[]> =>
+      (
+        await read(listed().where("outbox.incident", "=", incident).orderBy("outbox.seq", "desc").limit(limit))
+      ).toReversed(),
     /** The event of the first alert in each of these notifications. */
     eventsOf: async (ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
       // json() is a function of SQLite, and a cast in PostgreSQL.
@@ -272,7 +274,7 @@ const entryColumns = [
   "id",
   "receiver",
   "recipient",
-  "incidentNumber",
+  "incident",
   "state",
   "attempts",
   "createdAtMs",
@@ -284,7 +286,7 @@ const claimedColumns = sql.join(["seq", ...entryColumns, "payload"].map((column)
 const insertEntries = rowStatement(
   ["text", "text", "text", "bigint", "bigint", "bigint", "bigint", "text"],
   (values) => `insert into outbox
-    (id, receiver, recipient, incident_number, created_at_ms, next_attempt_at_ms, is_reminder, payload) ${values}`,
+    (id, receiver, recipient, incident, created_at_ms, next_attempt_at_ms, is_reminder, payload) ${values}`,
 );
 
 // Text, not Kysely's builder: each turn of the outbox claims for each receiver, and the builder takes longer than SQLite.
@@ -294,12 +296,11 @@ async function claimRows(db: Db<OutboxTables>, { receiver, nowMs, limit }: Outbo
       select candidate.seq from outbox as candidate
       where candidate.receiver = ${receiver} and candidate.state = 'queued'
       and candidate.next_attempt_at_ms <= ${nowMs}
-      -- Dead ones hold nothing up, and what is about no incident holds up nothing either.
+      -- Dead ones hold nothing up, and what is about no incident (null) holds up nothing either.
       and not exists (
         select 1 from outbox as older
         where older.receiver = candidate.receiver and older.recipient = candidate.recipient
-          and older.incident_number = candidate.incident_number and older.incident_number <> 0
-          and older.seq < candidate.seq and older.state <> 'dead')
+          and older.incident = candidate.incident and older.seq < candidate.seq and older.state <> 'dead')
       and not exists (select 1 from receiver_pauses where receiver = candidate.receiver and until_ms > ${nowMs})
       order by candidate.seq limit ${limit})
     update outbox set state = 'leased', attempts = attempts + 1
@@ -312,11 +313,9 @@ async function claimRows(db: Db<OutboxTables>, { receiver, nowMs, limit }: Outbo
 async function noteFollowed(db: Db<OutboxTables>, ids: readonly string[]): Promise<void> {
   await sql`
     update outbox set is_followed = 1 where seq in (
-      select older.seq from outbox as accepted join outbox as older on older.incident_number = accepted.incident_number
+      select older.seq from outbox as accepted join outbox as older on older.incident = accepted.incident
         and older.receiver = accepted.receiver and older.recipient = accepted.recipient and older.seq < accepted.seq
-      where ${isAmong(db, "accepted.id", ids)} and accepted.state = 'leased' and accepted.incident_number <> 0)`.execute(
-    db,
-  );
+      where ${isAmong(db, "accepted.id", ids)} and accepted.state = 'leased')`.execute(db);
 }
 
 /** Queues or gives up what is under way; returns false if it no longer is. */
@@ -337,21 +336,8 @@ async function release(
   return numUpdatedRows > 0n;
 }
 
-type ClaimedRow = Omit<LeasedEntry, "recipient" | "incident"> & {
-  readonly recipient: string;
-  readonly incidentNumber: number;
-};
+type ClaimedRow = Omit<LeasedEntry, "recipient"> & { readonly recipient: string };
 
-function entryOf<Row extends { readonly recipient: string; readonly incidentNumber: number }>(row: Row) {
-  const { recipient, incidentNumber, ...rest } = row;
-  return {
-    ...rest,
-    recipient: recipient === "" ? null : recipient,
-    incident: incidentNumber === 0 ? null : incidentNumber,
-  };
-}
-
-/** Returns the entry with the end of its receiver's pause, if it waits for that. */
-function notBefore<Entry extends { readonly nextAttemptAtMs: number }>(entry: Entry, untilMs: number | null): Entry {
-  return { ...entry, nextAttemptAtMs: Math.max(entry.nextAttemptAtMs, untilMs ?? 0) };
+function entryOf<Row extends { readonly recipient: string }>({ recipient, ...row }: Row) {
+  return { ...row, recipient: recipient === "" ? null : recipient };
 }

@@ -67,16 +67,15 @@ export interface QueuedMessage extends Address {
 const keptMs = dayMs;
 
 export interface QueuedTables {
-  readonly queued_alerts: Omit<QueuedAlert, "recipient" | "incident" | "isEnded"> & {
+  readonly queued_alerts: Omit<QueuedAlert, "recipient" | "isEnded"> & {
     /** Empty: none. */
     readonly recipient: string;
-    readonly incidentNumber: number;
     readonly isEnded: number;
   };
   readonly queued_incidents: {
     readonly receiver: string;
     readonly recipient: string;
-    readonly incidentNumber: number;
+    readonly incident: number;
     readonly goneAtMs: number | null;
     /** The rest of the QueuedIncident as JSON. */
     readonly body: string;
@@ -90,13 +89,8 @@ export function createQueuedStore(db: Db<QueuedTables & IncidentTables>) {
       const alerts = await db.selectFrom("queued_alerts").selectAll().execute();
       const incidents = await db.selectFrom("queued_incidents").selectAll().execute();
       return {
-        alerts: alerts.map(({ recipient, incidentNumber: incident, ...row }) => ({
-          ...row,
-          recipient: recipient || null,
-          incident,
-          isEnded: row.isEnded === 1,
-        })),
-        incidents: incidents.map(({ receiver, recipient, incidentNumber: incident, body }) => {
+        alerts: alerts.map((row) => ({ ...row, recipient: row.recipient || null, isEnded: row.isEnded === 1 })),
+        incidents: incidents.map(({ receiver, recipient, incident, body }) => {
           return { receiver, recipient: recipient || null, incident, ...bodySchema.parse(JSON.parse(body)) };
         }),
       };
@@ -106,14 +100,7 @@ export function createQueuedStore(db: Db<QueuedTables & IncidentTables>) {
       for (const slice of chunksOf(alerts))
         await db
           .insertInto("queued_alerts")
-          .values(
-            slice.map(({ recipient, incident, isEnded, ...row }) => ({
-              ...row,
-              recipient: recipient ?? "",
-              incidentNumber: incident,
-              isEnded: Number(isEnded),
-            })),
-          )
+          .values(slice.map((row) => ({ ...row, recipient: row.recipient ?? "", isEnded: Number(row.isEnded) })))
           .onConflict((conflict) =>
             conflict.columns(["alertId", "receiver", "recipient"]).doUpdateSet((row) => ({
               severity: row.ref("excluded.severity"),
@@ -124,12 +111,11 @@ export function createQueuedStore(db: Db<QueuedTables & IncidentTables>) {
           )
           .execute();
       for (const { receiver, recipient, incident, ...body } of incidents) {
-        const of = { receiver, recipient: recipient ?? "", incidentNumber: incident };
-        const row = { ...of, goneAtMs: null, body: JSON.stringify(body) };
+        const row = { receiver, recipient: recipient ?? "", incident, goneAtMs: null, body: JSON.stringify(body) };
         await db
           .insertInto("queued_incidents")
           .values(row)
-          .onConflict((conflict) => conflict.columns(["receiver", "recipient", "incidentNumber"]).doUpdateSet(row))
+          .onConflict((conflict) => conflict.columns(["receiver", "recipient", "incident"]).doUpdateSet(row))
           .execute();
       }
     },
@@ -146,20 +132,14 @@ export function createQueuedStore(db: Db<QueuedTables & IncidentTables>) {
     tidy: async (nowMs: number): Promise<void> => {
       const open = db
         .selectFrom("queued_alerts")
-        .select("incidentNumber")
+        .select("incident")
         .where("isEnded", "=", 0)
         .where("severity", "is not", null);
       const lasting = db.selectFrom("incidents").select("number").where("endedAtMs", "is", null);
-      const gone = sql`select receiver, recipient, incident_number from queued_incidents where gone_at_ms <= ${nowMs - keptMs}`;
+      const gone = sql`select receiver, recipient, incident from queued_incidents where gone_at_ms <= ${nowMs - keptMs}`;
       for (const table of ["queued_alerts", "queued_incidents"] as const) {
-        await sql`delete from ${sql.table(table)} where (receiver, recipient, incident_number) in (${gone})`.execute(
-          db,
-        );
-        await db
-          .deleteFrom(table)
-          .where("incidentNumber", "not in", lasting)
-          .where("incidentNumber", "not in", open)
-          .execute();
+        await sql`delete from ${sql.table(table)} where (receiver, recipient, incident) in (${gone})`.execute(db);
+        await db.deleteFrom(table).where("incident", "not in", lasting).where("incident", "not in", open).execute();
       }
     },
     /** What was queued for an address that the configuration does not name is kept for a day: its name is its identity. */

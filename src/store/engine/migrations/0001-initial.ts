@@ -101,13 +101,13 @@ const alerts: readonly string[] = [
   // last: SQLite reads through it to get at a column behind it.
   `CREATE TABLE outbox (
      seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, receiver TEXT NOT NULL, recipient TEXT NOT NULL,
-     incident_number INTEGER NOT NULL, state TEXT NOT NULL DEFAULT 'queued', attempts INTEGER NOT NULL DEFAULT 0,
+     incident INTEGER, state TEXT NOT NULL DEFAULT 'queued', attempts INTEGER NOT NULL DEFAULT 0,
      created_at_ms INTEGER NOT NULL, next_attempt_at_ms INTEGER NOT NULL, last_error TEXT,
      is_reminder INTEGER NOT NULL, is_followed INTEGER NOT NULL DEFAULT 0, payload TEXT NOT NULL)`,
   `CREATE INDEX outbox_by_receiver ON outbox (receiver, state, next_attempt_at_ms)`,
   // A claim takes a receiver's oldest entries: without the index it would sort all waiting ones.
   `CREATE INDEX outbox_by_age ON outbox (receiver, seq)`,
-  `CREATE INDEX outbox_in_order ON outbox (incident_number, receiver, recipient, seq)`,
+  `CREATE INDEX outbox_in_order ON outbox (incident, receiver, recipient, seq)`,
 
   // A Retry-After of the receiver: nothing is claimed for it until then.
   `CREATE TABLE receiver_pauses (receiver TEXT PRIMARY KEY, until_ms INTEGER NOT NULL) WITHOUT ROWID`,
@@ -127,16 +127,16 @@ const alerts: readonly string[] = [
   // What was put into the outbox for each receiver, or recipient of it (empty: none), of an alert and of an incident, until the incident is over and all of it told.
   // severity null: what told of it was not delivered. gone_at_ms: since when the receiver is not configured. Written with the outbox.
   `CREATE TABLE queued_alerts (
-     alert_id TEXT NOT NULL, receiver TEXT NOT NULL, recipient TEXT NOT NULL, incident_number INTEGER NOT NULL,
+     alert_id TEXT NOT NULL, receiver TEXT NOT NULL, recipient TEXT NOT NULL, incident INTEGER NOT NULL,
      severity TEXT, is_ended INTEGER NOT NULL, queued_at_ms INTEGER NOT NULL, not_delivered_at_ms INTEGER,
      PRIMARY KEY (alert_id, receiver, recipient)) WITHOUT ROWID`,
   `CREATE TABLE queued_incidents (
-     receiver TEXT NOT NULL, recipient TEXT NOT NULL, incident_number INTEGER NOT NULL, gone_at_ms INTEGER,
-     body TEXT NOT NULL, PRIMARY KEY (receiver, recipient, incident_number)) WITHOUT ROWID`,
+     receiver TEXT NOT NULL, recipient TEXT NOT NULL, incident INTEGER NOT NULL, gone_at_ms INTEGER,
+     body TEXT NOT NULL, PRIMARY KEY (receiver, recipient, incident)) WITHOUT ROWID`,
   // The one message of an incident that a receiver edits, for as long as the incident is kept.
   `CREATE TABLE receiver_messages (
-     receiver TEXT NOT NULL, incident_number INTEGER NOT NULL, channel TEXT NOT NULL, message TEXT NOT NULL,
-     PRIMARY KEY (receiver, incident_number)) WITHOUT ROWID`,
+     receiver TEXT NOT NULL, incident INTEGER NOT NULL, channel TEXT NOT NULL, message TEXT NOT NULL,
+     PRIMARY KEY (receiver, incident)) WITHOUT ROWID`,
   // Questions to the verifier about dead assets of an incident; number counts within it. answers: one row per asset.
   `CREATE TABLE looks (
      incident_number INTEGER NOT NULL, number INTEGER NOT NULL, started_at_ms INTEGER NOT NULL, ended_at_ms INTEGER,
@@ -149,7 +149,7 @@ const alerts: readonly string[] = [
 
   `CREATE TABLE deliveries (
      notification_id TEXT NOT NULL, at_ms INTEGER NOT NULL, receiver TEXT NOT NULL, recipient TEXT,
-     took_ms INTEGER NOT NULL, outcome TEXT NOT NULL, detail TEXT NOT NULL, incident_number INTEGER,
+     took_ms INTEGER NOT NULL, outcome TEXT NOT NULL, detail TEXT NOT NULL, incident INTEGER,
      organizations INTEGER NOT NULL, PRIMARY KEY (notification_id, at_ms))`,
   `CREATE INDEX deliveries_by_receiver ON deliveries (receiver, at_ms)`,
   `CREATE INDEX deliveries_by_time ON deliveries (at_ms)`,
