@@ -8,17 +8,14 @@ function fieldsOf(proposalId: string, body: unknown): string[] {
 }
 
 describe("parseReviewRequest", () => {
-  it.each([
-    { rule: "an approval with a label", body: { decision: "APPROVE", label: "General Phishing" } },
-    { rule: "an approval of a brand", body: { decision: "APPROVE", label: "Brand Impersonation", brandId: 7 } },
-    { rule: "a rejection", body: { decision: "REJECT", rejectReason: "decayed" } },
-    { rule: "a watchlisting", body: { decision: "WATCHLIST", watchlistReason: "DEAD" } },
-    {
-      rule: "a note of 1000 code points",
-      body: { decision: "REJECT", rejectReason: "decayed", note: "😀".repeat(1_000) },
-    },
-    { rule: "another reason with its note", body: { decision: "WATCHLIST", watchlistReason: "OTHER", note: " a " } },
-  ])("takes $rule", ({ body }) => {
+  it.each<[string, object]>([
+    ["an approval with a label", { decision: "APPROVE", label: "General Phishing" }],
+    ["an approval of a brand", { decision: "APPROVE", label: "Brand Impersonation", brandId: 7 }],
+    ["a rejection", { decision: "REJECT", rejectReason: "decayed" }],
+    ["a watchlisting", { decision: "WATCHLIST", watchlistReason: "DEAD" }],
+    ["a note of 1000 code points", { decision: "REJECT", rejectReason: "decayed", note: "😀".repeat(1_000) }],
+    ["another reason with its note", { decision: "WATCHLIST", watchlistReason: "OTHER", note: " a " }],
+  ])("takes %s", (_rule, body) => {
     expect(parseReviewRequest("301", { assetId: 501, ...body })).toEqual({
       kind: "request",
       request: { proposalId: 301, assetId: 501, ...body },
@@ -41,49 +38,21 @@ describe("parseReviewRequest", () => {
     });
   });
 
-  it.each([
-    { rule: "APPROVE needs a label", body: { decision: "APPROVE" }, fields: ["label"] },
-    { rule: "a label is a known one", body: { decision: "APPROVE", label: "Rude" }, fields: ["label"] },
-    {
-      rule: "Brand Impersonation needs a brand",
-      body: { decision: "APPROVE", label: "Brand Impersonation" },
-      fields: ["brandId"],
-    },
-    {
-      rule: "Employee Impersonation needs one",
-      body: { decision: "APPROVE", label: "Employee Impersonation" },
-      fields: ["brandId"],
-    },
-    {
-      rule: "an optional brand is an integer",
-      body: { decision: "APPROVE", label: "C2 Server", brandId: "7" },
-      fields: ["brandId"],
-    },
-    {
-      rule: "an optional brand is above 0",
-      body: { decision: "APPROVE", label: "C2 Server", brandId: 0 },
-      fields: ["brandId"],
-    },
-    { rule: "REJECT needs a reason", body: { decision: "REJECT" }, fields: ["rejectReason"] },
-    { rule: "WATCHLIST needs a reason", body: { decision: "WATCHLIST" }, fields: ["watchlistReason"] },
-    { rule: "OTHER needs a note", body: { decision: "WATCHLIST", watchlistReason: "OTHER" }, fields: ["note"] },
-    {
-      rule: "a blank note is none",
-      body: { decision: "WATCHLIST", watchlistReason: "OTHER", note: " \n" },
-      fields: ["note"],
-    },
-    {
-      rule: "a note is at most 1000",
-      body: { decision: "REJECT", rejectReason: "decayed", note: "x".repeat(1_001) },
-      fields: ["note"],
-    },
-    { rule: "OTHER is a reason, no decision", body: { decision: "OTHER" }, fields: ["decision"] },
-    {
-      rule: "all problems at once",
-      body: { assetId: "1", decision: "APPROVE", note: 5 },
-      fields: ["assetId", "note", "label"],
-    },
-  ])("$rule", ({ body, fields }) => {
+  it.each<[string, object, string[]]>([
+    ["APPROVE needs a label", { decision: "APPROVE" }, ["label"]],
+    ["a label is a known one", { decision: "APPROVE", label: "Rude" }, ["label"]],
+    ["Brand Impersonation needs a brand", { decision: "APPROVE", label: "Brand Impersonation" }, ["brandId"]],
+    ["Employee Impersonation needs one", { decision: "APPROVE", label: "Employee Impersonation" }, ["brandId"]],
+    ["an optional brand is an integer", { decision: "APPROVE", label: "C2 Server", brandId: "7" }, ["brandId"]],
+    ["an optional brand is above 0", { decision: "APPROVE", label: "C2 Server", brandId: 0 }, ["brandId"]],
+    ["REJECT needs a reason", { decision: "REJECT" }, ["rejectReason"]],
+    ["WATCHLIST needs a reason", { decision: "WATCHLIST" }, ["watchlistReason"]],
+    ["OTHER needs a note", { decision: "WATCHLIST", watchlistReason: "OTHER" }, ["note"]],
+    ["a blank note is none", { decision: "WATCHLIST", watchlistReason: "OTHER", note: " \n" }, ["note"]],
+    ["a note is at most 1000", { decision: "REJECT", rejectReason: "decayed", note: "x".repeat(1_001) }, ["note"]],
+    ["OTHER is a reason, no decision", { decision: "OTHER" }, ["decision"]],
+    ["all problems at once", { assetId: "1", decision: "APPROVE", note: 5 }, ["assetId", "note", "label"]],
+  ])("%s", (_rule, body, fields) => {
     expect(fieldsOf("301", { assetId: 501, ...body })).toEqual(fields);
   });
 
