@@ -39,49 +39,37 @@ describe("cron times", () => {
   // 5 April (4 April 15:00Z), 02:00 → 02:30 on 4 October (3 October 15:30Z). Beirut 2026: midnight → 01:00 on 29 March
   // (28 March 22:00Z). Havana 2026: 01:00 → midnight on 1 November (05:00Z). Troll 2026: 01:00 → 03:00 on 29 March (01:00Z).
   it.each([
-    {
-      rule: "a fixed time in the skipped hour runs at the first instant after it",
-      pattern: "30 2 * * *",
-      timezone: "Europe/Berlin",
-      after: "2026-03-28T12:00:00Z",
-      is: ["2026-03-29T01:00Z", "2026-03-30T00:30Z"],
-    },
-    {
-      rule: "a fixed time in the repeated hour runs the first time only",
-      pattern: "30 2 * * *",
-      timezone: "Europe/Berlin",
-      after: "2026-10-24T12:00:00Z",
-      is: ["2026-10-25T00:30Z", "2026-10-26T01:30Z"],
-    },
-    {
-      rule: "a wildcard hour runs in both",
-      pattern: "30 * * * *",
-      timezone: "Europe/Berlin",
-      after: "2026-10-25T00:00:00Z",
-      is: ["2026-10-25T00:30Z", "2026-10-25T01:30Z", "2026-10-25T02:30Z"],
-    },
-    {
-      rule: "half an hour repeated, fixed",
-      pattern: "45 1 * * *",
-      timezone: "Australia/Lord_Howe",
-      after: "2026-04-04T00:00:00Z",
-      is: ["2026-04-04T14:45Z", "2026-04-05T15:15Z"],
-    },
-    {
-      rule: "midnight skipped",
-      pattern: "@daily",
-      timezone: "Asia/Beirut",
-      after: "2026-03-28T12:00:00Z",
-      is: ["2026-03-28T22:00Z", "2026-03-29T21:00Z"],
-    },
-    {
-      rule: "a day skipped",
-      pattern: "0 12 * * *",
-      timezone: "Pacific/Apia",
-      after: "2011-12-29T23:00:00Z",
-      is: ["2011-12-30T10:00Z", "2011-12-30T22:00Z"],
-    },
-  ])("$rule: $pattern in $timezone", ({ pattern, timezone, after, is }) => {
+    [
+      "a fixed time in the skipped hour runs at the first instant after it",
+      "30 2 * * *",
+      "Europe/Berlin",
+      "2026-03-28T12:00:00Z",
+      ["2026-03-29T01:00Z", "2026-03-30T00:30Z"],
+    ],
+    [
+      "a fixed time in the repeated hour runs the first time only",
+      "30 2 * * *",
+      "Europe/Berlin",
+      "2026-10-24T12:00:00Z",
+      ["2026-10-25T00:30Z", "2026-10-26T01:30Z"],
+    ],
+    [
+      "a wildcard hour runs in both",
+      "30 * * * *",
+      "Europe/Berlin",
+      "2026-10-25T00:00:00Z",
+      ["2026-10-25T00:30Z", "2026-10-25T01:30Z", "2026-10-25T02:30Z"],
+    ],
+    [
+      "half an hour repeated, fixed",
+      "45 1 * * *",
+      "Australia/Lord_Howe",
+      "2026-04-04T00:00:00Z",
+      ["2026-04-04T14:45Z", "2026-04-05T15:15Z"],
+    ],
+    ["midnight skipped", "@daily", "Asia/Beirut", "2026-03-28T12:00:00Z", ["2026-03-28T22:00Z", "2026-03-29T21:00Z"]],
+    ["a day skipped", "0 12 * * *", "Pacific/Apia", "2011-12-29T23:00:00Z", ["2011-12-30T10:00Z", "2011-12-30T22:00Z"]],
+  ])("%s: %s in %s", (_rule, pattern, timezone, after, is) => {
     expect(next(pattern, timezone, after, is.length)).toEqual(is);
   });
 

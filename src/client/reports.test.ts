@@ -45,21 +45,13 @@ describe("a page", () => {
   const report = { id: "rpt_1", proposals: [{ id: 4321, decision: null, asset: { id: 987 } }], else: [null] };
 
   it.each([
-    {
-      rule: "has its reports under `reports`",
-      body: { reports: [report], extra: [1] },
-      expected: { reports: [report] },
-    },
-    { rule: "or under its only array", body: { items: [report], total: 1 }, expected: { reports: [report] } },
-    { rule: "may be empty", body: { reports: [] }, expected: { reports: [] } },
-    {
-      rule: "has a cursor when more exist",
-      body: { reports: [], cursor: "c" },
-      expected: { reports: [], cursor: "c" },
-    },
-    { rule: "has no more with a cursor of null", body: { reports: [], cursor: null }, expected: { reports: [] } },
-    { rule: "may have reports of any other shape", body: { reports: [{}] }, expected: { reports: [{}] } },
-  ])("$rule", async ({ body, expected }) => {
+    ["has its reports under `reports`", { reports: [report], extra: [1] }, { reports: [report] }],
+    ["or under its only array", { items: [report], total: 1 }, { reports: [report] }],
+    ["may be empty", { reports: [] }, { reports: [] }],
+    ["has a cursor when more exist", { reports: [], cursor: "c" }, { reports: [], cursor: "c" }],
+    ["has no more with a cursor of null", { reports: [], cursor: null }, { reports: [] }],
+    ["may have reports of any other shape", { reports: [{}] }, { reports: [{}] }],
+  ])("%s", async (_rule, body, expected) => {
     bench.upstream.script(page(body));
 
     expect(await bench.client.listReports({})).toEqual(expected);
