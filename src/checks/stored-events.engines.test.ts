@@ -38,38 +38,22 @@ describe.each(countingEngines)("on $engine,", (engine) => {
 
   describe("sentinel", () => {
     it.each([
-      {
-        rule: "the latest event decides",
-        events: [seen(nowMs - 3, "a"), seen(nowMs - 2, "a", "DETECTED_AS_ALIVE")],
-        dead: 0,
-      },
-      {
-        rule: "a death after a life counts",
-        events: [seen(nowMs - 3, "a", "DETECTED_AS_ALIVE"), seen(nowMs - 2, "a")],
-        dead: 1,
-      },
-      {
-        rule: "the last of one instant decides",
-        events: [seen(nowMs, "a", "DETECTED_AS_ALIVE"), seen(nowMs, "a")],
-        dead: 1,
-      },
-      {
-        rule: "a page that lives is not the URL of its name that died, weeks before",
-        events: [
+      ["the latest event decides", [seen(nowMs - 3, "a"), seen(nowMs - 2, "a", "DETECTED_AS_ALIVE")], 0],
+      ["a death after a life counts", [seen(nowMs - 3, "a", "DETECTED_AS_ALIVE"), seen(nowMs - 2, "a")], 1],
+      ["the last of one instant decides", [seen(nowMs, "a", "DETECTED_AS_ALIVE"), seen(nowMs, "a")], 1],
+      [
+        "a page that lives is not the URL of its name that died, weeks before",
+        [
           of("URL", seen(nowMs - 30 * dayMs, "a")),
           of("PAGE", seen(nowMs - 1, "a", "DETECTED_AS_ALIVE")),
           of("URL", seen(nowMs - 1, "b", "DETECTED_AS_ALIVE")),
         ],
-        dead: 1,
-      },
-      { rule: "what comes after now does not count", events: [seen(nowMs + 1, "a")], dead: 0 },
-      { rule: "a death of weeks ago counts", events: [seen(nowMs - 30 * dayMs, "b")], dead: 1 },
-      {
-        rule: "other assets and other organizations don't",
-        events: [seen(nowMs, "c"), death(nowMs, "globex", { asset: "a" })],
-        dead: 0,
-      },
-    ])("$rule", async ({ events, dead }) => {
+        1,
+      ],
+      ["what comes after now does not count", [seen(nowMs + 1, "a")], 0],
+      ["a death of weeks ago counts", [seen(nowMs - 30 * dayMs, "b")], 1],
+      ["other assets and other organizations don't", [seen(nowMs, "c"), death(nowMs, "globex", { asset: "a" })], 0],
+    ])("%s", async (_rule, events, dead) => {
       await world.store.events.add(events);
 
       expect((await sentinel()).observed["dead"]).toBe(dead);

@@ -8,38 +8,32 @@ const status = (asset: string, name: string, atMs = nowMs, typeId = 0) => ({ typ
 
 describe("sentinel", () => {
   it.each([
-    { rule: "no event of any of them", statuses: [], severity: "ok", dead: 0, unseen: 2 },
-    {
-      rule: "all found alive",
-      statuses: [status("a", "DETECTED_AS_ALIVE"), status("b", "DETECTED_AS_ALIVE")],
-      severity: "ok",
-      dead: 0,
-      unseen: 0,
-    },
-    { rule: "one called dead", statuses: [status("b", "DETECTED_AS_DEAD")], severity: "fail", dead: 1, unseen: 1 },
-    {
-      rule: "one called dead as a URL and alive as a page",
-      statuses: [status("b", "DETECTED_AS_DEAD", nowMs, 1), status("b", "DETECTED_AS_ALIVE", nowMs, 2)],
-      severity: "fail",
-      dead: 1,
-      unseen: 1,
-    },
-    {
-      rule: "one called dead as a URL and as a page",
-      statuses: [status("b", "DETECTED_AS_DEAD", nowMs, 1), status("b", "DETECTED_AS_DEAD", nowMs, 2)],
-      severity: "fail",
-      dead: 1,
-      unseen: 1,
-    },
-    {
-      rule: "one called dead as a URL, and alive since by an event without a type",
-      statuses: [status("b", "DETECTED_AS_DEAD", nowMs - 1, 1), status("b", "DETECTED_AS_ALIVE", nowMs)],
-      severity: "ok",
-      dead: 0,
-      unseen: 1,
-    },
-    { rule: "another status", statuses: [status("b", "TIMED_OUT")], severity: "ok", dead: 0, unseen: 1 },
-  ])("is $severity with $rule", ({ statuses, severity, dead, unseen }) => {
+    ["ok", "no event of any of them", [], 0, 2],
+    ["ok", "all found alive", [status("a", "DETECTED_AS_ALIVE"), status("b", "DETECTED_AS_ALIVE")], 0, 0],
+    ["fail", "one called dead", [status("b", "DETECTED_AS_DEAD")], 1, 1],
+    [
+      "fail",
+      "one called dead as a URL and alive as a page",
+      [status("b", "DETECTED_AS_DEAD", nowMs, 1), status("b", "DETECTED_AS_ALIVE", nowMs, 2)],
+      1,
+      1,
+    ],
+    [
+      "fail",
+      "one called dead as a URL and as a page",
+      [status("b", "DETECTED_AS_DEAD", nowMs, 1), status("b", "DETECTED_AS_DEAD", nowMs, 2)],
+      1,
+      1,
+    ],
+    [
+      "ok",
+      "one called dead as a URL, and alive since by an event without a type",
+      [status("b", "DETECTED_AS_DEAD", nowMs - 1, 1), status("b", "DETECTED_AS_ALIVE", nowMs)],
+      0,
+      1,
+    ],
+    ["ok", "another status", [status("b", "TIMED_OUT")], 0, 1],
+  ])("is %s with %s", (severity, _rule, statuses, dead, unseen) => {
     const result = evaluateSentinel({ slug: "acme", nowMs, assets: ["a", "b"], statuses, appUrl: null });
 
     expect(result).toMatchObject({ severity, ok: severity === "ok", observed: { sentinels: 2, dead, unseen } });

@@ -54,14 +54,9 @@ describe("who gets in", () => {
   });
 
   it.each([
-    { rule: "with tokens", tokens: [oneToken(token)], trustedProxy: null, message: "the token is missing or wrong" },
-    {
-      rule: "with a proxy",
-      tokens: [oneToken(token)],
-      trustedProxy: proxy,
-      message: "the token or the proxy's user is missing or wrong",
-    },
-  ])("names what is accepted, $rule, whether it is missing or wrong", async ({ tokens, trustedProxy, message }) => {
+    ["with tokens", [oneToken(token)], null, "the token is missing or wrong"],
+    ["with a proxy", [oneToken(token)], proxy, "the token or the proxy's user is missing or wrong"],
+  ])("names what is accepted, %s, whether it is missing or wrong", async (_rule, tokens, trustedProxy, message) => {
     const web = await start();
     web.world.access = { ...nobody, tokens, trustedProxy };
 

@@ -122,20 +122,16 @@ describe("POST /api/v1/events", () => {
   });
 
   it.each([
-    {
-      error: new FlatlineError("invalid_data", "2 lines are bad", {
+    [
+      400,
+      new FlatlineError("invalid_data", "2 lines are bad", {
         issues: ["line 2: no slug", "line 3: at is not a time"],
       }),
-      status: 400,
-      body: { code: "BAD_REQUEST", issues: [{ message: "line 2: no slug" }, { message: "line 3: at is not a time" }] },
-    },
-    {
-      error: new FlatlineError("conflict", "the key was used for another body"),
-      status: 409,
-      body: { code: "CONFLICT" },
-    },
-    { error: new FlatlineError("store_busy", "busy"), status: 503, body: { code: "SERVICE_UNAVAILABLE" } },
-  ])("answers $status when the port refuses it", async ({ error, status, body }) => {
+      { code: "BAD_REQUEST", issues: [{ message: "line 2: no slug" }, { message: "line 3: at is not a time" }] },
+    ],
+    [409, new FlatlineError("conflict", "the key was used for another body"), { code: "CONFLICT" }],
+    [503, new FlatlineError("store_busy", "busy"), { code: "SERVICE_UNAVAILABLE" }],
+  ])("answers %s when the port refuses it", async (status, error, body) => {
     const { url, world } = await start();
     world.ingest = () => Promise.reject(error);
 
