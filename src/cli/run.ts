@@ -32,7 +32,8 @@ export const run = command({
   flags: runFlags,
   help: `
 A change of the configuration's content is applied within seconds; SIGHUP and POST /-/reload read it again at once. On a
-terminal, SIGHUP says that it has closed, and stops. SIGTERM and SIGINT stop gracefully within server.drainTimeout and 2 s; a second one stops at once. Exit 0, or 74 when not everything could be stored.
+terminal, SIGHUP says that it has closed, and stops. SIGTERM and SIGINT stop gracefully within server.drainTimeout and
+2 s; a second one stops at once. Exit 0, or 74 when not everything could be stored.
 
 The log goes to stderr: text for people on a terminal, one JSON object a line where it is piped.
 
