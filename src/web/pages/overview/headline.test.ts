@@ -59,18 +59,13 @@ describe("the headline of the overview", () => {
       "All 300 organizations are ok; 1 incident needs a judgement.",
     ],
     [
-      "ended, judged",
-      overviewOf(calm(300), { unfinished: left(1) }),
-      "All 300 organizations are ok; takedowns of 1 organization are still on hold: 1 incident needs a judgement.",
-    ],
-    [
       "pending and silenced only",
       overviewOf([
         ...calm(298),
         rowOf("a", { severity: "fail", state: "pending" }),
         rowOf("b", { severity: "warn", state: "silenced" }),
       ]),
-      "2 of 300 organizations spike: 1 is pending, 1 is silenced.",
+      "1 of 300 organizations spikes and is pending, 1 spikes and is silenced. The others are ok.",
     ],
     [
       "some unknown",
@@ -80,7 +75,7 @@ describe("the headline of the overview", () => {
     [
       "some wait, some are unknown",
       overviewOf([rowOf("a", { severity: "unknown", isWaiting: true }), rowOf("b", { severity: "unknown" })]),
-      "1 of 2 organizations could not be checked. 1 of 2 organizations waits for the first run.",
+      "1 of 2 organizations could not be checked, 1 waits for the first run.",
     ],
     [
       "some wait, the others are ok",

@@ -23,57 +23,42 @@ export function overviewSentences(overview: Overview): readonly string[] {
     if (open.length > 1 && !isOfPlatform) return [`${formatCount(open.length)} incidents are open.`, sentences[0]];
     return sentences;
   }
-  const waiting = rows.filter(({ isWaiting }) => isWaiting).length;
-  if (waiting === rows.length)
-    return [`${countOf(waiting, "organization")} ${waiting === 1 ? "waits" : "wait"} for the first run.`];
-  const spiking = spikingSentence(overview);
-  if (spiking !== null) return [spiking];
-  const unknown = rows.filter(({ severity, isWaiting }) => severity === "unknown" && !isWaiting).length;
-  if (unknown + waiting > 0) return unknownSentences(unknown, waiting, rows.length);
-  const others = othersSentence(rows);
-  if (others !== null) return [others];
-  const ok = rows.length === 1 ? "The one organization is ok" : `All ${formatCount(rows.length)} organizations are ok`;
-  const left = leftWords(unfinished);
-  return [`${ok}${left === null ? "" : `; ${left}`}.`];
-}
-
-/** What spikes and is told to nobody: it is pending, or silenced. */
-function spikingSentence({ rows }: Overview): string | null {
-  const spiking = rows.filter(
-    ({ severity, others }) => (severity === "fail" || severity === "warn") && others.length === 0,
+  const states = rows.map(stateOf);
+  const bad = Object.entries(stateVerbs).flatMap(([state, [one, several]]) => {
+    const count = states.filter((own) => own === state).length;
+    return count === 0 ? [] : [{ count, verb: count === 1 ? one : several }];
+  });
+  const ok = states.filter((state) => state === null).length;
+  if (bad.length === 0) {
+    const all = ok === 1 ? "The one organization is ok" : `All ${formatCount(ok)} organizations are ok`;
+    const left = leftWords(unfinished);
+    return [`${all}${left === null ? "" : `; ${left}`}.`];
+  }
+  const all = countOf(rows.length, "organization");
+  const parts = bad.map(({ count, verb }, index) =>
+    index > 0
+      ? `${formatCount(count)} ${verb}`
+      : `${count === rows.length ? "" : `${formatCount(count)} of `}${all} ${verb}`,
   );
-  if (spiking.length === 0) return null;
-  const pending = spiking.filter(({ state }) => state === "pending").length;
-  const silenced = spiking.filter(({ state }) => state === "silenced").length;
-  const parts = [
-    pending === 0 ? "" : `${formatCount(pending)} ${pending === 1 ? "is" : "are"} pending`,
-    silenced === 0 ? "" : `${formatCount(silenced)} ${silenced === 1 ? "is" : "are"} silenced`,
-  ].filter((part) => part !== "");
-  const what = parts.length === 0 ? "" : `: ${parts.join(", ")}`;
-  return `${formatCount(spiking.length)} of ${countOf(rows.length, "organization")} ${spiking.length === 1 ? "spikes" : "spike"}${what}.`;
+  return [`${parts.join(", ")}.`, ...(ok === 0 ? [] : [ok === 1 ? "The other one is ok." : "The others are ok."])];
 }
 
-/** What is not known of some, and what is of the others. */
-function unknownSentences(unknown: number, waiting: number, all: number): string[] {
-  const known = all - unknown - waiting;
-  const of = `of ${countOf(all, "organization")}`;
-  return [
-    ...(unknown === 0 ? [] : [`${formatCount(unknown)} ${of} could not be checked.`]),
-    ...(waiting === 0 ? [] : [`${formatCount(waiting)} ${of} ${waiting === 1 ? "waits" : "wait"} for the first run.`]),
-    ...(known === 0 ? [] : [known === 1 ? "The other one is ok." : "The others are ok."]),
-  ];
-}
+/** What is said of organizations while no incident is open, of one and of several. */
+const stateVerbs = {
+  spiking: ["spikes", "spike"],
+  pending: ["spikes and is pending", "spike and are pending"],
+  silenced: ["spikes and is silenced", "spike and are silenced"],
+  acknowledged: ["spikes and is acknowledged", "spike and are acknowledged"],
+  unknown: ["could not be checked", "could not be checked"],
+  other: ["has another check that is not ok", "have another check that is not ok"],
+  waiting: ["waits for the first run", "wait for the first run"],
+} as const;
 
-/** What holds beside spikes: the one check that is not ok, or how many organizations have one. */
-function othersSentence(rows: readonly OverviewRow[]): string | null {
-  const bad = rows.flatMap(({ slug, others }) => others.map(({ check, severity }) => ({ slug, check, severity })));
-  const [first] = bad;
-  if (first === undefined) return null;
-  const verbs = { fail: "fails", warn: "warns", unknown: "could not be run", ok: "is ok" } as const;
-  if (bad.length === 1)
-    return `No organization spikes. The check ${first.check} of ${first.slug} ${verbs[first.severity]}.`;
-  const count = new Set(bad.map(({ slug }) => slug)).size;
-  return `No organization spikes. Other checks of ${countOf(count, "organization")} are not ok.`;
+/** null: it is ok. */
+function stateOf({ severity, state, others, isWaiting }: OverviewRow): keyof typeof stateVerbs | null {
+  if (isWaiting) return "waiting";
+  if (severity === "ok" || severity === "unknown") return severity === "ok" ? null : "unknown";
+  return others.length > 0 ? "other" : (state ?? "spiking");
 }
 
 /** "takedowns of 45 organizations are still on hold: 5 incidents need a judgement"; null: nothing is left. */
