@@ -103,20 +103,18 @@ function expectingOf(
 async function readIncidents({ incidents }: OrganizationSources, kept: readonly Alert[], slug: string) {
   const all = await incidents.ofNumbers(new Set(kept.flatMap((alert) => alert.incident?.number ?? [])));
   const firing = new Set(kept.flatMap((alert) => (alert.end === null ? (alert.incident?.number ?? []) : [])));
-  const [first] = all.filter(({ incident }) => firing.has(incident.number)).toSorted(byFamily);
+  const fires = all.filter(({ incident }) => firing.has(incident.number));
+  // What questions deaths before what could not be asked, and that before other checks.
+  const first = fires.find(isOf("deaths")) ?? fires.find(isOf("unreachable")) ?? fires[0];
   const own = first === undefined ? null : await incidents.partOf(first.incident, slug);
   const open = own === null || first === undefined ? null : { own, organizations: slugsOf(first.members).size };
   return { open, incidents: all };
 }
 
-// What questions deaths before what could not be asked, and that before other checks.
-const families = ["deaths", "unreachable"];
-
-function byFamily(left: ReadIncident, right: ReadIncident): number {
-  const rank = ({ incident }: ReadIncident): number =>
-    families.includes(incident.family) ? families.indexOf(incident.family) : families.length;
-  return rank(left) - rank(right) || right.incident.number - left.incident.number;
-}
+const isOf =
+  (family: string) =>
+  ({ incident }: ReadIncident): boolean =>
+    incident.family === family;
 
 function byWeight(left: OrganizationCheck, right: OrganizationCheck): number {
   const names = [left.state.check, right.state.check];

@@ -28,14 +28,6 @@ export interface IncidentList {
 export function renderIncidents(list: IncidentList, params: URLSearchParams): Html {
   const { incidents, next } = list;
   const wanted = filterByWords(incidents, params, wordsOf);
-  const isOpen = ({ incident }: ReadIncident): boolean => incident.endedAtMs === null;
-  const ended = wanted.filter((one) => !isOpen(one));
-  const left = ended.filter(({ incident }) => isLeft(list, incident.number));
-  const groups = [
-    ["Open", wanted.filter(isOpen), ""],
-    ["Needs a judgement", left.toSorted((a, b) => b.heldSince.size - a.heldSince.size), ", most on hold first"],
-    ["Ended", ended.filter(({ incident }) => !isLeft(list, incident.number)), ", newest first"],
-  ] as const;
   const head = renderHead(headline(list));
   if (incidents.length === 0)
     return html`${head}
@@ -48,7 +40,7 @@ export function renderIncidents(list: IncidentList, params: URLSearchParams): Ht
     "Filter: acme judged=checker not:judged",
     `${formatCount(wanted.length)} of the ${countOf(incidents.length, "incident")} shown`,
   )}
-  ${wanted.length === 0 ? renderNoMatch("incident", "/incidents", params) : renderIncidentTable(groups, list)}
+  ${wanted.length === 0 ? renderNoMatch("incident", "/incidents", params) : renderIncidentTable(wanted, list.unfinished)}
   ${
     next === null
       ? nothing
@@ -65,10 +57,6 @@ function wordsOf({ headline: facts, incident, members, nowMs }: ReadIncident): s
   return [incident.number, judged, first, ...slugsOf(members)].join(" ");
 }
 
-function isLeft({ unfinished }: Pick<IncidentList, "unfinished">, number: number): boolean {
-  return unfinished.incidents.has(number);
-}
-
 function headline({ incidents, unfinished }: IncidentList): string[] {
   const open = incidents.filter(({ incident }) => incident.endedAtMs === null);
   const nobody = open.filter(({ summary }) => summary.acknowledgedBy === null).length;
@@ -81,13 +69,17 @@ function headline({ incidents, unfinished }: IncidentList): string[] {
   return [open.length === 0 ? "No incident is open." : who, ...(left === null ? [] : [sentenceOf(left)])];
 }
 
-type Listing = Pick<IncidentList, "unfinished" | "nowMs">;
-
-/** Renders incidents in groups, each with what is said of its order; one without incidents is left out. */
-export function renderIncidentTable(
-  groups: readonly (readonly [name: string, some: readonly ReadIncident[], note: string])[],
-  list: Listing,
-): Html {
+/** Renders incidents: what is open, what needs a judgement, and what is over; the newest first. */
+export function renderIncidentTable(incidents: readonly ReadIncident[], unfinished: Unfinished): Html {
+  const isOpen = ({ incident }: ReadIncident): boolean => incident.endedAtMs === null;
+  const isLeft = (one: ReadIncident): boolean => !isOpen(one) && unfinished.incidents.has(one.incident.number);
+  const isOver = (one: ReadIncident): boolean => !isOpen(one) && !isLeft(one);
+  const left = incidents.filter(isLeft).toSorted((a, b) => b.heldSince.size - a.heldSince.size);
+  const groups = [
+    ["Open", incidents.filter(isOpen), ""],
+    ["Needs a judgement", left, ", most on hold first"],
+    ["Ended", incidents.filter(isOver), ", newest first"],
+  ] as const;
   const columns: readonly Column<ReadIncident>[] = [
     ["Severity", "sev", ({ summary, incident }) => severityWord(summary.severity, incident.endedAtMs !== null)],
     ["Incident", "name", renderName],
@@ -96,14 +88,13 @@ export function renderIncidentTable(
     ["More than usual", "n wide", (facts) => formatCount(excessCount(facts))],
     ["On hold", "n named", ({ heldSince }) => formatCount(heldSince.size)],
     ["Judged", "wide", judgedCell],
-    ["Act", "act", (facts) => nextAct(facts, list)],
+    ["Act", "act", (facts) => (isOver(facts) ? nothing : nextAct(facts))],
   ];
   return renderGroups(
     columns,
     groups.map(([name, rows, note]) => ({ rows, head: html`<b>${name}</b> ${formatCount(rows.length)}${note}` })),
     "incidents",
-    ({ incident: { number, endedAtMs } }) =>
-      html`id="incident-${number}" class="${endedAtMs === null || isLeft(list, number) ? "todo" : "done"}"`,
+    (one) => html`id="incident-${one.incident.number}" class="${isOver(one) ? "done" : "todo"}"`,
   );
 }
 
@@ -122,31 +113,19 @@ function renderBegan({ incident: { startedAtMs, endedAtMs }, nowMs }: ReadIncide
   return html`${renderTime(startedAtMs, nowMs)}<span class="under">for ${lasted}</span>`;
 }
 
-function judgedCell(facts: ReadIncident): Html {
-  const { judgement } = facts.headline;
-  const { incident } = facts;
-  if (incident.family === "unreachable")
-    return html`&ndash;<span class="under">${incident.endedAtMs === null ? nothing : "ended by itself"}</span>`;
-  if (judgement !== null) return html`${judgement.verdict}<span class="under">${judgement.by}</span>`;
-  const { acknowledgedBy } = facts.summary;
-  if (acknowledgedBy === null) return html`not judged`;
-  return html`not judged<span class="under">acknowledged by ${acknowledgedBy}</span>`;
+function judgedCell({ headline: { judgement }, incident, summary: { acknowledgedBy } }: ReadIncident): Html {
+  if (incident.family === "unreachable") return html`&ndash;`;
+  const under = judgement?.by ?? (acknowledgedBy === null ? "" : `acknowledged by ${acknowledgedBy}`);
+  return html`${judgement?.verdict ?? "not judged"}<span class="under">${under}</span>`;
 }
 
 /** The next right act: who takes it, what it was, or nothing. */
-function nextAct(facts: ReadIncident, list: Listing): Html {
-  const { incident, summary, headline: said, heldSince } = facts;
+function nextAct(facts: ReadIncident): Html {
+  const { incident, summary, headline: said } = facts;
   const isOpen = incident.endedAtMs === null;
   const judged = Object.values(said.judged).reduce((sum, count) => sum + count, 0);
-  const next =
-    isOpen && summary.acknowledgedBy === null
-      ? "acknowledge"
-      : judged < said.judgeable
-        ? "judge"
-        : !isOpen && heldSince.size > 0
-          ? "release"
-          : null;
+  const waits = isOpen && summary.acknowledgedBy === null;
+  const next = waits ? "acknowledge" : judged < said.judgeable ? "judge" : isOpen ? null : "release";
   const found = decidedQuestions(facts).find(({ act }) => act?.act === next)?.act ?? null;
-  if (found === null || !(isOpen || isLeft(list, incident.number))) return nothing;
-  return actButton(incident.number, { ...found, isFirst: isOpen && found.isFirst === true });
+  return found === null ? nothing : actButton(incident.number, { ...found, isFirst: waits });
 }

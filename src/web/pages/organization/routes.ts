@@ -114,16 +114,9 @@ function renderOpen({ slug, open }: OrganizationFacts): Html {
     <p class="second">${all}</p>`;
 }
 
-function renderIncidents({ slug, incidents, unfinished, nowMs }: OrganizationFacts): Html {
+function renderIncidents({ slug, incidents, unfinished }: OrganizationFacts): Html {
   const title = `Incidents of ${slug}`;
   if (incidents.length === 0) return renderSection(title, html`<p class="second">None within 90${nbsp}d.</p>`);
-  const isOpen = ({ incident }: (typeof incidents)[number]): boolean => incident.endedAtMs === null;
-  const isLeft = ({ incident }: (typeof incidents)[number]): boolean => unfinished.incidents.has(incident.number);
-  const groups = [
-    ["Open", incidents.filter(isOpen), ""],
-    ["To finish", incidents.filter((one) => !isOpen(one) && isLeft(one)), ""],
-    ["Finished", incidents.filter((one) => !isOpen(one) && !isLeft(one)), ", newest first"],
-  ] as const;
   const beside = html`<p>${countOf(incidents.length, "incident")} within 90${nbsp}d</p>`;
-  return renderSection(title, renderIncidentTable(groups, { unfinished, nowMs }), { beside });
+  return renderSection(title, renderIncidentTable(incidents, unfinished), { beside });
 }

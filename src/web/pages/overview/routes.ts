@@ -45,13 +45,7 @@ function renderTop(overview: Overview): Html {
   const { open, toFinish, unfinished, notified, nowMs } = overview;
   const sentences = overviewSentences(overview);
   if (open.length === 0) {
-    const left =
-      toFinish.length === 0
-        ? nothing
-        : renderIncidentTable([["Needs a judgement", toFinish, ", most on hold first"]], {
-            unfinished,
-            nowMs,
-          });
+    const left = toFinish.length === 0 ? nothing : renderIncidentTable(toFinish, unfinished);
     return html`${renderHead(sentences)}${left}`;
   }
   const others = open.slice(1);
