@@ -1,36 +1,9 @@
+import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 
 import type { FastifyError, FastifyReply } from "fastify";
 
 import { FlatlineError, storeReason } from "../base/errors.ts";
-import { apiErrorStatuses } from "../contract/error-body.ts";
-
-/** What every refusal says (CONTRACT 8): the API's own body, for the statuses that it does not name too. */
-export interface ProblemBody {
-  readonly message: string;
-  readonly code: string;
-  readonly issues?: readonly { readonly message: string }[];
-}
-
-const codes: Readonly<Record<number, string>> = {
-  ...Object.fromEntries(Object.entries(apiErrorStatuses).map(([code, status]) => [status, code])),
-  405: "METHOD_NOT_ALLOWED",
-  408: "REQUEST_TIMEOUT",
-  413: "PAYLOAD_TOO_LARGE",
-  414: "URI_TOO_LONG",
-  415: "UNSUPPORTED_MEDIA_TYPE",
-  421: "MISDIRECTED_REQUEST",
-  431: "REQUEST_HEADER_FIELDS_TOO_LARGE",
-  502: "BAD_GATEWAY",
-  503: "SERVICE_UNAVAILABLE",
-  504: "GATEWAY_TIMEOUT",
-};
-
-const statusTexts: Readonly<Record<number, string>> = {
-  400: "Bad Request",
-  408: "Request Timeout",
-  431: "Request Header Fields Too Large",
-};
 
 // What keeps a browser from doing anything with an answer but showing it.
 export const securityHeaders: Readonly<Record<string, string>> = {
@@ -42,10 +15,14 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
 };
 
-/** Returns the body of a refusal with this status. */
-export function problemBody(status: number, message: string, issues: readonly string[] = []): ProblemBody {
-  const code = codes[status] ?? (status >= 500 ? "INTERNAL_SERVER_ERROR" : "BAD_REQUEST");
+/** Returns the body of a refusal (CONTRACT 8): its code is the name of its status, as in API v2. */
+export function problemBody(status: number, message: string, issues: readonly string[] = []) {
+  const code = nameOf(status).toUpperCase().replaceAll(/\W+/g, "_");
   return { message, code, ...(issues.length === 0 ? {} : { issues: issues.map((text) => ({ message: text })) }) };
+}
+
+function nameOf(status: number): string {
+  return STATUS_CODES[status] ?? "Bad Request";
 }
 
 /** Answers with a refusal; a 400 has its issues, if only those that its message names, each on a line below the first. */
@@ -68,9 +45,9 @@ export function sendProblem(
 export function answerClientError(error: Error & { readonly code?: string }, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const status = clientErrorStatus(error.code);
-  const body = JSON.stringify(problemBody(status, statusTexts[status] ?? "Bad Request"));
+  const body = JSON.stringify(problemBody(status, nameOf(status)));
   const head = [
-    `HTTP/1.1 ${status} ${statusTexts[status]}`,
+    `HTTP/1.1 ${status} ${nameOf(status)}`,
     "content-type: application/json; charset=utf-8",
     `content-length: ${Buffer.byteLength(body)}`,
     "connection: close",

@@ -3,25 +3,20 @@ import { fastify } from "fastify";
 import { countedInstruments } from "../metrics/catalogue.ts";
 import { contentType, formatFamily } from "../metrics/exposition.ts";
 import { sendProblem, securityHeaders } from "./problem.ts";
-import { bindServer, noSchemas, type WebAddress, type WebTransport } from "./web.ts";
+import { bindServer, noSchemas, type WebTransport } from "./web.ts";
 
-export interface StandbyOptions {
-  /** Versions of flatline and of Node.js. */
+/** Creates the HTTP server of a process that stands by (CONTRACT 21): it lives, and is not ready. */
+export function createStandby({
+  version,
+  nodeVersion,
+  transport,
+}: {
+  /** Of flatline. */
   readonly version: string;
   readonly nodeVersion: string;
   /** [on a socket] */
   readonly transport?: WebTransport;
-}
-
-/** What a process says while another one writes to the store: that it lives, and that it is not ready. */
-export interface Standby {
-  /** @throws FlatlineError unavailable when it cannot */
-  listen(listen: string): Promise<WebAddress>;
-  close(): Promise<void>;
-}
-
-/** Creates the HTTP server of a process that stands by (CONTRACT 20). */
-export function createStandby({ version, nodeVersion, transport }: StandbyOptions): Standby {
+}) {
   const server = fastify({ schemaController: noSchemas, forceCloseConnections: true });
   server.addHook("onSend", async (_request, reply) => void reply.headers(securityHeaders));
   server.get("/-/healthy", async () => ({ status: "ok" }));
@@ -34,7 +29,8 @@ export function createStandby({ version, nodeVersion, transport }: StandbyOption
     sendProblem(reply.header("retry-after", "5"), 503, "flatline stands by: another process writes to the store"),
   );
   return {
-    listen: (listen) => bindServer(server, listen, transport),
+    /** @throws FlatlineError unavailable when it cannot */
+    listen: (listen: string) => bindServer(server, listen, transport),
     close: () => server.close(),
   };
 }

@@ -65,17 +65,15 @@ export interface WebOptions extends DaemonParts {
   readonly transport?: WebTransport;
 }
 
-/** How the server comes to its requests. */
-export interface WebTransport {
-  /** Begins to listen; answers where. */
-  listen(server: FastifyInstance, at: { readonly host: string; readonly port: number }): Promise<AddressInfo>;
-}
+/** Lets the server take requests; answers where. */
+export type WebTransport = (
+  server: FastifyInstance,
+  at: { readonly host: string; readonly port: number },
+) => Promise<AddressInfo>;
 
-const sockets: WebTransport = {
-  listen: async (server, at) => {
-    await server.listen(at);
-    return server.server.address() as AddressInfo;
-  },
+const onSocket: WebTransport = async (server, at) => {
+  await server.listen(at);
+  return server.server.address() as AddressInfo;
 };
 
 /** How long a client may take, milliseconds. */
@@ -153,7 +151,7 @@ function hostOf(listen: string): string {
 export async function bindServer(
   server: FastifyInstance,
   listen: string,
-  transport: WebTransport = sockets,
+  transport: WebTransport = onSocket,
 ): Promise<WebAddress> {
   // A host of IPv6 is written in brackets before its port.
   const at = {
@@ -161,7 +159,7 @@ export async function bindServer(
     port: Number(listen.slice(listen.lastIndexOf(":") + 1)),
   };
   try {
-    const { address: host, family, port } = await transport.listen(server, at);
+    const { address: host, family, port } = await transport(server, at);
     return { host, port, url: `http://${family === "IPv6" ? `[${host}]` : host}:${port}` };
   } catch (error) {
     const message = `cannot listen on ${listen}: ${describeListenError(error)}`;

@@ -94,12 +94,10 @@ export function createLife(options: LifeOptions): Life {
     }),
     withProcessMetrics: false,
     dispatcher: network,
-    transport: {
-      listen: async (listening) => {
-        await listening.ready();
-        server = listening;
-        return { address: "127.0.0.1", port: 9_640, family: "IPv4" } satisfies AddressInfo;
-      },
+    transport: async (listening) => {
+      await listening.ready();
+      server = listening;
+      return { address: "127.0.0.1", port: 9_640, family: "IPv4" } satisfies AddressInfo;
     },
     openStore: async (where) => {
       const store = await openStore({ ...where, connect: disk.connect, backgroundClock: clock });

@@ -74,7 +74,7 @@ export function createSessions(
     try {
       await store.sessions.touch(stored.sha256, nowMs);
       known.set(stored.sha256, { ...stored, lastUsedAtMs: nowMs });
-      if (stored.isRemembered) setCookie(request, reply, key, true);
+      if (stored.isRemembered) setCookie(request, reply, key, access().sessionTtlMs);
     } catch (error) {
       // It holds all the same.
       logger.warn({ err: error }, "the use of a session could not be noted");
@@ -88,13 +88,14 @@ export function createSessions(
     known.delete(stored.sha256);
   }
 
-  function setCookie({ headers }: FastifyRequest, reply: FastifyReply, key: string, isRemembered: boolean): void {
-    const { externalUrl, sessionTtlMs } = access();
-    const url = externalUrl === null ? null : URL.parse(externalUrl);
+  /** `lastsMs`: how long the browser keeps it; null: until it closes. Of two flatlines below two paths of one host each has its own. */
+  function setCookie({ headers }: FastifyRequest, reply: FastifyReply, key: string, lastsMs: number | null): void {
+    const { externalUrl } = access();
+    const url = URL.parse(externalUrl ?? "");
     const parts = [
       `${cookieNameOf(headers.host)}=${key}`,
-      pathOfCookie(externalUrl),
-      ...(isRemembered ? [`Max-Age=${Math.floor(sessionTtlMs / 1_000)}`] : []),
+      `Path=${basePathOf(externalUrl) || "/"}`,
+      ...(lastsMs === null ? [] : [`Max-Age=${Math.floor(lastsMs / 1_000)}`]),
       "HttpOnly",
       "SameSite=Lax",
       ...(url?.protocol === "https:" && isHostOf(url, headers.host) ? ["Secure"] : []),
@@ -117,11 +118,7 @@ export function createSessions(
     signIn: async (
       request: FastifyRequest,
       reply: FastifyReply,
-      {
-        token,
-        personName,
-        isRemembered,
-      }: { readonly token: TokenAccess; readonly personName: string; readonly isRemembered: boolean },
+      { token, ...asked }: Pick<StoredSession, "personName" | "isRemembered"> & { readonly token: TokenAccess },
     ): Promise<void> => {
       const key = randomBytes(keyBytes).toString("base64url");
       const nowMs = clock.nowMs();
@@ -130,8 +127,7 @@ export function createSessions(
         sha256: sha256Of(key),
         tokenName: token.name,
         tokenProof: await proofs.of(token.secret),
-        personName,
-        isRemembered,
+        ...asked,
         createdAtMs: nowMs,
         lastUsedAtMs: nowMs,
       };
@@ -139,7 +135,7 @@ export function createSessions(
         await sessions.add(session);
         await audit.append(actOf(session, "sign_in", nowMs));
       });
-      setCookie(request, reply, key, isRemembered);
+      setCookie(request, reply, key, asked.isRemembered ? access().sessionTtlMs : null);
     },
     /**
      * Ends the sessions whose token is not configured any more, or has another secret: for good, should it come back. It is called
@@ -151,10 +147,9 @@ export function createSessions(
       known.clear();
     },
     /** Ends the session of the request, if there is one, and takes the cookie from the browser. */
-    signOut: async ({ session, headers }: FastifyRequest, reply: FastifyReply): Promise<void> => {
-      if (session !== null) await end(session.stored);
-      const path = pathOfCookie(access().externalUrl);
-      void reply.header("set-cookie", `${cookieNameOf(headers.host)}=; ${path}; Max-Age=0; HttpOnly; SameSite=Lax`);
+    signOut: async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+      if (request.session !== null) await end(request.session.stored);
+      setCookie(request, reply, "", 0);
     },
   };
 }
@@ -201,9 +196,6 @@ function cookieNameOf(host = ""): string {
   const [, port] = /:(\d{1,5})$/.exec(host) ?? [];
   return port === undefined || ["80", "443"].includes(port) ? "flatline_session" : `flatline_session_${port}`;
 }
-
-/** Of two flatlines below two paths of one host each has its own. */
-const pathOfCookie = (externalUrl: string | null): string => `Path=${basePathOf(externalUrl) || "/"}`;
 
 /** The key in a `Cookie` header; null: none, or several, of which one may be another site's. */
 function keyOf({ headers }: FastifyRequest): string | null {
