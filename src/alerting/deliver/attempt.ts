@@ -39,19 +39,15 @@ export async function attemptDelivery(
       kind: "rejected",
       error: `${recipient ?? "a receiver as a whole"} is no recipient of ${receiver.name} any more`,
     };
-  const { answerMs } = receiver;
+  const { answerMs = 0 } = receiver;
   const deadline = clock.deadline(timeoutMs, stop);
-  const last = answerMs === undefined ? deadline : clock.deadline(timeoutMs + answerMs, stop);
+  const last = clock.deadline(timeoutMs + answerMs, stop);
   const { signal } = last;
   const over = new AbortController();
   const late: Promise<DeliveryOutcome> = new Promise((resolve) => {
     const wait = async (): Promise<void> => {
       if (!over.signal.aborted) await clock.sleep(graceMs, over.signal);
-      resolve({
-        kind: "retry",
-        error: `no answer within ${timeoutMs + (receiver.answerMs ?? 0)} ms`,
-        retryAfterMs: null,
-      });
+      resolve({ kind: "retry", error: `no answer within ${timeoutMs + answerMs} ms`, retryAfterMs: null });
     };
     if (signal.aborted) void wait();
     else signal.addEventListener("abort", () => void wait(), { once: true });
@@ -68,11 +64,9 @@ export async function attemptDelivery(
     last.release();
     if (signal.aborted && !stop.aborted) metrics.receiverTimedOut(receiver.name);
     // Without a reason of its own each abort would make an exception with its stack.
-    over.abort(isOver);
+    over.abort("the attempt is over");
   }
 }
-
-const isOver = "the attempt is over";
 
 /** Sends to the receiver, and what it refuses as too large once more with less. */
 export async function sendOnce(

@@ -6,7 +6,7 @@ import type { Address } from "../../store/alerts/outbox.ts";
 import { composeNotification } from "./compose.ts";
 import { showerOf } from "./incident-notice.ts";
 import { noticeOf, type Said } from "./notice.ts";
-import type { AlertNotice, Notification } from "./notification.ts";
+import type { Notification } from "./notification.ts";
 
 /** The receiver that is tried, and when. */
 interface TestSubject extends Address {
@@ -17,6 +17,32 @@ interface TestSubject extends Address {
 /** Of an organization that does not exist: no configured one is meant. */
 const key = { check: "dead-asset-spike", slug: "test", kind: "verdict" } as const;
 
+const settings = {
+  slugs: [key.slug],
+  source: "",
+  externalUrl: null,
+  gateOf: () => ({ releaseOn: [], whenUnknown: "allow" }) as const,
+  targetOf: () => null,
+};
+const source = { settings, board: { state: () => null }, isGateUsed: false };
+
+function sampleAlert(id: string, startsAtMs: number): Alert {
+  return {
+    ...key,
+    id,
+    state: "firing",
+    severity: "fail",
+    startsAtMs,
+    firingAtMs: startsAtMs,
+    okSinceMs: null,
+    unknownRuns: 0,
+    acknowledgement: null,
+    reason: "not_ok",
+    end: null,
+    peak: { severity: "fail", currentCount: peakCount, atMs: startsAtMs },
+  };
+}
+
 /** Returns the marked notification that `notify test` sends to one receiver; it belongs to no alert (CONTRACT 3). */
 export function testNotification({
   id,
@@ -24,23 +50,8 @@ export function testNotification({
   externalUrl,
   ...address
 }: TestSubject & { readonly id: string }): Notification {
-  const notice: AlertNotice = {
-    ...key,
-    id: `test-${id}`,
-    event: "test",
-    status: "firing",
-    severity: "warn",
-    previousSeverity: "ok",
-    reason: "test",
-    startsAtMs: nowMs,
-    endsAtMs: null,
-    peak: null,
-    labels: {},
-    url: externalUrl,
-    result: null,
-    counts: null,
-    error: null,
-  };
+  const said = { event: "test", reason: "test", severity: "warn", previousSeverity: "ok" } as const;
+  const notice = noticeOf(source, sampleAlert(`test-${id}`, nowMs), { ...said, peak: null, url: externalUrl });
   const common = { id, ...address, generatedAtMs: nowMs, externalUrl };
   return composeNotification({ ...common, fleet: null, shown: null, alerts: [notice] });
 }
@@ -58,28 +69,9 @@ export function testIncident({
 }: TestSubject & { readonly newId: () => string }): [begin: Notification, end: Notification] {
   const id = `test-${newId()}`;
   const startsAtMs = nowMs - startedBeforeMs;
-  const settings = {
-    slugs: [key.slug],
-    source: "",
-    externalUrl: null,
-    gateOf: () => ({ releaseOn: [], whenUnknown: "allow" }) as const,
-    targetOf: () => null,
-  };
-  const source = { settings, board: { state: () => null }, nowMs, isGateUsed: false };
   const counted = { deaths: { count: peakCount, expected: usualCount }, carriers: [], revived: null, cause: null };
   const alert: Alert = {
-    ...key,
-    id,
-    state: "firing",
-    severity: "fail",
-    startsAtMs,
-    firingAtMs: startsAtMs,
-    okSinceMs: null,
-    unknownRuns: 0,
-    acknowledgement: null,
-    reason: "not_ok",
-    end: null,
-    peak: { severity: "fail", currentCount: peakCount, atMs: startsAtMs },
+    ...sampleAlert(id, startsAtMs),
     onset: { atMs: startsAtMs, marker: null },
     found: { ...counted, error: null },
     incident: { id, number: 0 },
@@ -102,7 +94,7 @@ export function testIncident({
       outlived: 0,
       secondOpinion: null,
     };
-    const show = showerOf(incident, [{ ...alert, end, isSilenced: false, holdsGate: false }], source);
+    const show = showerOf(incident, [{ ...alert, end, isSilenced: false, holdsGate: false }], { ...source, nowMs });
     const shown = show(
       () => true,
       () => 1,
