@@ -34,8 +34,9 @@ export function addStatusRoute(server: FastifyInstance, parts: WebParts): void {
         ...unknown.slice(0, mostNamed),
         ...(unknown.length > mostNamed ? [`+${unknown.length - mostNamed}`] : []),
       ],
-      imports: (events()?.imports() ?? []).map(({ id: _id, slugs, ...one }) =>
-        withInstants({ ...one, organizations: slugs.length }),
+      imports: (events()?.imports() ?? []).map(
+        ({ name, rows, received, slugs: { length: organizations }, startedAtMs, renewedAtMs, isRunning }) =>
+          withInstants({ name, rows, received, organizations, startedAtMs, renewedAtMs, isRunning }),
       ),
       refused: refused && withInstants(refused),
     };

@@ -63,6 +63,7 @@ storage: { path: flatline.db }
   await folder.start();
   await ask("POST /api/v1/markers", bearer, { text: "a rollout" });
   await ask("POST /api/v1/keys", bearer, { organizations: ["acme"] });
+  await ask("POST /api/v1/imports", bearer, { name: "events.csv", slugs: ["stranger"], rows: 2 });
   await ask("POST /api/v1/checks/dead-asset-spike/acme/run", { authorization: bearer.authorization });
   const { alerts } = alertListSchema.parse(await ask("GET /api/v1/alerts"));
   alertId = alerts[0]?.id ?? "";
