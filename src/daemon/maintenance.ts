@@ -1,6 +1,7 @@
 import { releaseOf } from "../alerting/decide/gate.ts";
 import { createLoop, type Loop } from "../base/loop.ts";
 import { dayMs, hourMs, minuteMs } from "../base/time.ts";
+import type { StoreParts } from "../store/store-parts.ts";
 import type { PruneLimits, Pruned } from "../store/tables.ts";
 import { singleRunsMs } from "../store/runs/history.ts";
 import type { Ground } from "./ground.ts";
@@ -25,6 +26,11 @@ const metaKey = "deleted_until_ms";
 
 // Tens of thousands of notifications are more than people read.
 const mostDeadLetterBytes = 64 * 1_024 * 1_024;
+
+/** Notes when a store was made: a clock that is wrong at the first round may come later than its first events. */
+export async function beginRetention({ meta }: Pick<StoreParts, "meta">, nowMs: number): Promise<void> {
+  await meta.getOrSet(metaKey, String(nowMs));
+}
 
 /** Creates the loop that keeps the store within its retention, in slices that hold its lock for milliseconds. */
 export function createMaintenance(

@@ -9,6 +9,7 @@ import type { Config, TableSourceConfig } from "../config/config.ts";
 import type { Store, StoreLocation } from "../store/store.ts";
 import { openStore, type OpenStoreOptions } from "../store/open.ts";
 import { createTableCounts, type TableCounts, type TableCountsOptions } from "../sources/table-counts.ts";
+import { beginRetention } from "./maintenance.ts";
 
 /** The parts of the process that an application needs; never read from `process` in here. */
 export interface PartsDeps {
@@ -51,6 +52,7 @@ export async function openParts(
   const isRemote = config.storage.url !== null;
   const daemon = isRemote ? { withinMs: Infinity, onWait, signal } : { signal };
   const writer = await store.takeWriter(door === undefined ? daemon : { withinMs: 0 });
+  await beginRetention(store, deps.clock.nowMs());
   if (door === undefined && config.source.holdsEvents) {
     const { preload } = await import("./preload.ts");
     await preload(config, { ...deps, store });

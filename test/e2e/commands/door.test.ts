@@ -56,6 +56,8 @@ it("without a daemon a command has the same routes itself", async () => {
   expect(JSON.parse(listed.stdout)).toMatchObject([{ organizations: ["acme"], role: "customer" }]);
   expect(await audited()).toEqual([{ actor: "Dana", via: "cli", action: "keys.create" }]);
   expect((await flatline("gate acme")).exitCode).toBe(69);
+  // A daemon whose clock is years ahead at its first start deletes nothing that was imported before.
+  expect(Number(await folder.withStore(({ meta }) => meta.get("deleted_until_ms")))).toBeCloseTo(Date.now(), -6);
 });
 
 it("a test needs no store, and leaves none", async () => {
