@@ -6,7 +6,7 @@ import { checkKey } from "../base/schema/secret-rules.ts";
 import { Secret } from "../base/secret.ts";
 import { secondMs } from "../base/time.ts";
 import { maxSecretBytes, readInputFile, secretOf } from "../config/document/files.ts";
-import { loadClientConfig, lookUpConfigPath, noConfigFile } from "../config/load.ts";
+import { findConfigPath, loadClientConfig, lookUpConfigPath } from "../config/load.ts";
 import type { App } from "../daemon/app.ts";
 import { localTokenPath } from "../daemon/local-token.ts";
 import { takeWithinMs } from "../store/writer.ts";
@@ -90,11 +90,10 @@ async function findDaemon(flags: AskFlags, context: CliContext, without: Without
   const named = flags.url ?? (env["FLATLINE_URL"] || undefined);
   const address = named === undefined ? null : { url: parseDaemonUrl(named, urlFrom), urlFrom, isNamed: true };
   const given = await readGivenToken(flags, context);
-  const path = address !== null && given !== null ? null : lookUpConfigPath({ flag: flags.config, env, cwd });
-  if (path === null) {
-    if (address === null) throw noConfigFile(", or the daemon's address with --url or $FLATLINE_URL");
+  const lookup = { flag: flags.config, env, cwd };
+  if (address !== null && (given !== null || lookUpConfigPath(lookup) === null))
     return { ...address, token: given, storePath: null };
-  }
+  const path = findConfigPath(lookup, ", or the daemon's address with --url or $FLATLINE_URL");
   const needs = [...(address === null ? ["listen" as const] : []), ...(given === null ? ["token" as const] : [])];
   const { listen, file, token, storePath } = await loadClientConfig({ path, cwd, env }, needs).catch(
     async (error: unknown) => {

@@ -172,11 +172,14 @@ interface LookupOptions {
 const localFile = "flatline.yaml";
 const systemFile = "/etc/flatline/flatline.yaml";
 
-/** Returns which file to read (CONTRACT 3). @throws invalid_config when none is named and neither exists */
-export function findConfigPath(lookup: LookupOptions): string {
+/** Returns which file to read (CONTRACT 3). @throws invalid_config when none is named or there; `instead` continues what to do */
+export function findConfigPath(lookup: LookupOptions, instead = ""): string {
   const path = lookUpConfigPath(lookup);
-  if (path === null) throw noConfigFile("");
-  return path;
+  if (path !== null) return path;
+  throw new FlatlineError(
+    "invalid_config",
+    `no configuration file: neither ./${localFile} nor ${systemFile} exists; name one with -c FILE or $FLATLINE_CONFIG${instead}`,
+  );
 }
 
 /** Returns the same as findConfigPath, null in place of an error. */
@@ -184,12 +187,4 @@ export function lookUpConfigPath({ flag, env, cwd }: LookupOptions): string | nu
   const named = flag ?? env["FLATLINE_CONFIG"] ?? "";
   if (named !== "") return named;
   return [localFile, systemFile].find((file) => existsSync(resolve(cwd, file))) ?? null;
-}
-
-/** Returns the error that no configuration file is named or there; `instead` continues what to do. */
-export function noConfigFile(instead: string): FlatlineError {
-  return new FlatlineError(
-    "invalid_config",
-    `no configuration file: neither ./${localFile} nor ${systemFile} exists; name one with -c FILE or $FLATLINE_CONFIG${instead}`,
-  );
 }

@@ -9,9 +9,8 @@ import type { CheckTarget } from "../checks/checks.ts";
 import type { LookSettings } from "../look/looks.ts";
 import type { Config } from "../config/config.ts";
 import { checkKey } from "../contract/check-key.ts";
-import { checkNames, type CheckName, type CheckReport } from "../contract/report.ts";
-import { boundReport } from "../contract/result-bounds.ts";
-import { runCheck, runRound, type OpenRun } from "../monitor/run-check.ts";
+import { checkNames, type CheckName } from "../contract/report.ts";
+import { runCheck, runRound } from "../monitor/run-check.ts";
 import type { ReceiverDeps } from "../receivers/kind.ts";
 import { createReceiver } from "../receivers/receivers.ts";
 import { createWebhookSigner } from "../receivers/webhook/signature.ts";
@@ -59,22 +58,12 @@ export function createRuntime(config: Config, deps: RuntimeDeps) {
     restore: (before: Applied): void => {
       applied = before;
     },
-    /** Runs a check by the source that holds now, and answers at most `maxReportBytes` (contract/result-bounds.ts); never rejects. */
-    run: async (target: CheckTarget, signal: AbortSignal): Promise<CheckReport> =>
-      boundReport(await runCheck(target, applied.checkDeps, signal)),
+    /** Runs a check by the source that holds now; never rejects. */
+    run: (target: CheckTarget, signal: AbortSignal) => runCheck(target, applied.checkDeps, signal),
     /** As `run`, for a probe. */
-    probe: async (target: CheckTarget, signal: AbortSignal): Promise<CheckReport> =>
-      boundReport(await runCheck(target, applied.probeDeps, signal)),
+    probe: (target: CheckTarget, signal: AbortSignal) => runCheck(target, applied.probeDeps, signal),
     /** Runs these as a round: of each its report, or what is left of its run; never rejects. */
-    runRound: async (
-      targets: readonly CheckTarget[],
-      signal: AbortSignal,
-    ): Promise<readonly (CheckReport | OpenRun)[]> => {
-      const runs = await runRound(targets, applied.checkDeps, signal);
-      return runs.map((run) =>
-        typeof run === "function" ? async (ending) => boundReport(await run(ending)) : boundReport(run),
-      );
-    },
+    runRound: (targets: readonly CheckTarget[], signal: AbortSignal) => runRound(targets, applied.checkDeps, signal),
   };
 }
 

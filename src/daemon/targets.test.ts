@@ -67,6 +67,15 @@ it("alerts on a healthcheck as its organization says, but for what the healthche
   expect(policyOf("takedowns-registrar-stuck", "globex")).toBeUndefined();
 });
 
+it.each([
+  ["appUrl: https://app.example.com/{slug}", "https://app.example.com/a%EF%BF%BD"],
+  ["alerting: { externalUrl: https://flatline.example.com/x }", "https://flatline.example.com/x/o/a%EF%BF%BD"],
+])("has an address of half a character, too, by %s", async (line, url) => {
+  const config = await load(`source: { type: embedded }\norganizations: ["a\\uD800"]\n${line}\n`);
+
+  expect(alertingSettings(config).targetOf("dead-asset-spike", "a\uD800")?.url).toBe(url);
+});
+
 it("is shown as it holds, under the names of the file", async () => {
   const config = await load(text);
 

@@ -6,6 +6,7 @@ import type { CheckRun, Evaluated } from "../checks/kind.ts";
 import type { FirstEvents } from "../contract/liveness-counts.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { PlatformSource } from "../contract/platform-api.ts";
+import { boundReport } from "../contract/result-bounds.ts";
 import { checkErrorReason, type CheckReport, type ObservedCounts } from "../contract/report.ts";
 
 type SpikeEvaluation = NonNullable<CheckRun["evaluation"]>;
@@ -87,6 +88,7 @@ export async function runRound(
   });
 }
 
+/** Returns the report, of at most `maxReportBytes`. */
 function reportOf(
   { check, slug }: CheckTarget,
   { clock, observedKeys, startedAtMs }: Pick<RunCheckDeps, "clock" | "observedKeys"> & { readonly startedAtMs: number },
@@ -98,10 +100,10 @@ function reportOf(
     const { code, message, status = 0 } = found;
     const reason = errorReasons?.[code] ?? checkErrorReason(code);
     const error = { reason, message, ...(status >= 400 ? { status } : {}) };
-    return { ...base, kind: "error", severity: "unknown", error };
+    return boundReport({ ...base, kind: "error", severity: "unknown", error });
   }
   const counts = countsDeaths ? observedCounts(found.result, observedKeys) : noCounts;
-  return { ...base, ...found, kind: "result", severity: found.result.severity, counts };
+  return boundReport({ ...base, ...found, kind: "result", severity: found.result.severity, counts });
 }
 
 function foundOrError(find: () => Evaluated): Evaluated | FlatlineError {
