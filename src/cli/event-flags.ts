@@ -108,7 +108,7 @@ function parsePairs(example: string): (text: string, before?: Pairs) => Pairs {
 }
 
 function parseTimezone(text: string): Timezone {
-  const problem = timezone().safeParse(text).error?.issues[0]?.message;
+  const problem = timezone.safeParse(text).error?.issues[0]?.message;
   if (problem !== undefined) throw new InvalidArgumentError(problem);
   return timezoneOf(text);
 }

@@ -31,8 +31,8 @@ const slugSchema = nameText(128).regex(
 const listedSchema = strictObject({
   slug: slugSchema,
   labels: labelsSchema.optional(),
-  timezone: timezone().optional(),
-  schedule: cronPattern().optional(),
+  timezone: timezone.optional(),
+  schedule: cronPattern.optional(),
   thresholds: thresholdsSchema.optional(),
 });
 

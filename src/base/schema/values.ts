@@ -85,26 +85,22 @@ export function checkedText(check: (text: string) => string | null) {
   });
 }
 
-export function cronPattern() {
-  return checkedText(checkCronPattern);
-}
+export const cronPattern = checkedText(checkCronPattern);
 
-/** Returns a name of the time zone database that this Node knows. */
-export function timezone() {
-  return checkedText((text) => {
-    try {
-      // Intl takes "+01:00" too, which is an offset and no zone.
-      if (/^[A-Za-z]/.test(text)) {
-        timezoneOf(text);
-        return null;
-      }
-    } catch {
-      // The names are listed for a wrong one only.
+/** A name of the time zone database that this Node knows. */
+export const timezone = checkedText((text) => {
+  try {
+    // Intl takes "+01:00" too, which is an offset and no zone.
+    if (/^[A-Za-z]/.test(text)) {
+      timezoneOf(text);
+      return null;
     }
-    const known = ["UTC", ...Intl.supportedValuesOf("timeZone")];
-    return `${JSON.stringify(text)} is not a known timezone${suggest(text, known)}`;
-  });
-}
+  } catch {
+    // The names are listed for a wrong one only.
+  }
+  const known = ["UTC", ...Intl.supportedValuesOf("timeZone")];
+  return `${JSON.stringify(text)} is not a known timezone${suggest(text, known)}`;
+});
 
 const controlCharacter = /\p{Cc}/u;
 
@@ -125,13 +121,11 @@ export function textUpTo(most: number) {
     .meta({ maxLength: most });
 }
 
-/** Returns the path of a file; what it is relative to is the key's own matter. */
-export function filePath() {
-  return checkedText((text) => {
-    if (text.trim() === "") return "must name a file";
-    return text.includes("\0") ? "must not hold control characters" : null;
-  }).meta({ minLength: 1 });
-}
+/** The path of a file; what it is relative to is the key's own matter. */
+export const filePath = checkedText((text) => {
+  if (text.trim() === "") return "must name a file";
+  return text.includes("\0") ? "must not hold control characters" : null;
+}).meta({ minLength: 1 });
 
 /** Returns the fault of an address of HTTP; null when nothing is. Never shows it: it may be a secret. */
 export function checkHttpUrl(text: string, protocols: readonly string[] = ["http:", "https:"]): string | null {
@@ -146,9 +140,7 @@ export function checkHttpUrl(text: string, protocols: readonly string[] = ["http
   return url.hostname === "" ? "must name a host" : null;
 }
 
-export function httpUrl() {
-  return checkedText(checkHttpUrl).meta({ format: "uri" });
-}
+export const httpUrl = checkedText(checkHttpUrl).meta({ format: "uri" });
 
 /** Epoch milliseconds of an ISO 8601 time with an offset or Z; null when it is none, or no date of the calendar. */
 export function parseInstant(text: string): number | null {
@@ -171,25 +163,21 @@ export function wholeNumber(min: number, max: number) {
   return z.int().min(min).max(max);
 }
 
-/** Returns an address of IP, or a range of them: `10.0.0.0/8`. */
-export function addressRange() {
-  return checkedText((text) => {
-    const [, address = "", length] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
-    const family = isIP(address);
-    const isRange = family !== 0 && Number(length ?? 0) <= (family === 4 ? 32 : 128);
-    return isRange ? null : 'must be an IP address, or a range of them such as "10.0.0.0/8"';
-  });
-}
+/** An address of IP, or a range of them: `10.0.0.0/8`. */
+export const addressRange = checkedText((text) => {
+  const [, address = "", length] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const family = isIP(address);
+  const isRange = family !== 0 && Number(length ?? 0) <= (family === 4 ? 32 : 128);
+  return isRange ? null : 'must be an IP address, or a range of them such as "10.0.0.0/8"';
+});
 
 /** What the name of a header may hold (RFC 9110, 5.1). */
 export const headerNamePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-export function headerName() {
-  return checkedText((text) => {
-    if (!headerNamePattern.test(text)) return "must be the name of a header";
-    return text.toLowerCase() === "authorization" ? "must not be Authorization, which carries tokens" : null;
-  });
-}
+export const headerName = checkedText((text) => {
+  if (!headerNamePattern.test(text)) return "must be the name of a header";
+  return text.toLowerCase() === "authorization" ? "must not be Authorization, which carries tokens" : null;
+});
 
 const listenPattern = /^(|[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+(?:%[\w.-]+)?\]):(\d+)$/;
 
@@ -207,6 +195,4 @@ export function listenProblem(text: string): string {
   return 'must be HOST:PORT such as "127.0.0.1:9640" or "[::1]:9640"';
 }
 
-export function listenAddress() {
-  return checkedText((text) => (parseListen(text) === null ? listenProblem(text) : null));
-}
+export const listenAddress = checkedText((text) => (parseListen(text) === null ? listenProblem(text) : null));

@@ -30,7 +30,7 @@ const eventFlowSettings = {
     enabled: builtIn(z.boolean(), false).describe(
       "Whether the check `event-flow` runs; then the spike check of a silent stream is `unknown`, never ok.",
     ),
-    schedule: builtIn(cronPattern(), "*/5 * * * *").describe("Its cron pattern, in the organization's timezone."),
+    schedule: builtIn(cronPattern, "*/5 * * * *").describe("Its cron pattern, in the organization's timezone."),
     maxSilence: builtIn(duration(minuteMs, 365 * dayMs), "24h").describe("`fail` when no event came for longer."),
     maxCoverageDrop: builtIn(z.number().gt(0).max(1), 0.5).describe(
       "`warn` when fewer assets were checked in the last 24 h than usual (the median of the 7 days before, where it is at least 20) by more than this share; 1: never.",

@@ -23,7 +23,7 @@ const reviewQueueSettings = {
   description: "The watcher of the queue of proposals that wait for the customer's review.",
   shape: {
     enabled: builtIn(z.boolean(), false).describe("Whether the check `review-queue` runs."),
-    schedule: builtIn(cronPattern(), "*/10 * * * *").describe("Its cron pattern, in the organization's timezone."),
+    schedule: builtIn(cronPattern, "*/10 * * * *").describe("Its cron pattern, in the organization's timezone."),
     warnAfter: builtIn(duration(0, longMs), "4h").describe("`warn` when the oldest report is older."),
     failAfter: builtIn(duration(0, longMs), "24h").describe("`fail` when the oldest report is older."),
   },

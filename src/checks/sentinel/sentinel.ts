@@ -26,7 +26,7 @@ const sentinelSettings = {
   description: "The check `sentinel`: one of these assets called dead is a fail at once. Stored events only.",
   shape: {
     assets: builtIn(z.array(nameText()).max(1_000), []).describe("Assets known to be alive, as events name them."),
-    schedule: builtIn(cronPattern(), "*/5 * * * *").describe("Its cron pattern, in the organization's timezone."),
+    schedule: builtIn(cronPattern, "*/5 * * * *").describe("Its cron pattern, in the organization's timezone."),
   },
 } as const satisfies CheckSettings;
 

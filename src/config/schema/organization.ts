@@ -61,7 +61,7 @@ const healthcheckSchema = section({
     )
     .meta({ pattern: healthcheckPathPattern.source, maxLength: longestHealthcheckPath }),
   enabled: z.boolean().optional().describe("`false` leaves out the one of `defaults` with the same path."),
-  schedule: cronPattern()
+  schedule: cronPattern
     .optional()
     .describe("Its cron pattern, in the organization's timezone; the organization's schedule when absent."),
   parameters: builtIn(parametersSchema, {}).describe("Sent with the slug, as the platform documents them."),
@@ -96,8 +96,8 @@ const checksShape = Object.fromEntries(
 
 /** The settings that `defaults` and an organization may have. */
 export const settingsShape = {
-  schedule: builtIn(cronPattern(), "*/5 * * * *").describe("Cron pattern: 5 fields, or 6 with seconds first."),
-  timezone: builtIn(timezone(), "UTC").describe("The timezone of the schedules: `Europe/Berlin`."),
+  schedule: builtIn(cronPattern, "*/5 * * * *").describe("Cron pattern: 5 fields, or 6 with seconds first."),
+  timezone: builtIn(timezone, "UTC").describe("The timezone of the schedules: `Europe/Berlin`."),
   jitter: builtIn(duration(0, dayMs), "0s").describe("Spreads start times, by a stable hash of the slug."),
   thresholds: thresholdsSchema.optional(),
   baseline: builtIn(z.enum(baselineKinds), "mean").describe(

@@ -56,7 +56,7 @@ const alertingSchema = builtIn(
       {},
     ).describe("One notification in place of many when the checker broke for everybody; or `false`."),
     sample: builtIn(wholeNumber(0, 100), 10).describe("How many dead assets the notification of a spike names."),
-    externalUrl: httpUrl().optional().describe("Where people reach flatline: what links begin with."),
+    externalUrl: httpUrl.optional().describe("Where people reach flatline: what links begin with."),
   }),
   {},
 ).describe("How notifications are grouped.");
@@ -66,11 +66,11 @@ const silenceKeys = layer(
     ...matchShape,
     startsAt: instant().optional().describe("A fixed silence begins: `2026-01-01T00:00:00Z`."),
     endsAt: instant().optional().describe("A fixed silence ends."),
-    schedule: cronPattern().optional().describe("A recurring silence begins, each time that this cron pattern comes."),
+    schedule: cronPattern.optional().describe("A recurring silence begins, each time that this cron pattern comes."),
     duration: duration(shortestIntervalMs, 31 * dayMs)
       .optional()
       .describe("How long a recurring silence lasts."),
-    timezone: timezone().optional().describe("The timezone of `schedule`.").meta({ default: "UTC" }),
+    timezone: timezone.optional().describe("The timezone of `schedule`.").meta({ default: "UTC" }),
     comment: z.string().optional().describe("Why.").meta({ default: "" }),
   },
   {
@@ -141,11 +141,11 @@ const tokenSchema = readAs(
 
 const trustedProxySchema = section({
   from: z
-    .array(addressRange())
+    .array(addressRange)
     .min(1)
     .describe("The proxy's addresses, as flatline sees them: `127.0.0.1`, `10.0.0.0/8`, `::1`."),
-  userHeader: builtIn(headerName(), "X-Forwarded-User").describe("The header that names the user."),
-  groupsHeader: builtIn(headerName(), "X-Forwarded-Groups").describe("The header of the groups, commas between."),
+  userHeader: builtIn(headerName, "X-Forwarded-User").describe("The header that names the user."),
+  groupsHeader: builtIn(headerName, "X-Forwarded-Groups").describe("The header of the groups, commas between."),
   may: z.record(z.string(), z.array(z.enum(rights)).min(1)).describe("The rights of each group, as in `tokens`."),
 }).describe("Identity from a reverse proxy. It must set both headers itself, and drop what a client sends in them.");
 
@@ -156,7 +156,7 @@ export const defaultListen = "127.0.0.1:9640";
 
 /** The keys of the HTTP server: its address, and who may ask it. */
 const serverShape = {
-  listen: listenAddress()
+  listen: listenAddress
     .optional()
     .describe(
       "HOST:PORT to listen on. When absent `$FLATLINE_LISTEN`, which the container image sets to `0.0.0.0:9640`, else this.",
@@ -179,7 +179,7 @@ export const defaultStorePath = "./data/flatline.db";
 
 /** Where results are kept. */
 const storageShape = {
-  path: builtIn(filePath(), defaultStorePath).describe("The file; relative to the working directory. Not with `url`."),
+  path: builtIn(filePath, defaultStorePath).describe("The file; relative to the working directory. Not with `url`."),
   url: optionalSecret(checkPostgresUrl).describe(
     "A PostgreSQL in place of the file: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. A secret.",
   ),
@@ -211,7 +211,7 @@ const discoverSchema = section(
     url: optionalSecret(checkHttpUrl).describe(
       "Asked with GET for a JSON array; redirects are not followed, at most 16 MiB within 30 s. A secret. Not with `file`.",
     ),
-    file: filePath().optional().describe("A file with the JSON array, at most 16 MiB. Not with `url`."),
+    file: filePath.optional().describe("A file with the JSON array, at most 16 MiB. Not with `url`."),
     headers: secretHeaders().describe("Headers of the request; secrets."),
     refreshInterval: builtIn(duration(shortestIntervalMs, dayMs), "5m").describe("How often it is read."),
     maxOrganizations: builtIn(wholeNumber(1, 100_000), 20_000).describe("A longer list is not applied."),
@@ -235,7 +235,7 @@ const secondOpinionSchema = section({
       url: optionalSecret(checkHttpUrl).describe("The verifier's address. A secret."),
       secret: optionalSecret(checkSigningSecret).describe("Signs requests as those of a `webhook`. A secret."),
       timeout: builtIn(duration(secondMs, longestTimeoutMs), "60s").describe("Of its answer."),
-      file: filePath()
+      file: filePath
         .optional()
         .describe("In place of `url`, for examples and tests: a file with a verifier's answer (JSON, `.gz` too)."),
     },

@@ -54,13 +54,13 @@ const remoteSourceSchema = section(
 
 const preloadSchema = z.union([
   section({
-    events: filePath().describe("A file of liveness events (CSV or NDJSON, `.gz` too)."),
+    events: filePath.describe("A file of liveness events (CSV or NDJSON, `.gz` too)."),
     rebase: builtIn(z.union([z.boolean(), duration(0, dayMs)]), false).describe(
       "Shifts the events in time so that the newest is at the moment of import; a duration: this long after it.",
     ),
   }),
   section({
-    fixture: filePath().describe("A fixture of organizations, keys, assets and reports."),
+    fixture: filePath.describe("A fixture of organizations, keys, assets and reports."),
   }),
 ]);
 

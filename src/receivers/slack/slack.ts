@@ -26,7 +26,7 @@ const shape = {
     .max(256)
     .optional()
     .describe("With a token: the channel that the bot is a member of, its name or, better, its id."),
-  apiUrl: httpUrl().optional().describe("With a token: the address of the API.").meta({ default: defaultApiUrl }),
+  apiUrl: httpUrl.optional().describe("With a token: the address of the API.").meta({ default: defaultApiUrl }),
 };
 
 export type SlackOptions = OptionsOf<"slack", typeof shape>;

@@ -32,7 +32,7 @@ export interface EventAuthor {
 export interface EventsPort {
   /**
    * Stores the events of a body when all of it is checked; `otherStatuses` counts those that are neither a death nor a sign
-   * of life. @throws FlatlineError invalid_data (issues name lines), forbidden, unavailable, store_*, and what `body` throws
+   * of life. @throws FlatlineError invalid_data (issues name lines), forbidden, unavailable, store_*
    */
   ingest(
     body: Buffer,
