@@ -1,18 +1,19 @@
 import { describe, expect, it } from "vitest";
 
-import { incidentsOf, messagesOf, type FleetNotice } from "./incidents.ts";
+import { incidentsOf, messagesOf } from "./incidents.ts";
+import type { ReplayedNotice } from "./replay.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 const intervalMs = 5 * minuteMs;
 
-function notice(slug: string, atMs: number, over: Partial<FleetNotice> = {}): FleetNotice {
+function notice(slug: string, atMs: number, over: Partial<ReplayedNotice> = {}): ReplayedNotice {
   const first = { kind: "verdict", event: "firing", severity: "warn", reason: "fail" } as const;
   return { slug, alertId: `${slug}-1`, atMs, startsAtMs: atMs, ...first, ...over };
 }
 
-function incidents(notices: readonly FleetNotice[], organizations = 40) {
+function incidents(notices: readonly ReplayedNotice[], organizations = 40) {
   const intervalsMs = Array.from({ length: organizations }, () => intervalMs);
   return incidentsOf(notices, { withinMs: 30 * minuteMs, minOrganizations: 3, intervalsMs, fromMs: 0 });
 }

@@ -4,11 +4,6 @@ import { dayMs } from "../base/time.ts";
 import { worstSeverity } from "../contract/severity.ts";
 import type { ReplayedNotice } from "./replay.ts";
 
-/** A notice and the organization that it is of. */
-export interface FleetNotice extends ReplayedNotice {
-  readonly slug: string;
-}
-
 /** What incidents depend on beside the notices. */
 export interface IncidentRules {
   readonly withinMs: number;
@@ -28,7 +23,7 @@ function openIncident(number: number, family: "deaths" | "unreachable", firstFir
     firstFiredAtMs,
     carrier: null,
     begun: [] as { readonly slug: string; readonly startsAtMs: number }[],
-    told: [] as FleetNotice[],
+    told: [] as ReplayedNotice[],
     firing: new Set<string>(),
     verdict: null as { readonly startsAtMs: number } | null,
   };
@@ -38,7 +33,7 @@ function openIncident(number: number, family: "deaths" | "unreachable", firstFir
 export type ReplayedIncident = ReturnType<typeof incidentsOf>[number];
 
 /** Returns the incidents of what organizations were told, by the daemon's own rules of membership and fleet verdict. */
-export function incidentsOf(notices: readonly FleetNotice[], rules: IncidentRules) {
+export function incidentsOf(notices: readonly ReplayedNotice[], rules: IncidentRules) {
   const all: ReturnType<typeof openIncident>[] = [];
   const incidentOf = new Map<string, (typeof all)[number]>();
   const fired: number[] = [];

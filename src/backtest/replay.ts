@@ -25,6 +25,7 @@ export interface Watched extends Counting {
 export interface ReplayedNotice {
   /** Time of the run that caused it. */
   readonly atMs: number;
+  readonly slug: string;
   readonly alertId: string;
   readonly kind: Alert["kind"];
   readonly event: ChangeEvent;
@@ -91,7 +92,7 @@ export class Replay {
     this.#states = [...states.values()].filter(({ id, end }) => end === null && !forgotten.includes(id));
     for (const { event, alert, reason } of changes) {
       const { id: alertId, kind, severity, startsAtMs } = alert;
-      this.notices.push({ atMs: nowMs, alertId, kind, event, severity, reason, startsAtMs });
+      this.notices.push({ atMs: nowMs, slug, alertId, kind, event, severity, reason, startsAtMs });
     }
     return { atMs: nowMs, severity, currentCount, expectedCount };
   }

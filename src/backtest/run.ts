@@ -104,7 +104,7 @@ function* instants({ schedule, slug }: Watched, stepMs: number | null, fromMs: n
 function summed(organizations: Awaited<ReturnType<typeof replayOne>>, { truths, incidents: rules }: Past) {
   const fromMs = Math.min(...organizations.map((one) => one.fromMs));
   const incidents = incidentsOf(
-    organizations.flatMap(({ watched: { slug }, notices }) => notices.map((notice) => ({ ...notice, slug }))),
+    organizations.flatMap(({ notices }) => notices),
     { ...rules, fromMs, intervalsMs: organizations.map(({ watched }) => evenIntervalMs(watched.schedule) ?? hourMs) },
   );
   const messages = messagesOf(incidents);

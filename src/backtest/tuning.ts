@@ -73,10 +73,9 @@ export function rankCandidates(points: readonly TuningPoint[], mostAWeek: number
   return points.toSorted(
     (left, right) =>
       Number(isLoud(left)) - Number(isLoud(right)) ||
-      (isLoud(left) ? byLoudness(left, right) : 0) ||
+      (isLoud(left) ? left.score.groundlessAWeek - right.score.groundlessAWeek : 0) ||
       recallOf(right) - recallOf(left) ||
-      byAdvice(left, right) ||
-      byLoudness(left, right),
+      byAdvice(left, right),
   );
 }
 
@@ -111,16 +110,6 @@ function fromAdvice({ baseline, count, thresholds }: TuningPoint) {
       Number(count !== "deaths"),
     distance: distances.reduce((sum, distance) => sum + distance, 0),
   };
-}
-
-function byLoudness(left: TuningPoint, right: TuningPoint): number {
-  return (
-    left.score.groundlessAWeek - right.score.groundlessAWeek ||
-    recallOf(right) - recallOf(left) ||
-    left.score.falseAlarmsAWeek - right.score.falseAlarmsAWeek ||
-    (left.score.medianDelayMs ?? Infinity) - (right.score.medianDelayMs ?? Infinity) ||
-    byAdvice(left, right)
-  );
 }
 
 function recallOf({ score }: TuningPoint): number {

@@ -8,7 +8,7 @@ import { askYesNo } from "../questions.ts";
 import { command, group } from "../command.ts";
 import type { CliContext } from "../context.ts";
 import { describeAsset, viewReport, type ProposalView, type ReportView } from "./report-view.ts";
-import { readReview, reviewFlags, type WantedReview } from "./review-flags.ts";
+import { readReview, reviewFlags } from "./review-flags.ts";
 import { printable } from "../table.ts";
 
 /** A proposal of the review queue, as shown to people. */
@@ -33,13 +33,14 @@ Examples:
   flatline proposals review 301 --decision APPROVE --label "Brand Impersonation" --brand-id 7 --asset-id 501 --dry-run
 `,
   run: async ({ context, flags, words: [id] }) => {
-    const wanted = readReview(id, flags);
+    // All else is right before anything is asked.
+    const wanted = readReview(id, flags, anyAssetId);
     const isInteractive = flags.yes !== true && flags.dryRun !== true;
     if (isInteractive && context.stdin.isTTY !== true)
       throw new FlatlineError("usage", "there is no terminal to ask on: nothing was sent; --yes sends without asking");
     if (flags.dryRun === true) {
       await loadCommandConfig(flags.config, context);
-      const { proposalId: _proposalId, ...body } = requestOf(wanted, null);
+      const { proposalId: _proposalId, ...body } = wanted;
       context.stdout.write(`${JSON.stringify(body)}\n`);
       return undefined;
     }
@@ -47,8 +48,8 @@ Examples:
     // Twice: nobody is kept from the store while a person thinks.
     const ask = <Answer>(work: (api: AskedPlatform) => Promise<Answer>): Promise<Answer> =>
       askPlatform(config, flags, context, flags.slug, work);
-    const found = await ask((api) => findProposal(api, wanted.request, context));
-    const request = requestOf(wanted, found);
+    const found = await ask((api) => findProposal(api, wanted, context));
+    const request = readReview(id, flags, found?.proposal.asset.id);
     context.stderr.write(describeReview(request, found, config.source.isLocal));
     const isWanted = !isInteractive || (await askYesNo("Send it? [y/N] ", context));
     if (!isWanted || context.signal.aborted) {
@@ -66,6 +67,8 @@ Examples:
 /** `flatline proposals` */
 export const proposals = group("proposals in the customer review queue", { review });
 
+// In place of one that has to be found.
+const anyAssetId = 1;
 // A queue that takes longer to read is too long to be useful.
 const lookupTimeoutMs = 60 * secondMs;
 
@@ -75,7 +78,7 @@ const lookupTimeoutMs = 60 * secondMs;
  */
 async function findProposal(
   api: AskedPlatform,
-  { proposalId, slug }: WantedReview["request"],
+  { proposalId, slug }: ReviewRequest,
   { clock, signal, stderr }: CliContext,
 ): Promise<FoundProposal | null> {
   const query = { needsCustomerReview: true, ...(slug === undefined ? {} : { slug }) };
@@ -102,20 +105,15 @@ async function findProposal(
   return null;
 }
 
-/** Returns the request, with the given asset or the one that was found. @throws usage without either */
-function requestOf({ request, assetId }: WantedReview, found: FoundProposal | null): ReviewRequest {
-  const { proposalId, ...body } = request;
-  const chosen = assetId ?? found?.proposal.asset.id;
-  if (chosen !== undefined) return { proposalId, assetId: chosen, ...body };
-  throw new FlatlineError("usage", "--asset-id is needed: the proposal is not in the review queue that could be read");
-}
-
-function describeOutcome(request: ReviewRequest, outcome: ReviewOutcome, found: FoundProposal | null): string {
-  const { decision } = outcome.review as { readonly decision?: unknown };
+function describeOutcome(
+  request: ReviewRequest,
+  { review, watchlisted }: ReviewOutcome,
+  found: FoundProposal | null,
+): string {
+  const { decision } = review as { readonly decision?: unknown };
   const status = typeof decision === "string" ? decision : "reviewed";
   const asset = (found === null ? "" : describeAsset(found.proposal)) || `asset ${request.assetId}`;
-  const effect = outcome.watchlisted ? `; ${asset} is on the watchlist` : "";
-  return printable(`proposal ${request.proposalId}: ${status}${effect}`);
+  return printable(`proposal ${request.proposalId}: ${status}${watchlisted ? `; ${asset} is on the watchlist` : ""}`);
 }
 
 /** The effect of each decision, for the confirmation (CONTRACT 9). */
@@ -130,19 +128,19 @@ const effects: Readonly<Record<ReviewDecision, string>> = {
 /** Describes a review before it is confirmed: proposal, asset, report, effect and request. */
 function describeReview(request: ReviewRequest, found: FoundProposal | null, isOurs: boolean): string {
   const { proposalId, ...body } = request;
-  const place = isOurs ? "the store of this configuration" : "the service";
   const lines = [
     ...(found === null ? [] : describeFound(request, found)),
     effects[request.decision],
-    `To ${place}: POST /organization/proposals/${proposalId}/review`,
+    `To ${isOurs ? "the store of this configuration" : "the service"}: POST /organization/proposals/${proposalId}/review`,
     `  ${JSON.stringify(body)}`,
     "It cannot be undone, and counts as one of ten reviews by API in 24 hours.",
   ];
-  return `${lines.map(printable).join("\n")}\n`;
+  return lines.map((line) => `${printable(line)}\n`).join("");
 }
 
 function describeFound({ proposalId, assetId }: ReviewRequest, { report, proposal }: FoundProposal): string[] {
-  const { organization, title, status, source, createdAt } = report;
+  const { id = "without an id", organization, title, status, source, createdAt } = report;
+  const { asset } = proposal;
   const facts = [
     organization?.slug && `organization ${organization.slug}`,
     title,
@@ -150,12 +148,11 @@ function describeFound({ proposalId, assetId }: ReviewRequest, { report, proposa
     source && `from ${source}`,
     createdAt && `created ${createdAt}`,
   ].filter((fact) => fact !== undefined);
-  const { asset } = proposal;
-  return [
-    `Proposal ${proposalId} of report ${report.id ?? "without an id"}${facts.length === 0 ? "" : `: ${facts.join(", ")}`}`,
-    `  asset ${asset.id}: ${describeAsset(proposal)}${asset.status === undefined ? "" : `, ${asset.status}`}`,
-    ...(asset.id === assetId
-      ? []
-      : [`  NOT the asset ${assetId} that you decided about: the service will refuse this.`]),
+  const lines = [
+    `Proposal ${proposalId} of report ${[id, facts.join(", ")].filter(Boolean).join(": ")}`,
+    `  asset ${asset.id}: ${[describeAsset(proposal), asset.status].filter(Boolean).join(", ")}`,
   ];
+  return asset.id === assetId
+    ? lines
+    : [...lines, `  NOT the asset ${assetId} that you decided about: the service will refuse this.`];
 }

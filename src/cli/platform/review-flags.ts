@@ -43,13 +43,6 @@ function oneOf<Choice extends string>(choices: readonly Choice[]): (text: string
   };
 }
 
-/** A valid review whose asset may be missing; at a terminal it is looked up. */
-export interface WantedReview {
-  readonly request: Omit<ReviewRequest, "assetId">;
-  /** null: not given. */
-  readonly assetId: number | null;
-}
-
 /** The flags that belong to one decision only. */
 const ofDecision = {
   label: "APPROVE",
@@ -58,26 +51,40 @@ const ofDecision = {
   watchlistReason: "WATCHLIST",
 } as const satisfies Partial<Record<keyof ReviewFlags, ReviewDecision>>;
 
-// Placeholder for a missing asset, so that all other fields are validated first.
-const anyAssetId = 1;
-
 /**
  * Parses the flags with their conditions (CONTRACT 3 and 9). A flag of another decision is refused, because that decision
- * may be meant.
+ * may be meant. `found` is the asset where no flag names one; undefined: none could be found.
  * @throws usage with one issue per problem
  */
-export function readReview(id: string, flags: ReviewFlags): WantedReview {
-  const { decision, label, brandId, rejectReason, watchlistReason, note, slug } = flags;
-  const given = { decision, label, rejectReason, watchlistReason, note, slug, brandId: integerOf(brandId) };
-  const body = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  const assetId = flags.assetId === undefined ? null : integerOf(flags.assetId);
-  const parsed = parseReviewRequest(id, { ...body, assetId: assetId ?? anyAssetId }, flagNames);
+export function readReview(id: string, flags: ReviewFlags, found: number | undefined): ReviewRequest {
+  const { decision, label, rejectReason, watchlistReason, note, slug } = flags;
+  const assetId = integerOf(flags.assetId) ?? found;
+  if (assetId === undefined)
+    throw new FlatlineError(
+      "usage",
+      "--asset-id is needed: the proposal is not in the review queue that could be read",
+    );
+  const given = {
+    assetId,
+    decision,
+    label,
+    rejectReason,
+    watchlistReason,
+    note,
+    slug,
+    brandId: integerOf(flags.brandId),
+  };
+  const parsed = parseReviewRequest(
+    id,
+    Object.fromEntries(Object.entries(given).filter(([, text]) => text !== undefined)),
+    flagNames,
+  );
   const foreign = (Object.keys(ofDecision) as (keyof typeof ofDecision)[])
     .filter((name) => flags[name] !== undefined && ofDecision[name] !== decision)
     .map((name) => `${flagNames(name)}: goes with ${ofDecision[name]} only`);
   const isUnattended = flags.yes === true || flags.dryRun === true;
   const missing =
-    isUnattended && assetId === null
+    isUnattended && flags.assetId === undefined
       ? ["--asset-id: required with --yes and --dry-run: name the asset of the decision"]
       : [];
   const issues = [...(parsed.kind === "issues" ? parsed.issues : []), ...foreign, ...missing];
@@ -91,8 +98,7 @@ export function readReview(id: string, flags: ReviewFlags): WantedReview {
         "for everyone. To leave it alone, reject the proposal: --decision REJECT --reject-reason no_malicious_activity. " +
         "If you do mean to block it: --yes-block-false-positive",
     );
-  const { assetId: _assetId, ...request } = parsed.request;
-  return { request, assetId: typeof assetId === "number" ? assetId : null };
+  return parsed.request;
 }
 
 /** Returns the text as an integer if it is one, to be validated by the schema. */

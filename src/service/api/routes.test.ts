@@ -144,13 +144,6 @@ describe("API v2 refuses", () => {
     expect(answer).toMatch(/^HTTP\/1\.1 401 /);
   });
 
-  it("a wrong method with the ones that there are", async () => {
-    const posted = await server.call("POST", reports);
-    const got = await server.call("GET", review);
-
-    expect([posted.headers.get("allow"), got.headers.get("allow")]).toEqual(["GET, HEAD", "POST"]);
-  });
-
   it("with one issue per problem", async () => {
     const answer = await server.call("POST", spike, {
       body: { windowHours: 0.5, baselineDays: "7", minSpikeCount: 2 ** 53 },

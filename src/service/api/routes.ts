@@ -43,7 +43,6 @@ declare module "fastify" {
 
 /** Timeout of a read, milliseconds: far longer than the slowest page of a large store. */
 const readTimeoutMs = 30 * secondMs;
-const descriptionPath = "/openapi.json";
 
 /**
  * Serves API v2 over any PlatformApi, registered under `/api/v2` (CONTRACT 9). The key is checked first, also for unknown
@@ -86,12 +85,8 @@ export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
       const { operation } = request.routeOptions.config;
       return sendError(reply, error, () => logger.error({ err: error, operation }, "a request to the API failed"));
     });
-    scope.setNotFoundHandler((request, reply) => {
-      const path = request.url.split("?", 1)[0] ?? "";
-      const allowed = methodsOf(path.slice(scope.prefix.length));
-      if (allowed.length === 0) throw new FlatlineError("api_not_found", "no such operation");
-      reply.header("allow", allowed.join(", "));
-      throw new FlatlineError("api_not_found", `the method must be ${allowed.join(" or ")}`);
+    scope.setNotFoundHandler(() => {
+      throw new FlatlineError("api_not_found", "no such operation, or not with this method");
     });
     takeAnyBody(scope, bodies);
 
@@ -114,7 +109,7 @@ export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
       // Without a deadline: a review whose caller disconnected is still made completely or not at all.
       return apiOf(request).reviewProposal(parsed.request);
     });
-    scope.get(descriptionPath, async () => openApiDocument());
+    scope.get("/openapi.json", async () => openApiDocument());
   };
 }
 
@@ -125,20 +120,6 @@ function addOperation(
 ): void {
   const url = operation.path.replaceAll(/\{(\w+)\}/g, ":$1");
   scope.route({ method: operation.method, url, config: { operation: operation.name }, handler });
-}
-
-/** Returns the methods of a path below /api/v2; none if the path does not exist. */
-function methodsOf(path: string): readonly string[] {
-  const known = [...Object.values(operations), { method: "GET", path: descriptionPath } as const];
-  const found = known.find((one) => {
-    const template = one.path.split("/");
-    const parts = path.split("/");
-    return (
-      parts.length === template.length && template.every((part, index) => part.startsWith("{") || part === parts[index])
-    );
-  });
-  if (found === undefined) return [];
-  return found.method === "GET" ? ["GET", "HEAD"] : [found.method];
 }
 
 // Ten times what an operation can have to say.
