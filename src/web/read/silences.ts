@@ -5,7 +5,6 @@ import type { AlertView } from "../../alerting/view.ts";
 import { literalOf } from "../../base/text-pattern.ts";
 import { nextCronAtMs } from "../../base/cron.ts";
 import type { SilenceRule } from "../../contract/silence.ts";
-import type { Severity } from "../../contract/severity.ts";
 import type { Running } from "./running.ts";
 import type { StoredSilence } from "../../store/alerts/silences.ts";
 
@@ -15,8 +14,8 @@ export interface PageSilence extends ListedSilence {
   readonly endsAtMs: number;
   /** The configured ones that it is about. */
   readonly organizations: readonly string[];
-  /** Severities of the alerts that fire and are meant by it. */
-  readonly firing: readonly Severity[];
+  /** How many alerts that fire are meant by it. */
+  readonly firing: number;
 }
 
 /** All silences as the page lists them: those of the configuration, and those of run time as long as they are kept. */
@@ -46,7 +45,7 @@ export async function readSilences({
       organizations: some
         .filter(({ slug, labels }) => matches(whichOrganizations, { slug, check: "", labels }))
         .map(({ slug }) => slug),
-      firing: someFiring.filter((view) => matches(rule, subjectOf(view))).map((alert) => alert.severity),
+      firing: someFiring.filter((view) => matches(rule, subjectOf(view))).length,
     };
   };
   return [

@@ -1,4 +1,12 @@
-import { formatCount, formatPercent } from "../../../base/numbers.ts";
+import { breakAddress } from "../../../base/broken-address.ts";
+import { formatCount, formatPercent, none } from "../../../base/numbers.ts";
+import {
+  lookAnswers,
+  lookRoles,
+  lookRoleWords,
+  opinionWords,
+  type LookAnswer,
+} from "../../../contract/second-opinion.ts";
 import { headline } from "../../../words/headline.ts";
 import { countOf, durationText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
@@ -10,7 +18,6 @@ import { mark, type MarkShape } from "../marks.ts";
 import { renderSection, renderTable, type Column } from "../table.ts";
 import { excessOf, memberFactsOf } from "./member-facts.ts";
 import { renderMembers, type MembersOptions } from "./members.ts";
-import { renderOpinion } from "./opinion.ts";
 import { actButton, decidedQuestions, knownQuestions, renderQuestions, type ActWords } from "./questions.ts";
 import { renderInstants, renderStory } from "./story.ts";
 
@@ -144,4 +151,38 @@ function renderCost(cost: CostAnswer | null, { incident }: IncidentDetail, mayRe
   </p>`;
   const facts = html`${renderThen(costFacts(cost))}${mayRead ? lists : nothing}`;
   return renderSection(incident.endedAtMs === null ? "What it cost so far" : "What it cost", facts);
+}
+
+// Answers are marks in ink: full what answers, half what stands before a page, a dash where nothing is clear, empty what is gone.
+const shapes: Readonly<Record<LookAnswer, MarkShape>> = {
+  answers: "dot",
+  challenge: "half",
+  undecided: "dash",
+  parked: "ring",
+  gone: "ring",
+};
+
+const answerColumns: readonly Column<IncidentDetail["answers"][number]>[] = [
+  ["Answer", "marked nowrap", ({ answer }) => html`${mark(shapes[answer], "ink")}${answer}`],
+  ["Asked as", "second", ({ role }) => lookRoleWords[role]],
+  ["Type", "", ({ assetType }) => assetType ?? none],
+  ["Address", "address", ({ asset }) => breakAddress(asset)],
+  ["Detail", "answer second", ({ detail }) => detail ?? ""],
+];
+
+/** Renders what the verifier said of each asset: the sample, then the controls; addresses broken, never a link. */
+function renderOpinion({ summary, answers }: IncidentDetail): Html {
+  const { secondOpinion: opinion } = summary;
+  if (answers.length === 0) return nothing;
+  const shown = answers.toSorted(
+    (left, right) =>
+      lookRoles.indexOf(left.role) - lookRoles.indexOf(right.role) ||
+      lookAnswers.indexOf(left.answer) - lookAnswers.indexOf(right.answer),
+  );
+  const asked = answers.filter(({ role }) => role === "sample").length;
+  const beside = opinion === null ? nothing : html`<p>${opinionWords(opinion)}</p>`;
+  return renderSection(`What each of the ${formatCount(asked)} said`, renderTable(answerColumns, shown), {
+    beside,
+    id: "said",
+  });
 }

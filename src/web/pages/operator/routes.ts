@@ -17,7 +17,7 @@ import { renderHead } from "../frame.ts";
 import { renderSection } from "../table.ts";
 import { renderDialog, renderThen } from "../dialog.ts";
 import { renderReceivers } from "./receivers.ts";
-import { addSilencePages } from "./silence-routes.ts";
+import { addSilencePages } from "./silences.ts";
 
 // A look at the last hours of a busy fleet; the log has all of it.
 const shownDeliveries = 50;

@@ -1,38 +1,115 @@
+import type { FastifyInstance } from "fastify";
+
 import { breakAddresses } from "../../../base/broken-address.ts";
+import { nearestName } from "../../../base/suggestions.ts";
 import { literalOf } from "../../../base/text-pattern.ts";
 import { describeAuthor } from "../../../contract/actor.ts";
-import type { PageSilence } from "../../read/silences.ts";
+import { countOf, durationText, timeText } from "../../../words/numbers.ts";
+import { authorOf, readerOf } from "../../access/identity.ts";
+import { malformed } from "../../api/read-input.ts";
+import { readSilence } from "../../api/silence-routes.ts";
+import type { WebParts } from "../../parts.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
+import { readSilences, type PageSilence } from "../../read/silences.ts";
+import { dialogButton, endOf, renderDialog, renderField, renderLengths } from "../dialog.ts";
 import { renderHead } from "../frame.ts";
+import { missing } from "../site.ts";
 import {
   filterByWords,
   organizationLink,
   pageOf,
   renderFilter,
+  renderGroups,
   renderNoMatch,
   renderPager,
-  renderGroups,
   type Column,
 } from "../table.ts";
-import { dialogButton } from "../dialog.ts";
-import { countOf, durationText } from "../../../words/numbers.ts";
 
-/** The page of silences, as one reader may see it. */
-export interface SilencesView {
-  readonly silences: readonly PageSilence[];
-  readonly params: URLSearchParams;
-  /** For how long ended ones are kept. */
-  readonly retentionMs: number;
-  readonly nowMs: number;
-}
-
-export const path = "/silences";
+const path = "/silences";
 const pageSize = 100;
 const states = { active: "active", pending: "to come", expired: "ended" } as const;
 
+const around = { title: "Silences · flatline", current: "silences" } as const;
+
+/** `/silences`, the dialog that makes one, and the form that ends one. */
+export function addSilencePages(server: FastifyInstance, { site, running, silences }: WebParts): void {
+  const { clock, config, checkNames } = running;
+  site.addPage(server, "/silences", "read", async ({ search }) => {
+    const within = `within ${durationText(config().storage.retentionMs)}`;
+    const main = renderSilences(await readSilences(running), search, within, clock.nowMs());
+    return { ...around, isLive: true, main };
+  });
+
+  site.addAct(server, "/silences/new", "operate", {
+    ask: ({ request, search }, problem) => {
+      const dialog = {
+        action: `${path}/new`,
+        title: "Silence which organization?",
+        content: newSilenceFields(search, checkNames(), clock.nowMs()),
+        problem,
+        foot: `As ${readerOf(request) ?? ""}. Can be ended at any time.`,
+        verb: "Silence",
+        back: path,
+      };
+      return { ...around, isDialog: true, main: renderDialog(dialog) };
+    },
+    perform: async ({ request, search }) => {
+      const nowMs = clock.nowMs();
+      const silence = readSilence(bodyOf(search, nowMs), nowMs, checkNames());
+      requireKnown(
+        silence.slug,
+        config().organizations.map(({ slug }) => slug),
+      );
+      await silences.add(silence, authorOf(request));
+      return { did: `Silenced until ${timeText(silence.endsAtMs, nowMs)}.`, path };
+    },
+  });
+
+  site.addAct(server, "/silences/:id/end", "operate", {
+    perform: async ({ request, params: { id } }) => {
+      if (await silences.expire(id, authorOf(request))) return { did: "The silence has ended.", path };
+      return missing("silences", "There is no such silence.", html`<a href="${path}">All silences</a>`);
+    },
+  });
+}
+
+/** The form as the API's body. */
+function bodyOf(form: URLSearchParams, nowMs: number): unknown {
+  const { slug = "", check = "", comment = "" } = Object.fromEntries(form);
+  return { slug: slug.trim(), ...(check === "" ? {} : { check }), endsAt: endOf(form, nowMs), comment };
+}
+
+/** A pattern may be of organizations to come; a name that nobody has is a slip. */
+function requireKnown(pattern: string, known: readonly string[]): void {
+  const only = literalOf(pattern);
+  if (only === null || known.includes(only)) return;
+  const nearest = nearestName(only, known);
+  throw malformed([`no organization is called ${only}.${nearest === null ? "" : ` Did you mean ${nearest}?`}`]);
+}
+
+function newSilenceFields(form: URLSearchParams, checks: readonly string[], nowMs: number): Html {
+  return html`<p>
+      Messages stop. Checks run on, alerts still fire, takedowns stay on hold. Its end is notified if its beginning was.
+    </p>
+    ${renderField("Organization, or a pattern with *", "slug", form.get("slug"), html`maxlength="512" required spellcheck="false"`)}
+    ${renderLengths(form, nowMs)}
+    <label class="field"
+      >Which checks<select name="check">
+        <option value="">All checks</option>
+        ${checks.map((name) => html`<option ${name === form.get("check") ? html` selected` : nothing}>${name}</option>`)}
+      </select></label
+    >
+    ${renderField("Why? (needed)", "comment", form.get("comment"), html`maxlength="2000" required`)}`;
+}
+
 /** Renders who is quiet, until when and why: what holds, soonest end first, what comes, and what is over. */
-export function renderSilences({ silences, params, retentionMs, nowMs }: SilencesView): Html {
+function renderSilences(
+  silences: readonly PageSilence[],
+  params: URLSearchParams,
+  within: string,
+  nowMs: number,
+): Html {
   const active = silences.filter(({ state }) => state === "active");
   const sorted = [
     ...active.toSorted((a, b) => a.endsAtMs - b.endsAtMs),
@@ -41,7 +118,6 @@ export function renderSilences({ silences, params, retentionMs, nowMs }: Silence
   ];
   const wanted = filterByWords(sorted, params, wordsOf);
   const page = pageOf(wanted, params, pageSize);
-  const within = `within ${durationText(retentionMs)}`;
   const acts = dialogButton(`${path}/new`, "Silence…", true);
   const list = html`${renderFilter(
     path,
@@ -63,7 +139,7 @@ export function renderSilences({ silences, params, retentionMs, nowMs }: Silence
 function silencesSentences(active: readonly PageSilence[]): readonly string[] {
   if (active.length === 0) return ["Nothing is silenced. Every alert is notified."];
   const organizations = new Set(active.flatMap((one) => one.organizations)).size;
-  const firing = active.reduce((sum, one) => sum + one.firing.length, 0);
+  const firing = active.reduce((sum, one) => sum + one.firing, 0);
   const [verb, under] = active.length === 1 ? ["holds", "it"] : ["hold", "them"];
   return [
     `${countOf(active.length, "silence")} ${verb} back the messages of ${countOf(organizations, "organization")}.`,
@@ -121,7 +197,7 @@ function untilText({ state, startsAtMs, endsAtMs }: PageSilence, nowMs: number):
 function holdsText({ organizations, firing, state }: PageSilence): string {
   const many = countOf(organizations.length, "organization");
   if (state !== "active") return many;
-  return `${many}, ${firing.length === 0 ? "nothing fires" : countOf(firing.length, "alert fires", "alerts fire")}`;
+  return `${many}, ${firing === 0 ? "nothing fires" : countOf(firing, "alert fires", "alerts fire")}`;
 }
 
 /** What the filter looks at. */

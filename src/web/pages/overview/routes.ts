@@ -1,15 +1,22 @@
 import type { FastifyInstance } from "fastify";
 
+import { formatCount } from "../../../base/numbers.ts";
 import { worstSeverity } from "../../../contract/severity.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { mostBands, readOverview, type Overview } from "../../read/overview.ts";
+import type { Unfinished } from "../../read/fleet.ts";
+import type { ReadIncident } from "../../read/incidents.ts";
 import { renderHead } from "../frame.ts";
+import { incidentMark } from "../incidents/incident.ts";
 import { renderIncidentTable } from "../incidents/list.ts";
+import { beganMsOf } from "../incidents/member-facts.ts";
+import { actButton, decidedQuestions, knownQuestions, renderQuestions } from "../incidents/questions.ts";
+import { sentenceOf } from "../site.ts";
 import { importText, refusedText } from "../../../words/events-in.ts";
 import { headline } from "../../../words/headline.ts";
+import { countOf, timeText } from "../../../words/numbers.ts";
 import type { WebParts } from "../../parts.ts";
-import { renderBand, renderUnfinished, renderUnwatched } from "./band.ts";
-import { overviewSentences, overviewTitle } from "./headline.ts";
+import { leftWords, overviewSentences, overviewTitle } from "./headline.ts";
 import { renderOrganizations } from "./table.ts";
 
 /** `/`: what is wrong, and what to do. */
@@ -41,31 +48,65 @@ export function addOverviewPage(server: FastifyInstance, parts: WebParts): void 
   }
 }
 
+/** What is open, each of the worst with a band and the others with a line; else what is left. */
 function renderTop(overview: Overview): Html {
-  const { open, toFinish, unfinished, notified, nowMs } = overview;
+  const { open, toFinish, unfinished, nowMs } = overview;
   const sentences = overviewSentences(overview);
-  if (open.length === 0) {
-    const left = toFinish.length === 0 ? nothing : renderIncidentTable(toFinish, unfinished);
-    return html`${renderHead(sentences)}${left}`;
-  }
-  const others = open.slice(1);
-  const bands = open.slice(0, mostBands).map((facts) => {
-    const isAlone = open.length === 1;
-    const own = isAlone ? sentences : headline(facts.headline, nowMs);
-    const notifiedAtMs = notified.get(facts.incident.number) ?? null;
-    return renderBand(facts, { sentences: own, isAlone, notifiedAtMs });
-  });
-  const lines = others
-    .slice(mostBands - 1)
+  if (open.length === 0)
+    return html`${renderHead(sentences)}${toFinish.length === 0 ? nothing : renderIncidentTable(toFinish, unfinished)}`;
+  const bands = open.slice(0, mostBands).map((facts) => renderBand(facts, overview));
+  const lines = open
+    .slice(mostBands)
     .map(
-      (facts) =>
+      ({ incident: { number }, headline: facts }) =>
         html`<p class="unfinished">
-          <a href="/incidents/${facts.incident.number}">Incident ${facts.incident.number}</a>:
-          ${headline(facts.headline, nowMs)[0]}
+          <a href="/incidents/${number}">Incident ${number}</a>: ${headline(facts, nowMs)[0]}
         </p>`,
     );
-  const head = open.length > 1 ? renderHead(sentences) : nothing;
-  return html`${head}${bands}${lines}${renderUnfinished(unfinished)}`;
+  return html`${open.length > 1 ? renderHead(sentences) : nothing}${bands}${lines}${renderUnfinished(unfinished)}`;
+}
+
+/** Renders an open incident on the overview: its headline, what flatline knows, and its acts with their counts. */
+function renderBand(facts: ReadIncident, { open, notified, nowMs }: Overview): Html {
+  const { incident, summary, members, escalation } = facts;
+  const { number } = incident;
+  const began = Math.min(...members.map(beganMsOf));
+  const who =
+    summary.acknowledgedBy === null
+      ? `Nobody has acknowledged it${escalation === null ? "" : `; ${escalation.receiver} is called at ${timeText(escalation.atMs, nowMs)}`}.`
+      : `Acknowledged by ${summary.acknowledgedBy}.`;
+  const notifiedAtMs = notified.get(number) ?? null;
+  const told = notifiedAtMs === null ? "" : `Notified ${timeText(notifiedAtMs, nowMs)}. `;
+  const acts = decidedQuestions(facts).flatMap(({ act }) =>
+    act === null || act.act === "unacknowledge" ? [] : [html`${actButton(number, act)} `],
+  );
+  return html`<section class="incident ${summary.severity}" aria-label="Incident ${number}">
+    ${renderHead(headline(facts.headline, nowMs), { shape: incidentMark(facts), isOfPage: open.length === 1 })}
+    <div class="asked">${renderQuestions(knownQuestions(facts))}</div>
+    <div class="do">
+      <div class="row">${acts}</div>
+      <p>Began ${timeText(began, nowMs)}. ${told}${who}</p>
+      <p><a href="/incidents/${number}">Open incident ${number}</a></p>
+    </div>
+  </section>`;
+}
+
+/** Renders what is left of incidents that have ended; nothing where all is finished. */
+function renderUnfinished(unfinished: Unfinished): Html {
+  const left = leftWords(unfinished);
+  return left === null ? nothing : html`<p class="lede">${sentenceOf(left)} <a href="/incidents">Judge</a></p>`;
+}
+
+const namedUnwatched = 3;
+
+/** Names what sends events and is not configured, those with the most events first; nothing where there is none. */
+function renderUnwatched(some: readonly { readonly slug: string; readonly events: number }[], all: number): Html {
+  if (some.length === 0) return nothing;
+  const most = some.toSorted((left, right) => right.events - left.events).slice(0, namedUnwatched);
+  const named = most.map(({ slug, events }) => `${slug} ${countOf(events, "event")}`).join(", ");
+  const more = all > most.length ? ` and ${formatCount(all - most.length)} more` : "";
+  const what = all === 1 ? "sends events and nothing checks it" : "send events and nothing checks them";
+  return html`<p class="lede">Not watched: ${countOf(all, "slug")} ${what}: ${named}${more}.</p>`;
 }
 
 function renderEmpty(): Html {
