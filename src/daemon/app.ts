@@ -1,23 +1,17 @@
-import { randomBytes, randomUUID } from "node:crypto";
-import { EventEmitter } from "node:events";
-import { asFlatlineError, FlatlineError } from "../base/errors.ts";
-import { ReleaseGroup } from "../base/lifecycle.ts";
+import { randomBytes } from "node:crypto";
+import { FlatlineError } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
 import type { Config } from "../config/config.ts";
 import type { Actor } from "../contract/actor.ts";
-import { createMetrics } from "../metrics/metrics.ts";
 import type { ImportTarget } from "../store/events/import.ts";
-import { Board } from "../store/runs/board.ts";
 import type { EventAuthor } from "../web/api/event-routes.ts";
 import type { Web, WebAddress } from "../web/web.ts";
 import { createAlerting } from "./alerting.ts";
 import { createChecking } from "./checking.ts";
-import type { AppDeps, Bus, Ground, Part } from "./ground.ts";
-import { openParts } from "./parts.ts";
+import { openGround, type AppDeps, type Part } from "./ground.ts";
 import { createServing, createStandingBy } from "./serving.ts";
 import { createSourcing } from "./sourcing.ts";
 import { createStopSequence, stopAll, type Stopped } from "./stop-sequence.ts";
-import { requireStore } from "./fleet-view.ts";
 import { createUpkeep } from "./upkeep.ts";
 
 /** One daemon, or what a command has of it (`deps.door`). Two of them can live in one process. */
@@ -44,28 +38,11 @@ export function createApp(written: Config, deps: AppDeps) {
   /** Makes the parts and begins with them in order. Each registers with `stop` what ends it. */
   async function begin() {
     const standby = createStandingBy(written, deps, stop);
-    const opened = await openParts(written, { ...deps, signal, standBy: standby.begin }, stop.store);
+    const ground = await openGround(written, { ...deps, signal, localToken, standBy: standby.begin }, stop);
     goOn();
-    const { store, writer } = opened;
-    writer.lost.addEventListener("abort", () => deps.onTaken?.(asFlatlineError(writer.lost.reason)), { once: true });
-    // Rows that are written to a deleted or replaced file are lost with this process.
-    stop.doors.add("file of the store", () => requireStore(store), { stores: true });
-    const bus: Bus = new EventEmitter();
-    const ground: Ground = {
-      newId: randomUUID,
-      ...deps,
-      ...opened,
-      signal,
-      bus,
-      localToken,
-      metrics: createMetrics({ ...deps, withProcess: deps.withProcessMetrics ?? true }),
-      board: new Board(),
-      // What does not begin has nothing to end.
-      stop: door === undefined ? stop : { ...stop, work: new ReleaseGroup() },
-    };
     const apply = async (): Promise<void> => {
       for (const part of parts) await part.apply?.();
-      bus.emit("applied");
+      ground.bus.emit("applied");
     };
 
     const sourcing = await createSourcing(written, ground, apply);
@@ -92,10 +69,7 @@ export function createApp(written: Config, deps: AppDeps) {
     return { sourcing, checking, serving };
   }
 
-  /**
-   * Opens the store, begins to check and to listen. Rejects, with everything released, when one of these cannot be done, or it
-   * was stopped meanwhile.
-   */
+  /** Begins to check and to listen. Rejects, with all released, when it cannot or was stopped meanwhile. */
   async function start(): Promise<void> {
     beginning = begin();
     try {
@@ -112,7 +86,7 @@ export function createApp(written: Config, deps: AppDeps) {
     return running;
   }
 
-  /** Reads the configuration again and applies it, as an act of `author`; a bad one changes nothing and rejects with invalid_config. */
+  /** Reads the configuration again and applies it, as an act of `author`. @throws invalid_config, with nothing changed */
   async function reload(author: Actor): Promise<void> {
     await (await begun()).sourcing.reloading.reload(author);
   }
@@ -122,7 +96,8 @@ export function createApp(written: Config, deps: AppDeps) {
     const drainMs = givenMs ?? (running?.sourcing.runtime.current().config ?? written).server.drainTimeoutMs;
     if (door === undefined)
       logger.info({ drainMs, running: running?.checking.scheduler.running() ?? 0 }, "flatline stops");
-    stop.work.add("start", () => beginning?.then(ignore, ignore));
+    // Whoever starts it gets its error.
+    stop.work.add("start", async () => void (await beginning?.catch(() => undefined)));
     const outcome = await stopAll(stop, { ...deps, drainMs });
     if (door === undefined) logger.info({}, "flatline stopped");
     return outcome;
@@ -138,14 +113,7 @@ export function createApp(written: Config, deps: AppDeps) {
     localToken,
     /** Takes an import of this process; null while the source is not a local one. */
     importTarget: (author: EventAuthor): ImportTarget | null => running?.sourcing.ingest?.target(author) ?? null,
-    /**
-     * Ends gracefully: no new runs; running checks and deliveries get `drainMs` [`server.drainTimeout`], and the next process may
-     * write. Resolves within that and 1.2 s, whatever fails or hangs; never rejects.
-     */
+    /** Gives runs and deliveries `drainMs` [`server.drainTimeout`]; ends within that and 1.2 s; never rejects. */
     stop: (drainMs?: number): Promise<Stopped> => (stopped ??= end(drainMs)),
   };
-}
-
-function ignore(): void {
-  // Whoever starts it gets its error.
 }

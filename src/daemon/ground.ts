@@ -1,13 +1,16 @@
-import type { EventEmitter } from "node:events";
-import type { FlatlineError } from "../base/errors.ts";
+import { randomUUID } from "node:crypto";
+import { EventEmitter } from "node:events";
+import { asFlatlineError, type FlatlineError } from "../base/errors.ts";
+import { ReleaseGroup } from "../base/lifecycle.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Secret } from "../base/secret.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import type { Config } from "../config/config.ts";
-import type { Metrics } from "../metrics/metrics.ts";
-import type { Board } from "../store/runs/board.ts";
+import { createMetrics, type Metrics } from "../metrics/metrics.ts";
+import { Board } from "../store/runs/board.ts";
 import type { WebTransport } from "../web/web.ts";
-import type { Parts, PartsDeps } from "./parts.ts";
+import { requireStore } from "./fleet-view.ts";
+import { openParts, type Parts, type PartsDeps } from "./parts.ts";
 import type { StopSequence } from "./stop-sequence.ts";
 
 export interface AppDeps extends PartsDeps {
@@ -37,6 +40,32 @@ export interface Ground extends Omit<AppDeps, "dispatcher">, Parts {
   readonly board: Board;
   /** Each part registers here what ends it. */
   readonly stop: StopSequence;
+}
+
+/**
+ * Opens what the parts are made with, as soon as no other process writes to the store; `standBy` is called while one does. What
+ * ends it is added to `stop`.
+ */
+export async function openGround(
+  config: Config,
+  deps: AppDeps & Pick<Ground, "signal" | "localToken"> & { readonly standBy: (holder: string) => void },
+  stop: StopSequence,
+): Promise<Ground> {
+  const opened = await openParts(config, deps, stop.store);
+  const { store, writer } = opened;
+  writer.lost.addEventListener("abort", () => deps.onTaken?.(asFlatlineError(writer.lost.reason)), { once: true });
+  // Rows that are written to a deleted or replaced file are lost with this process.
+  stop.doors.add("file of the store", () => requireStore(store), { stores: true });
+  return {
+    newId: randomUUID,
+    ...deps,
+    ...opened,
+    bus: new EventEmitter(),
+    metrics: createMetrics({ ...deps, withProcess: deps.withProcessMetrics ?? true }),
+    board: new Board(),
+    // What does not begin has nothing to end.
+    stop: deps.door === undefined ? stop : { ...stop, work: new ReleaseGroup() },
+  };
 }
 
 /** One of the parts that app.ts lists. */
