@@ -82,16 +82,11 @@ export function isSpikeAlert({ check, kind }: Pick<Alert, "check" | "kind">): bo
 }
 
 function sumDeaths(members: readonly IncidentMember[]) {
-  let [count, expected, counted] = [0, 0, 0];
-  for (const alert of members) {
-    if (alert.check !== "dead-asset-spike") continue;
-    const deaths = alert.found?.deaths ?? null;
-    if (deaths === null) return null;
-    count += deaths.count;
-    expected += deaths.expected;
-    counted++;
-  }
-  return counted === 0 ? null : { count, expected };
+  const spikes = members.filter(({ check }) => check === "dead-asset-spike");
+  const deaths = spikes.flatMap(({ found }) => found?.deaths ?? []);
+  if (spikes.length === 0 || deaths.length < spikes.length) return null;
+  const sum = (of: "count" | "expected"): number => deaths.reduce((all, one) => all + one[of], 0);
+  return { count: sum("count"), expected: sum("expected") };
 }
 
 /**

@@ -67,9 +67,9 @@ export function showerOf(
     const firing = own.filter(({ end }) => end === null);
     const shownFiring = shown.filter(({ end }) => end === null);
     // What the receiver is not routed is in the totals only.
-    const { carriers } = summarizeIncident(incident, own, settings);
+    const part = summarizeIncident(incident, own, settings);
     const headline = headlineFacts(
-      { incident, members, summary: { ...summary, carriers } },
+      { incident, members, summary: { ...summary, carriers: part.carriers } },
       { settings, nowMs, isGateUsed, part: { members: own, watched: watched() } },
     );
     // What is silenced keeps the part open, and is not shown.
@@ -81,13 +81,13 @@ export function showerOf(
     return {
       incident: {
         ...summary,
-        carriers,
+        carriers: part.carriers,
         worst: worstMembers(shown, shownMembers),
         outlived: incident.outlived,
         headline,
         own: {
-          organizations: slugsOf(shown).size,
-          firing: slugsOf(shownFiring).size,
+          organizations: part.organizations,
+          firing: part.firing,
           toAcknowledge: slugsOf(shownFiring.filter((alert) => alert.acknowledgement === null)).size,
           lastError: errors.at(-1) ?? null,
         },
