@@ -4,7 +4,7 @@ import { compareSeverity, worstSeverity, type Severity } from "../../contract/se
 import type { FleetSnapshot } from "./fleet.ts";
 import { isLate } from "./frame.ts";
 import { forReader, type IncidentReading, type ReadIncident } from "./incidents.ts";
-import { isStale, type CheckState, type Running } from "./running.ts";
+import { isStale, isWithoutEvents, type CheckState, type Running } from "./running.ts";
 
 /** Everything that the overview says, at one moment, for one reader. */
 export type Overview = Awaited<ReturnType<typeof readOverview>>;
@@ -94,6 +94,8 @@ function rowsOf(running: Running, { alerts, held, nowMs }: FleetSnapshot) {
       severity: worstSeverity([severity, ...bad.map((other) => other.severity)]),
       /** Its spike check has not run yet. */
       isWaiting: state.last === null,
+      /** No event of it was ever stored. */
+      hasNoEvents: running.holdsEvents() && isWithoutEvents(state),
       count,
       expected,
       ratio: counts?.ratio ?? (count !== null && expected !== null && expected > 0 ? count / expected : null),

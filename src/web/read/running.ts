@@ -39,6 +39,12 @@ export function isStale(state: CheckState, nowMs: number): boolean {
   return last !== null && last.severity !== "unknown" && nowMs - last.lastRunAtMs > state.staleAfterMs();
 }
 
+/** Returns whether no event of its organization was ever stored, which is no error: nothing has come yet. */
+export function isWithoutEvents({ last }: Pick<CheckState, "last">): boolean {
+  const report = last?.lastReport;
+  return report?.kind === "error" && report.error.reason === "no_events";
+}
+
 /** The configured checks, as the board and the schedule know them now. */
 export interface RunningChecks {
   all(): readonly CheckState[];

@@ -74,6 +74,25 @@ const empty: World = {
   ],
 };
 
+const eventless: World = {
+  name: "organizations that sent no event yet",
+  start: async (folder) => {
+    const of = `defaults: { eventFlow: { enabled: true } }\norganizations: [acme, ${long}]`;
+    const url = await startDaemon(folder, `source: { type: embedded }\n${of}`);
+    for (const slug of ["acme", long]) await runSpike(url, slug);
+    return { url };
+  },
+  states: [
+    ["no event yet", "/", /^2 organizations have sent no event yet\./],
+    [
+      "how the first comes in",
+      "/o/acme",
+      /No event of acme has come yet\. Run .* --set 'slug=acme' curl .*"slug":"acme"/,
+    ],
+    ["the same, of a long name", `/o/${long}`, /has come yet/],
+  ],
+};
+
 const firstMinute: World = {
   name: "a platform that has not answered yet",
   start: async (folder) => {
@@ -238,7 +257,7 @@ receivers: [{ name: ops, type: log }, { name: lead, type: log }, { name: gone, t
     ["releasing 60", "/incidents/MANY/release", /to release so many/],
     ["one that spikes, with a very long name", `/o/${long}`, /It began with/],
     ["one of which an hour is known", "/o/young", /What is usual cannot be said/],
-    ["one that is unknown", "/o/unknown", /unknown could not be checked since/],
+    ["one that is unknown", "/o/unknown", /No event of unknown has come yet/],
     ["one whose gate is held", "/o/over", /Its takedowns are on hold since/],
     ["silences", "/silences", /hold back/],
     ["silencing 60 by a pattern", "/silences/new?slug=broken-*", /Silence which organization/],
@@ -257,7 +276,7 @@ afterAll(async () => {
   await browser?.close();
 });
 
-describe.each([empty, firstMinute, unreachable, fleet])("$name", ({ start, states }) => {
+describe.each([empty, eventless, firstMinute, unreachable, fleet])("$name", ({ start, states }) => {
   let folder: DaemonFolder;
   let world: Started;
 

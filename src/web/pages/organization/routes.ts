@@ -4,13 +4,15 @@ import { breakAddresses } from "../../../base/broken-address.ts";
 import { FlatlineError } from "../../../base/errors.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import { literalPattern } from "../../../base/text-pattern.ts";
-import { dayMs } from "../../../base/time.ts";
+import { dayMs, minuteMs } from "../../../base/time.ts";
+import { iso } from "../../../contract/v1/instant.ts";
 import { countOf, nbsp } from "../../../words/numbers.ts";
 import { authorOf } from "../../access/identity.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import type { WebParts } from "../../parts.ts";
 import { chartOfIncident, readDeathsChart } from "../../read/chart.ts";
 import { readOrganization, type OrganizationFacts } from "../../read/organization.ts";
+import { isWithoutEvents } from "../../read/running.ts";
 import { renderChart } from "../chart.ts";
 import { renderDeadAssets } from "../dead-assets.ts";
 import { dialogButton } from "../dialog.ts";
@@ -98,7 +100,23 @@ function renderOrganization(facts: OrganizationFacts, chart: Html, deadAssets: H
       <span><a href="/">Organizations</a> / ${slug}</span>
     </p>
     ${renderHead(organizationSentences(facts), { shape: mark(worstOf(facts) ?? "unknown"), acts })}
-    ${renderOpen(facts)}${chart}${renderHealthchecks(facts)}${renderIncidents(facts)} ${renderAbout(facts)}${deadAssets}`;
+    ${renderFirstSteps(facts)}${renderOpen(facts)}${chart}${renderHealthchecks(facts)}${renderIncidents(facts)}
+    ${renderAbout(facts)}${deadAssets}`;
+}
+
+/** How events of it come in, while none has. */
+function renderFirstSteps({ slug, checks: [first], nowMs }: OrganizationFacts): Html {
+  if (first === undefined || !isWithoutEvents(first.state)) return nothing;
+  const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  const event = { at: iso(nowMs - (nowMs % minuteMs)), slug, asset: "https://login.example/" };
+  const post = `curl "$FLATLINE_URL/api/v1/events" -H "authorization: Bearer $FLATLINE_TOKEN" -H content-type:application/json -d ${quoted(JSON.stringify([event]))}`;
+  return html`<p class="lede">Import what you have, and post each death that comes:</p>
+    <p class="code"><code>flatline import events FILE --set ${quoted(`slug=${slug}`)}</code></p>
+    <p class="code"><code>${post}</code></p>
+    <p class="second">
+      A stream under another name is said on <a href="/">the overview</a>. For one that carries deaths only, set
+      <code>whenNoEvents: ok</code>.
+    </p>`;
 }
 
 /** What people decide of the open incident, of this organization only. */

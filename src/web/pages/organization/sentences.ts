@@ -5,6 +5,7 @@ import { countOf } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import type { OrganizationCheck, OrganizationFacts } from "../../read/organization.ts";
+import { isWithoutEvents } from "../../read/running.ts";
 import { beganMsOf } from "../incidents/member-facts.ts";
 import { errorText } from "./healthchecks.ts";
 
@@ -12,7 +13,7 @@ import { errorText } from "./healthchecks.ts";
 export function organizationSentences(facts: OrganizationFacts): readonly Html[] {
   const { nowMs, checks, open, silencedUntilMs, isThin, isPending } = facts;
   const [first, ...others] = checks;
-  const other = others.find(({ severity }) => severity !== null && severity !== "ok");
+  const other = others.find(({ severity, state }) => severity !== null && severity !== "ok" && !isWithoutEvents(state));
   const isKnown = first?.counts !== undefined && first.counts !== null;
   const sentences = [
     stateSentence(facts, first),
@@ -40,6 +41,7 @@ function stateSentence({ slug, nowMs, open, checks, windowHours }: OrganizationF
       : html`${slug} waits for its first run, due at ${renderTime(first.state.nextDueAtMs, nowMs)}.`;
   const { severity, sinceMs, state, counts, result } = first;
   if (severity === "unknown") {
+    if (isWithoutEvents(state)) return html`No event of ${slug} has come yet.`;
     const since = renderTime(sinceMs ?? nowMs, nowMs);
     const report = state.last?.lastReport;
     return report?.kind === "error"

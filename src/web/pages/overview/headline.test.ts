@@ -10,6 +10,7 @@ function rowOf(slug: string, over: Partial<OverviewRow> = {}): OverviewRow {
     slug,
     severity: "ok",
     isWaiting: false,
+    hasNoEvents: false,
     count: 3,
     expected: 3,
     ratio: 1,
@@ -71,6 +72,11 @@ describe("the headline of the overview", () => {
       "some unknown",
       overviewOf([...calm(296), ...["a", "b", "c", "d"].map((slug) => rowOf(slug, { severity: "unknown" }))]),
       "4 of 300 organizations could not be checked. The others are ok.",
+    ],
+    [
+      "no event yet",
+      overviewOf(["a", "b"].map((slug) => rowOf(slug, { severity: "unknown", hasNoEvents: true }))),
+      "2 organizations have sent no event yet.",
     ],
     [
       "some wait, some are unknown",

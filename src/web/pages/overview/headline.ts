@@ -49,15 +49,17 @@ const stateVerbs = {
   pending: ["spikes and is pending", "spike and are pending"],
   silenced: ["spikes and is silenced", "spike and are silenced"],
   acknowledged: ["spikes and is acknowledged", "spike and are acknowledged"],
+  eventless: ["has sent no event yet", "have sent no event yet"],
   unknown: ["could not be checked", "could not be checked"],
   other: ["has another check that is not ok", "have another check that is not ok"],
   waiting: ["waits for the first run", "wait for the first run"],
 } as const;
 
 /** null: it is ok. */
-function stateOf({ severity, state, others, isWaiting }: OverviewRow): keyof typeof stateVerbs | null {
+function stateOf({ severity, state, others, isWaiting, hasNoEvents }: OverviewRow): keyof typeof stateVerbs | null {
   if (isWaiting) return "waiting";
-  if (severity === "ok" || severity === "unknown") return severity === "ok" ? null : "unknown";
+  if (severity === "ok") return null;
+  if (severity === "unknown") return hasNoEvents ? "eventless" : "unknown";
   return others.length > 0 ? "other" : (state ?? "spiking");
 }
 
