@@ -24,7 +24,6 @@ export type Config = ReturnType<typeof resolveConfig>;
 export type OrganizationConfig = Config["organizations"][number];
 /** A list of organizations that another system keeps (CONTRACT 14): a `url` or a `file`. */
 export type DiscoverConfig = Config["discover"][number];
-export type HeartbeatConfig = NonNullable<RootInput["heartbeat"]>;
 
 type Written = RootInput["source"];
 /** The keys of a source of this type, and what such a source can. */

@@ -113,9 +113,8 @@ function listFiring(alerts: readonly AlertView[]): Sample[] {
 }
 
 function countSpiking(alerts: readonly AlertView[], check: CheckName): number {
-  const isSpiking = (alert: AlertView): boolean =>
-    alert.check === check && alert.state === "firing" && alert.severity !== "unknown";
-  return new Set(alerts.filter(isSpiking).map((alert) => alert.slug)).size;
+  const spiking = alerts.filter((one) => one.check === check && one.state === "firing" && one.severity !== "unknown");
+  return new Set(spiking.map(({ slug }) => slug)).size;
 }
 
 /** How each open incident stands is said by the alerts of it that fire. */

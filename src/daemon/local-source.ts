@@ -36,15 +36,9 @@ export const openLocal: OpenLocal = (config, source, deps) => {
   };
 };
 
-/** What a local evaluation needs beside counts and thresholds. */
-export interface EvaluationRules {
-  readonly appUrl: string | null;
-  readonly ruleOf: (slug: string) => SpikeRule;
-}
-
 /** Returns what a local source evaluates spikes with. */
 export function evaluationDeps(
-  { appUrl, ruleOf: ruleFor }: EvaluationRules,
+  { appUrl, ruleOf: ruleFor }: { readonly appUrl: string | null; readonly ruleOf: (slug: string) => SpikeRule },
   counts: LivenessCounts,
 ): Pick<RunCheckDeps, "evaluate" | "firstEvents"> {
   return {

@@ -3,7 +3,7 @@ import { sendRequest } from "../base/http.ts";
 import { createLoop } from "../base/loop.ts";
 import { redact } from "../base/secret.ts";
 import { secondMs } from "../base/time.ts";
-import type { HeartbeatConfig } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import { createUnwatched } from "../web/read/unwatched.ts";
 import type { Alerting } from "./alerting.ts";
 import type { Checking } from "./checking.ts";
@@ -20,7 +20,7 @@ export function createUpkeep(ground: Ground, runtime: Runtime, { loops }: Alerti
   const { scheduler, fleet } = checking;
   /** Returns what has stalled, in words. A stop ends the loops, and itself in time: nothing is restarted that is about to end. */
   const stalled = (): string[] => (signal.aborted ? [] : fleet.stalled({ scheduler, ...loops }));
-  const settings = (): HeartbeatConfig | null => runtime.current().config.heartbeat;
+  const settings = (): Config["heartbeat"] => runtime.current().config.heartbeat;
   const heartbeat = createHeartbeat(ground, settings, () => !fleet.isStoreAway() && stalled().length === 0);
   const maintenance = createMaintenance(ground, runtime.current);
   const unwatched = createUnwatched(ground, () => {
@@ -52,7 +52,7 @@ const maxAnswerBytes = 1_024;
  */
 function createHeartbeat(
   { clock, logger, dispatcher }: Ground,
-  settings: () => HeartbeatConfig | null,
+  settings: () => Config["heartbeat"],
   isAlive: () => boolean,
 ) {
   const onError = (error: unknown): void => logger.error({ err: error }, "heartbeat failed, trying again");
@@ -64,7 +64,7 @@ function createHeartbeat(
     return heartbeat?.intervalMs ?? Infinity;
   }
 
-  async function beat({ url }: HeartbeatConfig): Promise<void> {
+  async function beat({ url }: NonNullable<Config["heartbeat"]>): Promise<void> {
     const signal = clock.timeout(beatWithinMs, loop.signal);
     try {
       const request = { method: "GET", url: url.reveal(), headers: {}, signal, maxBodyBytes: maxAnswerBytes };

@@ -63,7 +63,7 @@ export function createSpikeEvidence(
         counts,
         regret,
         onsetAtMs: onset,
-        marker: onset === null ? null : await findMarker(store, slug, onset),
+        marker: onset === null ? null : markerBefore(await markersNear(store, slug, onset), onset),
         excess,
         opinion: await findOpinion(store, slug),
       });
@@ -146,7 +146,7 @@ function readMinutes({ evidence }: Pick<StoreParts, "evidence">, ask: Ask): Prom
   return ask.count === "assets" ? evidence.newlyDeadMinutes(ask) : evidence.deathMinutes(ask);
 }
 
-async function findOnset(store: Pick<StoreParts, "evidence">, ask: Ask, buckets: Minutes): Promise<number | null> {
+async function findOnset(store: Pick<StoreParts, "evidence">, ask: Ask, buckets: Minutes) {
   const { interval, count, expectedCount } = ask;
   const windowMs = interval.untilMs - interval.afterMs;
   if (count === "deaths") return onsetAtMs({ buckets, windowMs, expectedCount });
@@ -170,23 +170,15 @@ async function findExcess(
 }
 
 /** Returns the opinion of the open incident that the organization's spike belongs to. */
-async function findOpinion(
-  { alerts, incidents }: Pick<StoreParts, "alerts" | "incidents">,
-  slug: string,
-): Promise<SpikeFacts["opinion"]> {
+async function findOpinion({ alerts, incidents }: Pick<StoreParts, "alerts" | "incidents">, slug: string) {
   const live = await alerts.liveOf([{ check: "dead-asset-spike", slug }]);
   const number = live.find(({ kind, state }) => kind === "verdict" && state === "firing")?.incident?.number;
   if (number === undefined) return null;
   return (await incidents.find(number))?.secondOpinion ?? null;
 }
 
-async function findMarker(
-  { markers }: Pick<StoreParts, "markers">,
-  slug: string,
-  onset: number,
-): Promise<SpikeFacts["marker"]> {
-  const near = await markers.between({ slug, fromMs: onset - markerReachMs, toMs: onset + onsetMinuteMs });
-  return markerBefore(near, onset);
+function markersNear({ markers }: Pick<StoreParts, "markers">, slug: string, onset: number) {
+  return markers.between({ slug, fromMs: onset - markerReachMs, toMs: onset + onsetMinuteMs });
 }
 
 /** The onset of the current episode: an earlier run has seen what has left the window since. */
