@@ -1,21 +1,20 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 
 import { firingAlert } from "../../../test/support/firing-alert.ts";
 import { resultReport } from "../../../test/support/reports.ts";
-import { bearer, checkOf, harnessNowMs, startWeb, type RunningWeb } from "../../../test/support/web-harness.ts";
+import { bearer, checkOf, harnessNowMs, useWebs, type RunningWeb } from "../../../test/support/web-harness.ts";
 import type { AlertView } from "../../alerting/view.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { CheckName, ObservedCounts } from "../../contract/report.ts";
 
+const start = useWebs();
 let web: RunningWeb;
 
 beforeEach(async () => {
-  web = await startWeb();
+  web = await start();
   web.world.checks = [];
   web.world.alerts = [firing];
 });
-afterEach(() => web.close(0));
-
 const target = { labels: { team: "trust" }, url: "https://app.example.com/o/acme" } as unknown as AlertView["target"];
 const firing: AlertView = {
   ...firingAlert("a1", harnessNowMs - 600_000),

@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 
-import { basic, harnessNowMs, startWeb, type RunningWeb } from "../../../test/support/web-harness.ts";
+import { basic, harnessNowMs, useWebs, type RunningWeb } from "../../../test/support/web-harness.ts";
 import type { DeadAssets, AssetCursor, ListedAsset } from "../read/dead-assets.ts";
 
+const start = useWebs();
 let web: RunningWeb;
 let asked: object[];
 
@@ -40,11 +41,9 @@ const get = (query: string, id = "one"): Promise<Response> =>
   fetch(`${web.url}/api/v1/alerts/${id}/assets${query}`, { headers: basic });
 
 beforeEach(async () => {
-  web = await startWeb();
+  web = await start();
   asked = [];
 });
-afterEach(() => web.close());
-
 describe("the assets of an alert", () => {
   it("need the token, and an alert that has some", async () => {
     expect((await fetch(`${web.url}/api/v1/alerts/one/assets`)).status).toBe(401);

@@ -2,23 +2,13 @@ import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 
 import { request } from "undici";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
-import { bearer, startWeb, type RunningWeb } from "../../../test/support/web-harness.ts";
+import { bearer, useWebs } from "../../../test/support/web-harness.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { maxEventsBytes } from "./event-routes.ts";
 
-let web: RunningWeb | null = null;
-
-afterEach(async () => {
-  await web?.close(0);
-  web = null;
-});
-
-async function start(): Promise<RunningWeb> {
-  web = await startWeb();
-  return web;
-}
+const start = useWebs();
 
 async function post(
   url: string,

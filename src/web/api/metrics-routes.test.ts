@@ -1,21 +1,11 @@
 import { request } from "undici";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
 import { errorReport, resultReport } from "../../../test/support/check-reports.ts";
 import { parseExposition, seriesValue } from "../../../test/support/exposition-parser.ts";
-import { startWeb, type RunningWeb } from "../../../test/support/web-harness.ts";
+import { useWebs } from "../../../test/support/web-harness.ts";
 
-let web: RunningWeb | null = null;
-
-afterEach(async () => {
-  await web?.close(0);
-  web = null;
-});
-
-async function start(): Promise<RunningWeb> {
-  web = await startWeb();
-  return web;
-}
+const start = useWebs();
 
 describe("GET /metrics", () => {
   it.each([

@@ -1,18 +1,8 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
-import { bearer, startWeb, type RunningWeb } from "../../../test/support/web-harness.ts";
+import { bearer, useWebs } from "../../../test/support/web-harness.ts";
 
-let web: RunningWeb | null = null;
-
-afterEach(async () => {
-  await web?.close(0);
-  web = null;
-});
-
-async function start(): Promise<RunningWeb> {
-  web = await startWeb();
-  return web;
-}
+const start = useWebs();
 
 function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(`${url}/api/v1/silences`, {
