@@ -14,21 +14,15 @@ import { leftWords } from "../overview/headline.ts";
 import { sentenceOf } from "../site.ts";
 import { actButton, decidedQuestions } from "./questions.ts";
 
-/** The list of incidents, as one reader may see it. */
-export interface IncidentList {
-  readonly nowMs: number;
-  /** What waits, however old it is, and the latest of the others; newest first. */
-  readonly incidents: readonly ReadIncident[];
-  readonly unfinished: Unfinished;
-  /** Where the next page begins; null: there is none. */
-  readonly next: number | null;
-}
-
-/** Renders what waits, what is not finished, and what is. */
-export function renderIncidents(list: IncidentList, params: URLSearchParams): Html {
-  const { incidents, next } = list;
+/** Renders what waits, however old it is, and the latest of the others; `next` is where the next page begins, null: nowhere. */
+export function renderIncidents(
+  incidents: readonly ReadIncident[],
+  unfinished: Unfinished,
+  next: number | null,
+  params: URLSearchParams,
+): Html {
   const wanted = filterByWords(incidents, params, wordsOf);
-  const head = renderHead(headline(list));
+  const head = renderHead(headline(incidents, unfinished));
   if (incidents.length === 0)
     return html`${head}
       <p class="lede">When one begins it stands here, with its likely cause, and whether it is over.</p>`;
@@ -40,7 +34,7 @@ export function renderIncidents(list: IncidentList, params: URLSearchParams): Ht
     "Filter: acme judged=checker not:judged",
     `${formatCount(wanted.length)} of the ${countOf(incidents.length, "incident")} shown`,
   )}
-  ${wanted.length === 0 ? renderNoMatch("incident", "/incidents", params) : renderIncidentTable(wanted, list.unfinished)}
+  ${wanted.length === 0 ? renderNoMatch("incident", "/incidents", params) : renderIncidentTable(wanted, unfinished)}
   ${
     next === null
       ? nothing
@@ -57,7 +51,7 @@ function wordsOf({ headline: facts, incident, members, nowMs }: ReadIncident): s
   return [incident.number, judged, first, ...slugsOf(members)].join(" ");
 }
 
-function headline({ incidents, unfinished }: IncidentList): string[] {
+function headline(incidents: readonly ReadIncident[], unfinished: Unfinished): string[] {
   const open = incidents.filter(({ incident }) => incident.endedAtMs === null);
   const nobody = open.filter(({ summary }) => summary.acknowledgedBy === null).length;
   const left = leftWords(unfinished);

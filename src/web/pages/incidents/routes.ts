@@ -25,18 +25,14 @@ export function addIncidentPages(server: FastifyInstance, parts: WebParts): void
 
   site.addPage(server, "/incidents", "public", async ({ search, withDetails }) => {
     const before = Number(search.get("before"));
-    const { nowMs, open, unfinished } = await running.fleet();
+    const { open, unfinished } = await running.fleet();
     const page = await incidents.list({ state: "all", limit: mostListed, ...(before > 0 ? { before } : {}) });
     // What is open or not finished is shown however old it is.
     const waiting = new Set(before > 0 ? [] : [...open.map(({ number }) => number), ...unfinished.incidents]);
     for (const { incident } of page.incidents) waiting.delete(incident.number);
-    const list = {
-      nowMs,
-      incidents: [...page.incidents, ...(await incidents.ofNumbers(waiting))].map((one) => forReader(one, withDetails)),
-      unfinished,
-      next: page.next,
-    };
-    const main = renderIncidents(list, search);
+    const all = [...page.incidents, ...(await incidents.ofNumbers(waiting))];
+    const shown = all.map((one) => forReader(one, withDetails));
+    const main = renderIncidents(shown, unfinished, page.next, search);
     return { title: "Incidents · flatline", current: "incidents", isLive: true, main };
   });
 

@@ -123,7 +123,7 @@ function columnsOf({ labelsOf, nowMs }: Overview): readonly Column<OverviewRow>[
   return [
     ["Severity", "sev", ({ severity }) => severityWord(severity)],
     ["Organization", "name", renderName],
-    ["Labels", "labels wide quiet", ({ slug }) => pairWords(labelsOf(slug), " ").join(" · ")],
+    ["Labels", "labels wide second", ({ slug }) => pairWords(labelsOf(slug), " ").join(" · ")],
     ["Deaths", "n", ({ count }) => formatCount(count)],
     ["Expected", "n second named", ({ expected }) => formatExpected(expected)],
     ["Ratio", "n ratio", (row) => renderRatio(row, row.severity)],
