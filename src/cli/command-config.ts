@@ -7,7 +7,6 @@ import type { Config } from "../config/config.ts";
 import { maxSecretBytes, readInputFile, secretOf } from "../config/document/files.ts";
 import { loadConfig, findConfigPath } from "../config/load.ts";
 import type { CliContext } from "./context.ts";
-import type { JoinedConfig } from "./read-store.ts";
 
 /** Finds and reads the configuration of a command (CONTRACT 3). @throws invalid_config */
 export async function loadCommandConfig(flag: string | undefined, context: CliContext): Promise<Config> {
@@ -19,7 +18,7 @@ export async function loadCommandConfig(flag: string | undefined, context: CliCo
  * Loads the configuration as loadCommandConfig does, with the organizations of its discovery sources, for a command that is about organizations; says on
  * stderr of which source they are not known.
  */
-export async function loadFleetConfig(flag: string | undefined, context: CliContext): Promise<JoinedConfig> {
+export async function loadFleetConfig(flag: string | undefined, context: CliContext) {
   // Loaded for those who need it: most commands start without the store.
   const { joinDiscovered } = await import("./read-store.ts");
   const joined = await joinDiscovered(await loadCommandConfig(flag, context), context);

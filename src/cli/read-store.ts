@@ -24,22 +24,15 @@ export async function withStore<Result>(
   }
 }
 
-/** A configuration with the organizations of its sources, as far as they are known. */
-export interface JoinedConfig {
-  readonly config: Config;
-  /** Sources of which no list is known, and why. */
-  readonly unlisted: readonly { readonly name: string; readonly reason: string }[];
-}
-
 /**
- * Joins the lists that the daemon applied last. A source of which none is stored is asked now, and what it says is not stored:
- * that is the daemon's.
+ * Joins the lists that the daemon applied last, and names the sources of which none is known, and why. A source of which none is
+ * stored is asked now, and what it says is not stored: that is the daemon's.
  */
-export async function joinDiscovered(config: Config, deps: CliContext): Promise<JoinedConfig> {
-  if (config.discover.length === 0) return { config, unlisted: [] };
+export async function joinDiscovered(config: Config, deps: CliContext) {
   const { eventRetentionMs } = config.storage;
   const lists = new Map<string, readonly ListedOrganization[]>();
-  const unlisted: { name: string; reason: string }[] = [];
+  const unlisted: { readonly name: string; readonly reason: string }[] = [];
+  if (config.discover.length === 0) return { config, unlisted };
   const releases = new ReleaseGroup();
   try {
     // Without a store nothing has run here yet.

@@ -3,7 +3,6 @@ import { actor } from "../contract/actor.ts";
 import type { Clock } from "../base/time.ts";
 import type { ReviewOutcome, ReviewRequest } from "../contract/review.ts";
 import type { Asset, ProposalContext } from "../store/platform/reports.ts";
-import type { PlatformTables } from "../store/platform/tables.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import type { Store } from "../store/store.ts";
 import { parentDomains, ruledHost } from "./legitimate-host.ts";
@@ -29,7 +28,7 @@ export async function reviewLocally(request: ReviewRequest, options: LocalReview
     if (verdict.kind === "refused") return verdict;
     if (subject === null) throw new FlatlineError("internal", "a review without a proposal was accepted");
     const { keyId, author = actor("flatline", "cli") } = options.identity;
-    const recorded = await recordReview(parts, { request, ...subject, origin: "api", keyId, nowMs });
+    const recorded = await recordReview(parts, request, subject, { keyId, nowMs });
     const act = { action: "review", slug, subject: String(request.proposalId) } as const;
     const { decision } = request;
     await parts.audit.append({ atMs: nowMs, actor: author, ...act, detail: { decision, assetId: subject.asset.id } });
@@ -81,16 +80,12 @@ async function gatherFacts(
  * Stores an allowed review and its effects in the surrounding transaction: the proposal is decided, resolved and out of the
  * queue; an approved asset is blocked for every organization; a watchlisted asset keeps its status.
  */
-export async function recordReview(
-  { platform }: Pick<StoreParts, "platform">,
-  review: ReviewSubject & {
-    readonly request: Omit<ReviewRequest, "proposalId" | "slug" | "assetId">;
-    readonly origin: PlatformTables["reviews"]["origin"];
-    readonly keyId: string | null;
-    readonly nowMs: number;
-  },
+async function recordReview(
+  { platform }: StoreParts,
+  request: ReviewRequest,
+  { proposal, asset }: ReviewSubject,
+  { keyId, nowMs }: { readonly keyId: string | null; readonly nowMs: number },
 ): Promise<ReviewOutcome> {
-  const { request, proposal, asset, origin, keyId, nowMs } = review;
   const isApproved = request.decision === "APPROVE";
   const watchlisted = request.decision === "WATCHLIST";
   const stored = {
@@ -104,7 +99,7 @@ export async function recordReview(
     ...stored,
     proposalId,
     organizationId,
-    origin,
+    origin: "api",
     keyId,
     isWatchlisted: Number(watchlisted),
     createdAtMs: nowMs,

@@ -91,9 +91,9 @@ export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
     takeAnyBody(scope, bodies);
 
     addOperation(scope, operations.deadAssetSpike, async (request) => {
-      const body = readJson(request.body);
-      const read = readWith(spikeRequestSchema, body.json);
-      if (read.kind === "problems") throw badRequest(bodyIssues(body, issueMessages(read.problems)));
+      const json = readJson(request.body);
+      const read = readWith(spikeRequestSchema, json);
+      if (read.kind === "problems") throw badBody(json, issueMessages(read.problems));
       return withinTime((signal) => apiOf(request).deadAssetSpike(read.data, { signal }));
     });
     addOperation(scope, operations.listReports, async (request) => {
@@ -103,9 +103,9 @@ export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
     });
     addOperation(scope, operations.reviewProposal, async (request) => {
       const { proposalId } = request.params as { readonly proposalId: string };
-      const body = readJson(request.body);
-      const parsed = parseReviewRequest(proposalId, body.json);
-      if (parsed.kind === "issues") throw badRequest(bodyIssues(body, parsed.issues));
+      const json = readJson(request.body);
+      const parsed = parseReviewRequest(proposalId, json);
+      if (parsed.kind === "issues") throw badBody(json, parsed.issues);
       // Without a deadline: a review whose caller disconnected is still made completely or not at all.
       return apiOf(request).reviewProposal(parsed.request);
     });
@@ -159,31 +159,22 @@ function apiKeyOf(rawHeaders: readonly string[]): string | null {
   return Buffer.from(value, "latin1").toString("utf8");
 }
 
-/** A request's body as JSON. */
-interface JsonBody {
-  readonly isJson: boolean;
-  /** undefined if the body is not JSON; no schema accepts that. */
-  readonly json: unknown;
-}
-
 // Rejects invalid UTF-8, drops a byte order mark, and keeps no state between two texts.
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Parses a body as JSON, whatever its content type. */
-function readJson(body: unknown): JsonBody {
-  if (!Buffer.isBuffer(body)) return { isJson: false, json: undefined };
+/** Parses a body as JSON, whatever its content type; undefined if it is none, which no schema accepts. */
+function readJson(body: unknown): unknown {
+  if (!Buffer.isBuffer(body)) return undefined;
   try {
-    return { isJson: true, json: JSON.parse(utf8.decode(body)) };
+    return JSON.parse(utf8.decode(body));
   } catch {
-    return { isJson: false, json: undefined };
+    return undefined;
   }
 }
 
-/**
- * Returns the issues, with a better message if the body was not JSON: the last issue is then the schema's about the body.
- */
-function bodyIssues({ isJson }: JsonBody, issues: readonly string[]): readonly string[] {
-  return isJson ? issues : [...issues.slice(0, -1), "the body is not JSON"];
+/** The last issue is the schema's about the body: it says more where that was no JSON. */
+function badBody(json: unknown, issues: readonly string[]): FlatlineError {
+  return badRequest(json === undefined ? [...issues.slice(0, -1), "the body is not JSON"] : issues);
 }
 
 function badRequest(issues: readonly string[]): FlatlineError {
