@@ -230,7 +230,7 @@ alerting:
   externalUrl: ${quoted(externalUrl)} # links in messages begin with it
 
 server:
-  listen: 127.0.0.1:9640 # page, /metrics and HTTP API${isLocal(externalUrl) ? "" : ", for a proxy on this machine; 0.0.0.0:9640 is for all others, too"}
+  listen: ${listenOf(externalUrl)} # page, /metrics and HTTP API${isLocal(externalUrl) ? "" : ", for a proxy on this machine; 0.0.0.0:9640 is for all others, too"}
   token: \${file:secrets/token} # the page asks for it when somebody signs in
 
 storage:
@@ -250,6 +250,12 @@ defaults:
   # Without a look, nothing dies: fail when no event came for unusually long; the spike check is unknown then, never ok.
   eventFlow: { enabled: true }
 `;
+
+/** Where flatline listens: at the address that people open, where that is a port of this machine. */
+function listenOf(externalUrl: string): string {
+  const { protocol, host, port } = new URL(externalUrl);
+  return isLocal(externalUrl) && protocol === "http:" && port !== "" ? host : "127.0.0.1:9640";
+}
 
 /** Whether people open flatline on this machine alone. */
 function isLocal(externalUrl: string): boolean {

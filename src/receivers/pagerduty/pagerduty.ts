@@ -113,7 +113,8 @@ function triggerOf(
   return {
     ...eventOf("trigger", key),
     client: "flatline",
-    client_url: page?.url,
+    // What its button opens: the incident, where there is one.
+    client_url: (links[0] ?? page)?.url,
     links: links.map(({ label, url }) => ({ href: url, text: label })),
     payload: {
       summary: cutText(title, limits.summary),

@@ -128,6 +128,12 @@ describe("flatline init", () => {
     expect(await read("flatline.yaml")).toMatch(/listen: 127\.0\.0\.1:9640 .*0\.0\.0\.0:9640/);
   });
 
+  it("listens at the port of this machine that people open", async () => {
+    await init([...flags("acme"), "--no-check", "--external-url", "http://127.0.0.1:9700/"], { env: key });
+
+    expect(await read("flatline.yaml")).toContain("listen: 127.0.0.1:9700 # page");
+  });
+
   it("reads secrets from files, and asks nobody with --no-check", async () => {
     await folder.write("key", "other\n");
     await folder.write("hook", `${slack()}\n`);
