@@ -4,10 +4,7 @@ import { abortError, FlatlineError } from "../base/errors.ts";
 import type { TableMapping, TimeUnit } from "../contract/table-source.ts";
 import { issueMessages, readWith } from "../contract/issues.ts";
 
-/**
- * A query for the deaths of one organization in each segment between two neighbours of `boundsMs` (exclusive start,
- * inclusive end).
- */
+/** A query for the deaths of one organization in each segment between two neighbours of `boundsMs`, (start, end]. */
 export interface SegmentQuery {
   readonly slug: string;
   /** Ascending, unique, epoch ms; at least two. */

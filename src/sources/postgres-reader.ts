@@ -128,9 +128,7 @@ function postgresError(error: unknown, secrets: readonly Secret[]): FlatlineErro
   return new FlatlineError(isRefused ? "api_unauthorized" : code, `PostgreSQL: ${message}`, { cause: error });
 }
 
-/**
- * Describes the error; a connection that was tried at several addresses fails with one error each, and without a message.
- */
+/** Describes the error; a connection that was tried at several addresses fails with one error each, and without a message. */
 function textOf(error: Error): string {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
   if (error.message === "" && first instanceof Error) return first.message;
