@@ -60,16 +60,20 @@ export function addOperatorPages(server: FastifyInstance, parts: WebParts): void
     },
   });
 
-  const changeTicked = async (
-    { request, search }: Pick<PageAsked, "request" | "search">,
-    act: typeof retryEntry,
-    done: string,
-  ) => {
-    const author = authorOf(request);
-    return {
-      did: await forEachLetter(search, done, (id) => changeOutbox(running, act, { id, author })),
-      path: "/receivers",
-    };
+  /** Says "2 tried again, 1 was not." */
+  const changeTicked = async ({ request, search }: PageAsked, act: typeof retryEntry, done: string) => {
+    const ids = search.getAll("letter");
+    let count = 0;
+    for (const id of ids)
+      try {
+        await changeOutbox(running, act, { id, author: authorOf(request) });
+        count++;
+      } catch (error) {
+        if (!(error instanceof FlatlineError) || !["not_found", "conflict"].includes(error.code)) throw error;
+      }
+    const left = ids.length - count;
+    const not = left === 0 ? "" : `, ${left} ${left === 1 ? "was" : "were"} not`;
+    return { did: `${count} ${done}${not}.`, path: "/receivers" };
   };
 
   site.addAct(server, "/receivers/retry", "admin", {
@@ -105,26 +109,6 @@ export function addOperatorPages(server: FastifyInstance, parts: WebParts): void
       return { did: "Reloaded.", path: "/config" };
     },
   });
-}
-
-/** "2 tried again, 1 was not." */
-async function forEachLetter(
-  form: URLSearchParams,
-  done: string,
-  work: (id: string) => Promise<void>,
-): Promise<string> {
-  let count = 0;
-  const ids = form.getAll("letter");
-  for (const id of ids) {
-    try {
-      await work(id);
-      count++;
-    } catch (error) {
-      if (!(error instanceof FlatlineError) || !["not_found", "conflict"].includes(error.code)) throw error;
-    }
-  }
-  const left = ids.length - count;
-  return `${count} ${done}${left === 0 ? "" : `, ${left} ${left === 1 ? "was" : "were"} not`}.`;
 }
 
 const outcomeWords = { accepted: "accepted", retry: "did not accept it", rejected: "refused it" } as const;
