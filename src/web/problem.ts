@@ -44,7 +44,8 @@ export function sendProblem(
 /** Answers what is not even HTTP, and what did not come in time, before any route sees it. */
 export function answerClientError(error: Error & { readonly code?: string }, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
-  const status = clientErrorStatus(error.code);
+  const statuses: Readonly<Record<string, number>> = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 };
+  const status = statuses[error.code ?? ""] ?? 400;
   const body = JSON.stringify(problemBody(status, nameOf(status)));
   const head = [
     `HTTP/1.1 ${status} ${nameOf(status)}`,
@@ -54,11 +55,6 @@ export function answerClientError(error: Error & { readonly code?: string }, soc
     ...Object.entries(securityHeaders).map(([name, value]) => `${name}: ${value}`),
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
-}
-
-function clientErrorStatus(code: string | undefined): number {
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return 408;
-  return code === "HPE_HEADER_OVERFLOW" ? 431 : 400;
 }
 
 /** Returns the status and the words of what a route threw. */

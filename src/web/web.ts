@@ -179,19 +179,14 @@ function describeListenError(error: unknown): string {
 
 /** A path that cannot be decoded matches no route: taken literally, so that it meets the same authentication and the same 404. */
 function decodableUrl(url: string): string {
-  const query = url.indexOf("?");
-  const path = query === -1 ? url : url.slice(0, query);
-  return isDecodable(path) ? url : path.replaceAll("%", "%25") + url.slice(path.length);
-}
-
-function isDecodable(path: string): boolean {
-  if (!path.includes("%")) return true;
+  const path = pathOf(url);
   try {
     // The bundler drops a call of decodeURIComponent whose result is unused, and with it what it throws.
-    return decodeURIComponent(path) !== "";
+    if (decodeURIComponent(path) !== "") return url;
   } catch {
-    return false;
+    // It is taken literally.
   }
+  return path.replaceAll("%", "%25") + url.slice(path.length);
 }
 
 const noProxy: readonly string[] = [];

@@ -47,8 +47,9 @@ export function seesDetails({ identity }: Pick<FastifyRequest, "identity">): boo
 }
 
 /** Returns the refusal of an identity that lacks a right. */
-export function missingRight(identity: Identity | null, right: Right): string {
-  return `${described(identity)} has no right to do this: it needs ${JSON.stringify(right)} in its \`may\``;
+export function missingRight({ via, name }: Identity, right: Right): string {
+  const who = `the ${via === "proxy" ? "user" : "token"} ${JSON.stringify(name)}`;
+  return `${who} has no right to do this: it needs ${JSON.stringify(right)} in its \`may\``;
 }
 
 // What a command says of its user; a longer one is none.
@@ -82,11 +83,4 @@ export function commandUser({ headers }: Pick<FastifyRequest, "headers">): strin
 
 function blankAsNull(text: string | null): string | null {
   return text === null || text.trim() === "" ? null : text;
-}
-
-function described(identity: Identity | null): string {
-  if (identity === null) return "who gives no name";
-  return identity.via === "proxy"
-    ? `the user ${JSON.stringify(identity.name)}`
-    : `the token ${JSON.stringify(identity.name)}`;
 }
