@@ -20,12 +20,12 @@ export interface LocalReviewOptions extends OrganizationAccessOptions {
  */
 export async function reviewLocally(request: ReviewRequest, options: LocalReviewOptions): Promise<ReviewOutcome> {
   const slug = await resolveOrganization(request.slug, "api_forbidden", options);
-  const outcome = await options.store.transaction(async (parts) => {
+  return options.store.transaction(async (parts) => {
     // Read within the transaction, so that reviews are ordered by their times.
     const nowMs = options.clock.nowMs();
     const { facts, subject } = await gatherFacts(request, slug, nowMs, options, parts);
-    const verdict = judgeReview(request, facts);
-    if (verdict.kind === "refused") return verdict;
+    const refusal = judgeReview(request, facts);
+    if (refusal !== null) throw refusal;
     if (subject === null) throw new FlatlineError("internal", "a review without a proposal was accepted");
     const { keyId, author = actor("flatline", "cli") } = options.identity;
     const recorded = await recordReview(parts, request, subject, { keyId, nowMs });
@@ -33,12 +33,6 @@ export async function reviewLocally(request: ReviewRequest, options: LocalReview
     const { decision } = request;
     await parts.audit.append({ atMs: nowMs, actor: author, ...act, detail: { decision, assetId: subject.asset.id } });
     return recorded;
-  });
-  if (!("kind" in outcome)) return outcome;
-  const { code, message, retryAfterMs } = outcome;
-  throw new FlatlineError(code, message, {
-    ...(code === "api_bad_request" ? { issues: [message] } : {}),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
 }
 

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../base/errors.ts";
+import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import { dayMs } from "../base/time.ts";
 import { isRecheckable } from "../contract/asset-types.ts";
 import type { ReviewRequest } from "../contract/review.ts";
@@ -27,21 +27,11 @@ export interface ReviewFacts {
   readonly apiReviewsAtMs: readonly number[];
 }
 
-export type ReviewVerdict =
-  | { readonly kind: "accepted" }
-  | {
-      readonly kind: "refused";
-      readonly code: Extract<ErrorCode, `api_${string}`>;
-      readonly message: string;
-      /** Time until the budget has room again. */
-      readonly retryAfterMs?: number;
-    };
-
 /**
- * Returns whether a well-formed review with access to the organization may be made, or the first rule in the contract's
- * order that fails (CONTRACT 9, checks 4 to 13).
+ * Returns the first rule in the contract's order that a well-formed review with access to the organization breaks (CONTRACT 9,
+ * checks 4 to 13); null: it may be made.
  */
-export function judgeReview(request: ReviewRequest, facts: ReviewFacts): ReviewVerdict {
+export function judgeReview(request: ReviewRequest, facts: ReviewFacts): FlatlineError | null {
   const { proposal, nowMs } = facts;
   if (facts.role !== "customer")
     return refuse("api_forbidden", "only a customer's key may review; this one is a staff key");
@@ -76,9 +66,9 @@ export function judgeReview(request: ReviewRequest, facts: ReviewFacts): ReviewV
   if (oldestAtMs !== undefined) {
     const message = `the organization has made ${reviewBudget.reviews} reviews by API in the last 24 hours; more may be made in the application`;
     const retryAfterMs = Math.max(1, oldestAtMs + reviewBudget.windowMs - nowMs);
-    return { ...refuse("api_rate_limited", message), retryAfterMs };
+    return new FlatlineError("api_rate_limited", message, { retryAfterMs });
   }
-  return { kind: "accepted" };
+  return null;
 }
 
 const notInQueue = {
@@ -94,6 +84,6 @@ function whyLegitimate(asset: Pick<Asset, "status">, rule: string | null): strin
   return null;
 }
 
-function refuse<Code extends Extract<ErrorCode, `api_${string}`>>(code: Code, message: string) {
-  return { kind: "refused", code, message } as const;
+function refuse(code: ErrorCode, message: string): FlatlineError {
+  return new FlatlineError(code, message, code === "api_bad_request" ? { issues: [message] } : {});
 }
