@@ -47,9 +47,9 @@ function foundIn(report: CheckReport): AlertFound {
 const onTimeShare = 0.25;
 
 /**
- * Returns the time at which a run counts for the waits of alerts: when it was due, if it began within a quarter of its interval
- * after that; else when it began. Measured between starts, `for: 10m` would end with the third or the fourth of runs that
- * come every 5 minutes, as a few milliseconds have it.
+ * Returns the time at which a run counts for the waits of alerts: when it was due, if it began within a quarter of its
+ * interval after that; else when it began. Measured between starts, `for: 10m` would end with the third or the fourth
+ * of runs that come every 5 minutes, as a few milliseconds have it.
  */
 export function runTimeMs({ run: { dueAtMs }, report: { startedAtMs }, nextDueAtMs }: FinishedRun): number {
   const lagMs = startedAtMs - dueAtMs;

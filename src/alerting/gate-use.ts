@@ -11,8 +11,8 @@ export function noteGateAsked({ meta }: Pick<StoreParts, "meta">, nowMs: number)
 }
 
 /**
- * Answers whether anybody goes by gates: the configuration has `gate`, or one was asked for in the last 30 days. Where nobody does,
- * nobody is told what is on hold (CONTRACT 15).
+ * Answers whether anybody goes by gates: the configuration has `gate`, or one was asked for in the last 30 days. Where
+ * nobody does, nobody is told what is on hold (CONTRACT 15).
  */
 export async function isGateUsed(
   { meta }: Pick<StoreParts, "meta">,

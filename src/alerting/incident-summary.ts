@@ -90,8 +90,8 @@ function sumDeaths(members: readonly IncidentMember[]) {
 }
 
 /**
- * Returns whether the excess of these alerts goes on (CONTRACT 15, Is it over?), and since when nothing is unusual: all of those
- * that know it have stopped, or none knows it. null: no events say.
+ * Returns whether the excess of these alerts goes on (CONTRACT 15, Is it over?), and since when nothing is unusual: all
+ * of those that know it have stopped, or none knows it. null: no events say.
  */
 export function incidentExcess(firing: readonly Pick<Alert, "found">[]): SpikeExcess | null {
   const all = firing.flatMap(({ found }) => found?.excess ?? []);

@@ -38,8 +38,8 @@ export interface IncidentEvent {
 export const watchedSinceKey = "watchedSinceMs";
 
 /**
- * Opens the book of the incidents for the steps of a transaction, in the order in which they will be taken and before anything of them
- * is stored: what fires gets its incident, what is over ends.
+ * Opens the book of the incidents for the steps of a transaction, in the order in which they will be taken and before
+ * anything of them is stored: what fires gets its incident, what is over ends.
  */
 export async function openIncidentBook(
   { incidents, alerts, meta }: StoreParts,

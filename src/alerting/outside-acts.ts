@@ -56,8 +56,8 @@ export function createOutsideActs({
       return outcomeOf(async () => planAct(request, await readActFacts(store, context, request)));
     },
     /**
-     * Applies what was done to an incident at this receiver, to the alerts that it was notified of; resolved acknowledges, because
-     * the service does not know whether they ended.
+     * Applies what was done to an incident at this receiver, to the alerts that it was notified of; resolved
+     * acknowledges, because the service does not know whether they ended.
      */
     applyIncident: async (outside: OutsideIncident): Promise<OutsideOutcome> => {
       const { id, receiver, incidentKey, kind, person, ...incident } = outside;

@@ -195,8 +195,8 @@ export function createRecorder(options: RecorderOptions) {
   const commit = createBatch(commitRuns, ({ run }: Ended) => checkKey(run), options.gather);
 
   /**
-   * Ends the alerts of checks that the settings no longer name, and notes which receivers are gone; call it at the start and after
-   * each reload. Answers how many alerts fired.
+   * Ends the alerts of checks that the settings no longer name, and notes which receivers are gone; call it at the
+   * start and after each reload. Answers how many alerts fired.
    */
   async function endUnconfigured(): Promise<number> {
     const settings = options.settings();
@@ -239,9 +239,9 @@ export function createRecorder(options: RecorderOptions) {
 
   return {
     /**
-     * Run, alert states and the changes to notify of: all of it is stored, or none. Runs that ended together are one commit; those
-     * that end during a commit go into the next one. While the store is busy or away it is tried again for ten seconds, or until
-     * `signal` aborts. Answers for each run, in order, what came of it; does not reject.
+     * Run, alert states and the changes to notify of: all of it is stored, or none. Runs that ended together are one
+     * commit; those that end during a commit go into the next one. While the store is busy or away it is tried again
+     * for ten seconds, or until `signal` aborts. Answers for each run, in order, what came of it; does not reject.
      */
     record: (requests: readonly FinishedRun[], signal?: AbortSignal): Promise<PromiseSettledResult<Recorded>[]> =>
       Promise.allSettled(requests.map((request) => recordOne({ ...request, signal }))),

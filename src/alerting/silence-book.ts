@@ -39,8 +39,8 @@ export function createSilenceBook({ store, clock, logger, newId, settings, onCha
       return listedSilence(ruleOf(silence), silence, nowMs);
     },
     /**
-     * Gives it another end, another comment or both. @throws FlatlineError not_found, conflict (it has ended), invalid_data (it
-     * would end before its start, or has no comment)
+     * Gives it another end, another comment or both. @throws FlatlineError not_found, conflict (it has ended),
+     * invalid_data (it would end before its start, or has no comment)
      */
     change: async (id: string, change: SilenceChange, author: Actor): Promise<ListedSilence> => {
       const nowMs = clock.nowMs();

@@ -6,9 +6,9 @@ import type { Incident } from "./truth.ts";
 
 /**
  * Returns the truth by judgements: of verdict alerts of `dead-asset-spike`, those judged `checker` are incidents, those
- * judged `real` or `expected` are deaths that an alert may be about. Each from the instant at which its deaths began to the last
- * at which they were not usual: an alert stands until they have left the window. Stretches that no alert could separate are
- * one, as neighbouring days are in labels.
+ * judged `real` or `expected` are deaths that an alert may be about. Each from the instant at which its deaths began to
+ * the last at which they were not usual: an alert stands until they have left the window. Stretches that no alert could
+ * separate are one, as neighbouring days are in labels.
  */
 export function judgedTruth(
   judged: readonly Alert[],

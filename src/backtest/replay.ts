@@ -37,8 +37,8 @@ export interface ReplayedNotice {
 type Evaluation = ReturnType<typeof evaluate>;
 
 /**
- * Lives through the events of one organization again: the counts of the record, then the rule of spike/ and the alerts' own
- * transition, as a run of the daemon does it. Instants must ascend.
+ * Lives through the events of one organization again: the counts of the record, then the rule of spike/ and the alerts'
+ * own transition, as a run of the daemon does it. Instants must ascend.
  */
 export class Replay {
   readonly evaluations: Record<Severity, number> = { ok: 0, warn: 0, fail: 0, unknown: 0 };

@@ -15,8 +15,8 @@ export const leastApartMs = graceMs + leadMs;
 const weekMs = 7 * dayMs;
 
 /**
- * Scores replays of any number of organizations together. An episode matches an incident when it overlaps it or the day after,
- * and began at most 12 h before. Incidents outside of the replayed stretch are left out.
+ * Scores replays of any number of organizations together. An episode matches an incident when it overlaps it or the day
+ * after, and began at most 12 h before. Incidents outside of the replayed stretch are left out.
  */
 export function scoreEpisodes(
   replays: readonly {

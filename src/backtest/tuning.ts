@@ -64,9 +64,9 @@ export function describeCandidate({ baseline, count, thresholds }: Omit<TuningPo
 }
 
 /**
- * Sorts candidates by how they are chosen: of those with at most so many groundless alarms a week and organization the one that
- * finds most; of equal ones the nearest to the advice, not the quietest: what a past without some kind of trouble praises as quiet
- * is deaf to it when it comes. Behind them those that are too loud, the quietest first.
+ * Sorts candidates by how they are chosen: of those with at most so many groundless alarms a week and organization the
+ * one that finds most; of equal ones the nearest to the advice, not the quietest: what a past without some kind of
+ * trouble praises as quiet is deaf to it when it comes. Behind them those that are too loud, the quietest first.
  */
 export function rankCandidates(points: readonly TuningPoint[], mostAWeek: number): readonly TuningPoint[] {
   const isLoud = ({ score }: TuningPoint): boolean => score.groundlessAWeek > mostAWeek;

@@ -18,15 +18,15 @@ interface Pattern {
   readonly hasWildHour: boolean;
 }
 
-// Thousands of organizations share a few patterns. A parsed pattern takes 81 KB in croner; parsing it again takes 220 µs
-// (measured 2026-11-21).
+// Thousands of organizations share a few patterns. A parsed pattern takes 81 KB in croner; parsing it again takes 220
+// µs (measured 2026-11-21).
 const cachedPatterns = 32;
 const patternOf = memoized(cachedPatterns, createPattern);
 
 /**
- * Returns the first match after `afterMs`; null when there is none. croner finds the local times. The effect of a change of
- * offset is decided here, by the hour field alone (CONTRACT 5): croner also looks at minutes and seconds, and skips lists
- * and ranges of hours that fall into the skipped hour.
+ * Returns the first match after `afterMs`; null when there is none. croner finds the local times. The effect of a
+ * change of offset is decided here, by the hour field alone (CONTRACT 5): croner also looks at minutes and seconds, and
+ * skips lists and ranges of hours that fall into the skipped hour.
  * @throws FlatlineError invalid_config for a pattern or timezone that does not exist
  */
 export function nextCronAtMs(time: CronTime, afterMs: number): number | null {
@@ -49,8 +49,8 @@ interface Gap {
   readonly nextMs: number;
 }
 
-// Each run computes about six previous and next ticks, mostly the same ones for all checks that are due together, and the ticks
-// that it is late: a queue that is half a minute behind a pattern of seconds still finds them here.
+// Each run computes about six previous and next ticks, mostly the same ones for all checks that are due together, and
+// the ticks that it is late: a queue that is half a minute behind a pattern of seconds still finds them here.
 const gapsAtOnce = 32;
 const gapsKept = 500;
 /** Gaps by pattern and timezone; each is added when it is first found. */
@@ -63,8 +63,8 @@ function remember(known: Gap[], found: Gap): void {
 }
 
 /**
- * Returns fixed local times: a skipped time becomes the first instant after the gap, a repeated time counts once. In Berlin,
- * `30 2 * * *` is 03:00 on 2026-03-29, when 02:00 became 03:00, and on 2026-10-25 the first of two 02:30.
+ * Returns fixed local times: a skipped time becomes the first instant after the gap, a repeated time counts once. In
+ * Berlin, `30 2 * * *` is 03:00 on 2026-03-29, when 02:00 became 03:00, and on 2026-10-25 the first of two 02:30.
  */
 function nextFixed(pattern: Pattern, zone: Timezone, afterMs: number): number | null {
   let localMs = afterMs + zone.offsetMs(afterMs);

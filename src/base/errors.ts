@@ -96,8 +96,8 @@ export function messageOf(error: unknown): string {
 }
 
 /**
- * Returns the error of a call whose signal has aborted: api_timeout with `late` when its time has elapsed, else api_network with
- * `stopped`.
+ * Returns the error of a call whose signal has aborted: api_timeout with `late` when its time has elapsed, else
+ * api_network with `stopped`.
  */
 export function abortError(signal: AbortSignal, late: string, stopped: string): FlatlineError {
   const details = { cause: signal.reason as unknown };

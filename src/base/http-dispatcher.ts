@@ -27,8 +27,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Creates a dispatcher that uses the proxies of `env` and keeps connections alive; its owner closes or destroys it.
- * HTTP_PROXY applies to http: only, HTTPS_PROXY to https: only, as in curl and Go. It loads undici with the first request:
- * 8 MiB that a daemon without a remote source and without alerts does not need.
+ * HTTP_PROXY applies to http: only, HTTPS_PROXY to https: only, as in curl and Go. It loads undici with the first
+ * request: 8 MiB that a daemon without a remote source and without alerts does not need.
  * @throws invalid_config for a proxy that is not a URL
  */
 export function createHttpDispatcher({ env }: { readonly env: Environment }): HttpDispatcher {

@@ -193,8 +193,8 @@ async function unpack(packed: Buffer, encoding: string, maxOutputLength: number)
 export type BodyGate = Readonly<ReturnType<typeof createBodyGate>>;
 
 /**
- * Lets bodies of more than `freeBytes` be read one after the other, so that memory does not grow with the number of requests.
- * `onBusy` is called when one begins after none, `onEmpty` after the last one.
+ * Lets bodies of more than `freeBytes` be read one after the other, so that memory does not grow with the number of
+ * requests. `onBusy` is called when one begins after none, `onEmpty` after the last one.
  */
 export function createBodyGate(freeBytes: number, onBusy: () => void, onEmpty: () => void) {
   /** The first one is being read. */

@@ -40,8 +40,8 @@ interface Release {
 }
 
 /**
- * Resources that do not need each other and are released together: acquire, then register the release on the next line. What
- * needs another one belongs to a group that is released earlier (docs/architecture.md, Conventions).
+ * Resources that do not need each other and are released together: acquire, then register the release on the next line.
+ * What needs another one belongs to a group that is released earlier (docs/architecture.md, Conventions).
  */
 export class ReleaseGroup {
   readonly #releases: Release[] = [];

@@ -33,8 +33,8 @@ export interface LoggerLook {
 const ranks: Readonly<Record<LogLevel, number>> = { debug: 1, info: 2, warn: 3, error: 4, silent: 5 };
 
 /**
- * Creates a logger over pino, and what changes its look and that of its children; `write` takes one line: the log goes to stderr,
- * results go to stdout. An error in `err` is logged without a stack, unless it is a bug.
+ * Creates a logger over pino, and what changes its look and that of its children; `write` takes one line: the log goes
+ * to stderr, results go to stdout. An error in `err` is logged without a stack, unless it is a bug.
  */
 export function createLogger(given: LoggerLook, write: (line: string) => void) {
   let look = given;

@@ -18,8 +18,8 @@ export function postgresPasswords(text: string): readonly string[] {
 }
 
 /**
- * Returns the URL for the driver. The driver also treats these modes as verify-full, but prints a warning of ten lines to
- * stderr at each start (pg-connection-string 2.11, 2026-11); `uselibpqcompat=true` selects libpq's semantics.
+ * Returns the URL for the driver. The driver also treats these modes as verify-full, but prints a warning of ten lines
+ * to stderr at each start (pg-connection-string 2.11, 2026-11); `uselibpqcompat=true` selects libpq's semantics.
  */
 export function driverUrl(text: string): string {
   if (/[?&]uselibpqcompat=/.test(text)) return text;

@@ -91,8 +91,8 @@ function passOn(pieces: Readable, problem: string, take: (piece: Uint8Array) => 
 const firstBytes = 1_024;
 
 /**
- * Creates memory for pieces, at most twice as large as what it holds: pieces that are kept may be of one byte, and take some
- * hundred bytes each.
+ * Creates memory for pieces, at most twice as large as what it holds: pieces that are kept may be of one byte, and take
+ * some hundred bytes each.
  */
 export function createBlock(mostBytes: number) {
   let block = new Uint8Array(0);

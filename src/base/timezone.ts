@@ -4,8 +4,8 @@ import { memoized } from "./memo.ts";
 /** The offset of local time from UTC in one timezone of the IANA database. */
 export type Timezone = Readonly<ReturnType<typeof createOffsets>> & { readonly name: string };
 
-// More than the largest offset (UTC−12 to UTC+14, and Samoa's skipped day): a local time read as UTC is at most this far
-// from its instant.
+// More than the largest offset (UTC−12 to UTC+14, and Samoa's skipped day): a local time read as UTC is at most this
+// far from its instant.
 const farthestOffsetMs = 26 * 3_600_000;
 // The IANA database has some 600 names.
 const mostZones = 1_000;

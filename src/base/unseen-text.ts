@@ -1,6 +1,6 @@
 /**
- * DEL and the C1 controls, which JSON leaves unescaped and some terminals obey; Unicode's Bidi_Control characters, which
- * reverse the direction of text; separators that some readers treat as a line end.
+ * DEL and the C1 controls, which JSON leaves unescaped and some terminals obey; Unicode's Bidi_Control characters,
+ * which reverse the direction of text; separators that some readers treat as a line end.
  */
 export const unseen = /[\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 // oxlint-disable-next-line no-control-regex -- they are what is escaped

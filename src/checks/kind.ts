@@ -63,8 +63,8 @@ export interface CheckedOrganization extends Omit<Schedule, "pattern"> {
   /** Cron pattern. */
   readonly schedule: string;
   /**
-   * What an organization without any stored event means: nothing is known, or a stream of deaths only had none (CONTRACT 11);
-   * null: no event is stored here.
+   * What an organization without any stored event means: nothing is known, or a stream of deaths only had none
+   * (CONTRACT 11); null: no event is stored here.
    */
   readonly whenNoEvents: "unknown" | "ok" | null;
 }
@@ -137,8 +137,8 @@ export function requireEvents({ events }: CheckRun, check: string): StoredEvents
 }
 
 /**
- * Returns whether the organization's events have begun, and when; null: none, or the first was deleted since. Undefined: nothing
- * is known. @throws no_events unless that counts as ok
+ * Returns whether the organization's events have begun, and when; null: none, or the first was deleted since.
+ * Undefined: nothing is known. @throws no_events unless that counts as ok
  */
 export function firstEventOf({ slug, whenNoEvents }: EventTarget, known: FirstEvents | null) {
   if (known === null) return undefined;

@@ -15,8 +15,8 @@ export async function loadCommandConfig(flag: string | undefined, context: CliCo
 }
 
 /**
- * Loads the configuration as loadCommandConfig does, with the organizations of its discovery sources, for a command that is about organizations; says on
- * stderr of which source they are not known.
+ * Loads the configuration as loadCommandConfig does, with the organizations of its discovery sources, for a command
+ * that is about organizations; says on stderr of which source they are not known.
  */
 export async function loadFleetConfig(flag: string | undefined, context: CliContext) {
   // Loaded for those who need it: most commands start without the store.

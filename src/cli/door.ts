@@ -15,9 +15,9 @@ import { loadCommandConfig, makeScratch, readSecretFile } from "./command-config
 import type { AskFlags, CliContext } from "./context.ts";
 
 /**
- * What a command does without a daemon, when no other process has the store. "daemon": nothing, one has to answer; all else: it
- * has the same routes in its own process over the store. Where there is none, it is missing ("store"), a daemon is missing
- * ("either"), it is made ("new store"), or one is used that is thrown away ("no store").
+ * What a command does without a daemon, when no other process has the store. "daemon": nothing, one has to answer; all
+ * else: it has the same routes in its own process over the store. Where there is none, it is missing ("store"), a
+ * daemon is missing ("either"), it is made ("new store"), or one is used that is thrown away ("no store").
  */
 export type Without = "daemon" | "either" | "store" | "new store" | "no store";
 
@@ -39,8 +39,8 @@ export function askHealthy(url: string, dispatcher: HttpDispatcher, signal: Abor
 }
 
 /**
- * Lets `work` ask the HTTP API (CONTRACT 3): of the daemon whose address is given; else of the one that has the configured
- * store; else, when no process has it, in this one.
+ * Lets `work` ask the HTTP API (CONTRACT 3): of the daemon whose address is given; else of the one that has the
+ * configured store; else, when no process has it, in this one.
  * @throws usage, invalid_config, unavailable without an answer, store_*
  */
 export async function askApi<Answer>(
@@ -74,14 +74,14 @@ interface Door extends Pick<App, "inject" | "importTarget" | "localToken"> {
 }
 
 /**
- * Where a daemon would be, and what is shown to it. The url has no slash at its end, and is null where the configuration leaves
- * its port to the system.
+ * Where a daemon would be, and what is shown to it. The url has no slash at its end, and is null where the
+ * configuration leaves its port to the system.
  */
 type Found = Awaited<ReturnType<typeof findDaemon>>;
 
 /**
- * Finds out how the daemon is reached: address and token each by a flag, else by the environment, else by the configuration, of
- * which nothing else is needed and which is not read where both are known.
+ * Finds out how the daemon is reached: address and token each by a flag, else by the environment, else by the
+ * configuration, of which nothing else is needed and which is not read where both are known.
  * @throws usage and invalid_config
  */
 async function findDaemon(flags: AskFlags, context: CliContext, without: Without) {
@@ -146,8 +146,8 @@ const retryMs = 200;
 const healthWithinMs = 2 * secondMs;
 
 /**
- * Opens the door of the store; null: another process has it, and a daemon answers. Waits for one that has it and does not
- * answer, which may be beginning, ending, or another command.
+ * Opens the door of the store; null: another process has it, and a daemon answers. Waits for one that has it and does
+ * not answer, which may be beginning, ending, or another command.
  */
 async function openUnlessHeld(
   found: Found,

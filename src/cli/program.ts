@@ -108,8 +108,8 @@ export function reportError(error: unknown, context: CliContext): number {
 }
 
 /**
- * Every command, in the groups and the order of `--help`. Each is loaded when it is asked for: a `check` need not read the server
- * that `run` needs.
+ * Every command, in the groups and the order of `--help`. Each is loaded when it is asked for: a `check` need not read
+ * the server that `run` needs.
  */
 const groups: Readonly<Record<string, Readonly<Record<string, () => Promise<Complete>>>>> = {
   "Start:": {

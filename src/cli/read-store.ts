@@ -25,8 +25,8 @@ export async function withStore<Result>(
 }
 
 /**
- * Joins the lists that the daemon applied last, and names the sources of which none is known, and why. A source of which none is
- * stored is asked now, and what it says is not stored: that is the daemon's.
+ * Joins the lists that the daemon applied last, and names the sources of which none is known, and why. A source of
+ * which none is stored is asked now, and what it says is not stored: that is the daemon's.
  */
 export async function joinDiscovered(config: Config, deps: CliContext) {
   const { eventRetentionMs } = config.storage;

@@ -16,8 +16,8 @@ export interface TableOptions {
 const gap = "  ";
 
 /**
- * Renders a list as a plain table, of each column its head and its cell, two spaces apart; a line is cut to the terminal.
- * A severity in the first column is coloured on a terminal without NO_COLOR.
+ * Renders a list as a plain table, of each column its head and its cell, two spaces apart; a line is cut to the
+ * terminal. A severity in the first column is coloured on a terminal without NO_COLOR.
  */
 export function renderTable<Item>(
   items: readonly Item[],

@@ -6,8 +6,8 @@ import { iso } from "../contract/v1/instant.ts";
 import { parseDuration } from "../base/durations.ts";
 
 /**
- * Returns a point in time from the command line as epoch ms: ISO 8601 with an offset or Z, or integer milliseconds; a date that
- * the calendar has, so that `2026-11-31` is an error and not a silence that ends a day late.
+ * Returns a point in time from the command line as epoch ms: ISO 8601 with an offset or Z, or integer milliseconds; a
+ * date that the calendar has, so that `2026-11-31` is an error and not a silence that ends a day late.
  */
 export function parseInstant(text: string): number {
   const reading = readInstant(text);

@@ -16,8 +16,8 @@ import type { RootInput } from "./schema/schema.ts";
 import { defaultSourceType, sourceKinds, type SourceType } from "./schema/source.ts";
 
 /**
- * The validated configuration (CONTRACT 4), frozen. Its keys are those of the schema: durations in milliseconds, null for what is
- * absent and has no default, paths absolute but for `storage.path`.
+ * The validated configuration (CONTRACT 4), frozen. Its keys are those of the schema: durations in milliseconds, null
+ * for what is absent and has no default, paths absolute but for `storage.path`.
  */
 export type Config = ReturnType<typeof resolveConfig>;
 /** An organization with what `defaults` say, then what is built in. */

@@ -48,9 +48,9 @@ export const reviewBodySchema = z.union([
 ]);
 
 /**
- * Combines path and body into one request, or returns one message per problem, conditional fields included. Fields of other
- * decisions are dropped (CONTRACT 9, check 2 of the review). `proposalId` is the text in the path; messages name the fields
- * by `nameOf`.
+ * Combines path and body into one request, or returns one message per problem, conditional fields included. Fields of
+ * other decisions are dropped (CONTRACT 9, check 2 of the review). `proposalId` is the text in the path; messages name
+ * the fields by `nameOf`.
  */
 export function parseReviewRequest(
   proposalId: string,

@@ -6,13 +6,13 @@ import type { PastVerdict } from "../store/runs/history.ts";
 import type { Ground } from "./ground.ts";
 
 const reachMs = 7 * dayMs;
-// A shorter part of a baseline tells nothing. With a longer one, a spike that a whole baseline at the same pace would not
-// show is left out: it is only the beginning of the events.
+// A shorter part of a baseline tells nothing. With a longer one, a spike that a whole baseline at the same pace would
+// not show is left out: it is only the beginning of the events.
 const leastCoverage = 0.25;
 
 /**
- * Evaluates the days before the first run of each organization from the stored events, hour by hour, so that a first look is
- * not an empty chart. History only: no alert comes of it. Existing rows stay as they are. Returns what ends it.
+ * Evaluates the days before the first run of each organization from the stored events, hour by hour, so that a first
+ * look is not an empty chart. History only: no alert comes of it. Existing rows stay as they are. Returns what ends it.
  */
 export function startFilling(ground: Ground, organizations: readonly OrganizationConfig[]): () => Promise<void> {
   const stopping = new AbortController();

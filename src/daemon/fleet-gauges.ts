@@ -22,8 +22,8 @@ const mostMarkers = 50;
 const readWithinMs = 5 * secondMs;
 
 /**
- * Creates the readings of the store for a scrape. While the store is away it answers what was read last: a target that vanishes would end
- * every alert that Prometheus made of it.
+ * Creates the readings of the store for a scrape. While the store is away it answers what was read last: a target that
+ * vanishes would end every alert that Prometheus made of it.
  */
 export function createFleetGauges(
   { store, clock }: Pick<Ground, "store" | "clock">,

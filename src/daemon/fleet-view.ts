@@ -23,8 +23,8 @@ const bearableMs = 10 * secondMs;
 const settledMs = 30 * secondMs;
 
 /**
- * Creates a view that shows nothing before `showAll`. It asks a database every second whether it answers, and looks every 3 s
- * whether a file is still the one that was opened.
+ * Creates a view that shows nothing before `showAll`. It asks a database every second whether it answers, and looks
+ * every 3 s whether a file is still the one that was opened.
  */
 export function createFleetView({ store, clock, logger, metrics, bus }: Ground, states: RunningChecks) {
   const [everyMs, runOnce] = store.isRemote ? [askEveryMs, askDatabase] : [lookAtFileEveryMs, lookAtFile];

@@ -43,8 +43,8 @@ export interface Ground extends Omit<AppDeps, "dispatcher">, Parts {
 }
 
 /**
- * Opens what the parts are made with, as soon as no other process writes to the store; `standBy` is called while one does. What
- * ends it is added to `stop`.
+ * Opens what the parts are made with, as soon as no other process writes to the store; `standBy` is called while one
+ * does. What ends it is added to `stop`.
  */
 export async function openGround(
   config: Config,

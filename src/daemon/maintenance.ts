@@ -14,8 +14,8 @@ const firstAfterMs = minuteMs;
 // A slice takes a few milliseconds; between two of them other work gets the store.
 const rowsPerSlice = 1_000;
 const pauseMs = 20;
-// A link holds for 24 h from the attempt that sends it (CONTRACT 13), and must not be followed twice within them, however short
-// the retention is.
+// A link holds for 24 h from the attempt that sends it (CONTRACT 13), and must not be followed twice within them,
+// however short the retention is.
 const outsideActsMs = 25 * hourMs;
 
 // More than a clock is ever corrected by.

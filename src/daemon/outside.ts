@@ -12,8 +12,8 @@ import type { Ground } from "./ground.ts";
 import type { Runtime } from "./runtime.ts";
 
 /**
- * Creates the ports for acts that come from where people read their messages, by the configuration that holds now. `onChange`
- * is called after an act that changed something.
+ * Creates the ports for acts that come from where people read their messages, by the configuration that holds now.
+ * `onChange` is called after an act that changed something.
  */
 export function createOutsidePorts(
   ground: Ground,

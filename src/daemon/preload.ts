@@ -7,9 +7,9 @@ import { plainLayout, usualTimes } from "../store/events/layout.ts";
 import type { Ground } from "./ground.ts";
 
 /**
- * Imports `source.preload` into an empty store, so that a first start has something to look at (CONTRACT 4): events when there
- * is none, fixtures when there is no organization, so that a start that was cut short is made up for by the next. `signal` gives
- * it up.
+ * Imports `source.preload` into an empty store, so that a first start has something to look at (CONTRACT 4): events
+ * when there is none, fixtures when there is no organization, so that a start that was cut short is made up for by the
+ * next. `signal` gives it up.
  */
 export async function preload(
   { source, organizations }: Config,

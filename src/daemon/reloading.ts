@@ -19,8 +19,8 @@ const patience = {
 export type Reloading = ReturnType<typeof createReloading>;
 
 /**
- * Creates the queue of changes, which are made one at a time, in the order of the requests: two at once could leave the older
- * one behind. `apply` gives every part what the runtime holds now, in place of what held before.
+ * Creates the queue of changes, which are made one at a time, in the order of the requests: two at once could leave the
+ * older one behind. `apply` gives every part what the runtime holds now, in place of what held before.
  */
 export function createReloading(
   { store, clock, logger, metrics, readConfig, signal }: Ground,

@@ -17,8 +17,8 @@ export function createStopSequence(): StopSequence {
   return { work: new ReleaseGroup(), doors: new ReleaseGroup(), store: new ReleaseGroup() };
 }
 
-// The time from the end of the drain: the contract's 2 s less the time that the process itself needs to end. Each group may
-// use what the groups before it have left; a group that hangs leaves the next one its part.
+// The time from the end of the drain: the contract's 2 s less the time that the process itself needs to end. Each group
+// may use what the groups before it have left; a group that hangs leaves the next one its part.
 const workEndsMs = 600;
 const doorsEndMs = 900;
 const storeEndsMs = 1_200;

@@ -47,8 +47,8 @@ const beatWithinMs = 10 * secondMs;
 const maxAnswerBytes = 1_024;
 
 /**
- * Creates the dead man's switch (CONTRACT 4, heartbeat): a GET every interval while flatline is alive. Its failures are logged
- * and change nothing else: the far side notices the missing beat. Without one it waits to be woken.
+ * Creates the dead man's switch (CONTRACT 4, heartbeat): a GET every interval while flatline is alive. Its failures are
+ * logged and change nothing else: the far side notices the missing beat. Without one it waits to be woken.
  */
 function createHeartbeat(
   { clock, logger, dispatcher }: Ground,

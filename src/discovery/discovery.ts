@@ -109,8 +109,8 @@ export function createDiscovery({ config, apply, ...options }: DiscoveryOptions)
   }
 
   /**
-   * Makes the last list the one that holds, and writes down what that changes; or holds it back, a shrunk one until three refreshes
-   * in a row gave the same organizations.
+   * Makes the last list the one that holds, and writes down what that changes; or holds it back, a shrunk one until
+   * three refreshes in a row gave the same organizations.
    */
   async function take(name: string, state: State): Promise<void> {
     const { list, last, repeats } = state;
@@ -189,8 +189,8 @@ export function createDiscovery({ config, apply, ...options }: DiscoveryOptions)
 }
 
 /**
- * Returns what the last list would change, and why it is not applied by itself; null: it is. A source that forgets its customers must
- * not end their checks: not an empty list after one that was not, nor one that removes more than half.
+ * Returns what the last list would change, and why it is not applied by itself; null: it is. A source that forgets its
+ * customers must not end their checks: not an empty list after one that was not, nor one that removes more than half.
  */
 function changeOf({ list, last }: Pick<State, "list" | "last">) {
   const before = new Set(list?.map(({ slug }) => slug));

@@ -47,8 +47,8 @@ const groupSchema = strictObject({
 }).transform(({ targets, ...labels }) => targets.map((slug) => ({ slug, ...labels })));
 
 /**
- * Reads a list of organizations (CONTRACT 14): a JSON array of slugs, of objects, or of Prometheus' HTTP service discovery. One
- * bad entry refuses all of it. Of a slug that is listed twice the first entry counts. @throws noList
+ * Reads a list of organizations (CONTRACT 14): a JSON array of slugs, of objects, or of Prometheus' HTTP service
+ * discovery. One bad entry refuses all of it. Of a slug that is listed twice the first entry counts. @throws noList
  */
 export function readList(text: string, maxOrganizations: number): readonly ListedOrganization[] {
   const entries = parseJson(text);

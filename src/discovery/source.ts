@@ -30,8 +30,8 @@ const mostBytes = mostMebibytes * 1_024 * 1_024;
 const timeoutMs = 30 * secondMs;
 
 /**
- * Asks a source for its list (CONTRACT 14); null: it is that of the last answer, which had this ETag. A list must not look further
- * back than events are kept [0: for ever], as the file must not.
+ * Asks a source for its list (CONTRACT 14); null: it is that of the last answer, which had this ETag. A list must not
+ * look further back than events are kept [0: for ever], as the file must not.
  * @throws noList without the source's secrets
  */
 export async function readSource(
@@ -93,8 +93,8 @@ async function askUrl(
 }
 
 /**
- * Returns the configuration with what its sources list: organizations of the file win over discovered ones, and of two sources the
- * first one (CONTRACT 14).
+ * Returns the configuration with what its sources list: organizations of the file win over discovered ones, and of two
+ * sources the first one (CONTRACT 14).
  */
 export function withDiscovered(config: Config, lists: ReadonlyMap<string, readonly ListedOrganization[]>): Config {
   if (config.discover.length === 0) return config;

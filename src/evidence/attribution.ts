@@ -43,10 +43,10 @@ interface Rises {
 }
 
 /**
- * Returns the values that are over-represented in the window, the surest first: by the lower bound of what their share has risen,
- * never by counts. Deaths without an attribute count as not having its value, so that a value which begins to be there is
- * seen. A small largest rise, the upper bound over all values, shows that the deaths are spread as usual, which no value that stands
- * out does not. The order of the values does not matter.
+ * Returns the values that are over-represented in the window, the surest first: by the lower bound of what their share
+ * has risen, never by counts. Deaths without an attribute count as not having its value, so that a value which begins
+ * to be there is seen. A small largest rise, the upper bound over all values, shows that the deaths are spread as
+ * usual, which no value that stands out does not. The order of the values does not matter.
  */
 export function risesOf(values: readonly ValueCounts[], totals: TotalCounts): Rises {
   const { currentCount: total, baselineCount: baseline } = totals;
@@ -102,8 +102,8 @@ export function wilsonBounds(count: number, total: number): Bounds {
 }
 
 /**
- * Returns the difference of two independent proportions with its hybrid score interval: R. G. Newcombe, Interval estimation for the
- * difference between independent proportions, Statistics in Medicine 17 (1998), method 10.
+ * Returns the difference of two independent proportions with its hybrid score interval: R. G. Newcombe, Interval
+ * estimation for the difference between independent proportions, Statistics in Medicine 17 (1998), method 10.
  */
 export function differenceBounds(
   first: { readonly count: number; readonly total: number },

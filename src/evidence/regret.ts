@@ -15,8 +15,8 @@ interface Pending {
 }
 
 /**
- * Counts false deaths over events in the order of their time. What is kept is one entry an asset that died and was not found
- * alive since; when there are more than `mostAssets` of them it gives up: half of a count would be no count.
+ * Counts false deaths over events in the order of their time. What is kept is one entry an asset that died and was not
+ * found alive since; when there are more than `mostAssets` of them it gives up: half of a count would be no count.
  */
 export class RegretCounter {
   readonly #mostAssets: number;

@@ -19,8 +19,8 @@ export function accuracyOf(living: ControlCounts, dead: ControlCounts): Accuracy
 }
 
 /**
- * Returns the posterior probability that more than half of all are alive, when `alive` of `asked` showed life: their share a has
- * the prior Beta(½, ½), and `alive` is binomially distributed with `asked` and p(a) = a·s + (1 − a)(1 − c).
+ * Returns the posterior probability that more than half of all are alive, when `alive` of `asked` showed life: their
+ * share a has the prior Beta(½, ½), and `alive` is binomially distributed with `asked` and p(a) = a·s + (1 − a)(1 − c).
  *
  * With a = sin²θ the prior is uniform over θ in [0, π/2], and the likelihood p^k (1 − p)^(n−k) a polynomial of degree n in cos 2θ,
  * that is Σ cₘ cos 2mθ with m ≤ n. Its n + 1 coefficients are exact sums over n + 1 points (the discrete cosine transform), its

@@ -34,8 +34,8 @@ const answerSchema = z.object({ results: z.array(resultSchema).max(10_000) });
 export type VerifierAnswers = ReadonlyMap<string, z.infer<typeof resultSchema>>;
 
 /**
- * Asks the verifier once; `id` is that of the question. Of an asset that its answer does not name it says nothing, and an unknown
- * word is undecided.
+ * Asks the verifier once; `id` is that of the question. Of an asset that its answer does not name it says nothing, and
+ * an unknown word is undecided.
  * @throws FlatlineError api_* when there is no answer of that form in time; what a file that cannot be read throws
  */
 export async function askVerifier(

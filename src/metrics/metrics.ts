@@ -226,8 +226,8 @@ function atLeastZero(value: number): number {
 }
 
 /**
- * prom-client's own, without `nodejs_active_*_total`, gauges that are called a total, which promtool reports, and without the
- * histogram of the event loop; `nodejs_eventloop_lag_seconds` is measured at each scrape.
+ * prom-client's own, without `nodejs_active_*_total`, gauges that are called a total, which promtool reports, and
+ * without the histogram of the event loop; `nodejs_eventloop_lag_seconds` is measured at each scrape.
  */
 function collectProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: neverMs });

@@ -36,9 +36,9 @@ export async function runCheck(target: CheckTarget, deps: RunCheckDeps, signal: 
 }
 
 /**
- * Runs checks at one instant, in order. All spikes of a local source are counted by one query; those that nothing more is to be
- * read of have their report at once. Never rejects: each failure is an error report under a reason of the closed set (CONTRACT 6).
- * `signal` ends it early, as `timeout`, even when the source does not listen.
+ * Runs checks at one instant, in order. All spikes of a local source are counted by one query; those that nothing more
+ * is to be read of have their report at once. Never rejects: each failure is an error report under a reason of the
+ * closed set (CONTRACT 6). `signal` ends it early, as `timeout`, even when the source does not listen.
  */
 export async function runRound(
   targets: readonly CheckTarget[],

@@ -45,8 +45,8 @@ function dueAgainAtMs({ schedule, slug }: CheckTarget, { dueAtMs, isAsked, lastR
 }
 
 /**
- * Returns when the check of a run that ended is due again, by the schedule that holds now, and the ticks that the run stands for
- * beside its own: each tick is run or counted exactly once.
+ * Returns when the check of a run that ended is due again, by the schedule that holds now, and the ticks that the run
+ * stands for beside its own: each tick is run or counted exactly once.
  */
 export function afterRun(target: CheckTarget, { dueAtMs, isAsked }: Run, { startedAtMs, finishedAtMs }: CheckReport) {
   const { schedule, slug } = target;

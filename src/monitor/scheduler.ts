@@ -325,8 +325,8 @@ export function createScheduler(options: SchedulerOptions) {
       }
     },
     /**
-     * Does work that is no run in a place of the runs, one such work at a time. Rejects with the reason of the signal when that
-     * aborts before there is a place.
+     * Does work that is no run in a place of the runs, one such work at a time. Rejects with the reason of the signal
+     * when that aborts before there is a place.
      */
     runBeside: async <Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> => {
       await besides.take(false, signal);
@@ -364,8 +364,8 @@ export function createScheduler(options: SchedulerOptions) {
     /** How many checks are running. */
     running: (): number => checks.underWay().length,
     /**
-     * Starts no new runs; running checks get `drainMs`, then their signals abort. @throws the error that kept a run from being
-     * recorded
+     * Starts no new runs; running checks get `drainMs`, then their signals abort. @throws the error that kept a run
+     * from being recorded
      */
     stop: async (drainMs: number): Promise<void> => {
       const polled = loop.stop();

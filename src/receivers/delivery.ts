@@ -28,8 +28,8 @@ const maxShownCharacters = 300;
 const shortestTokenCharacters = 8;
 
 /**
- * POSTs once and answers what became of it (CONTRACT 7, Delivery); `read` says what an answer means whose status accepts it [that it is].
- * Never rejects for the far side or the network.
+ * POSTs once and answers what became of it (CONTRACT 7, Delivery); `read` says what an answer means whose status
+ * accepts it [that it is]. Never rejects for the far side or the network.
  */
 export async function deliverRequest(
   dispatcher: HttpDispatcher,

@@ -10,8 +10,8 @@ const plainBytes = bindingBytes + 16;
 const cursorBytes = nonceBytes + plainBytes + tagBytes;
 
 /**
- * Creates and reads the opaque cursors of the listing (CONTRACT 9), encrypted and authenticated with the store's `secret` (32
- * bytes): they stay valid across restarts.
+ * Creates and reads the opaque cursors of the listing (CONTRACT 9), encrypted and authenticated with the store's
+ * `secret` (32 bytes): they stay valid across restarts.
  */
 export function createCursorCodec(secret: Uint8Array) {
   const encryptionKey = createHmac("sha256", secret).update("cursor encryption").digest();

@@ -4,8 +4,8 @@ import { domainToASCII } from "node:url";
 const mostLabels = 127;
 
 /**
- * Returns the host that legitimacy rules compare: of URL and PAGE assets the URL's host, of EMAIL the domain; null for other
- * types and for content without one. ASCII, lower case, without a trailing dot, as rules are stored.
+ * Returns the host that legitimacy rules compare: of URL and PAGE assets the URL's host, of EMAIL the domain; null for
+ * other types and for content without one. ASCII, lower case, without a trailing dot, as rules are stored.
  */
 export function ruledHost(asset: { readonly type: string; readonly content: string }): string | null {
   // Reports often contain defanged addresses.

@@ -32,8 +32,8 @@ export interface RoundOptions {
 }
 
 /**
- * Evaluates organizations from counts of deaths in any store, in order, with one query for all counts. An error is of its
- * organization alone: invalid thresholds (`api_bad_request`), or counts that cannot be right.
+ * Evaluates organizations from counts of deaths in any store, in order, with one query for all counts. An error is of
+ * its organization alone: invalid thresholds (`api_bad_request`), or counts that cannot be right.
  * @throws the errors of `counts`
  */
 export async function evaluateRound(

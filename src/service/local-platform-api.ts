@@ -24,8 +24,8 @@ export interface LocalPlatformApiOptions {
 }
 
 /**
- * Creates API v2 over the store and the pure evaluation, for the holder of one key (CONTRACT 9). Rejects with the `api_*`
- * code of the first check that fails, in the contract's order, and with the store's codes.
+ * Creates API v2 over the store and the pure evaluation, for the holder of one key (CONTRACT 9). Rejects with the
+ * `api_*` code of the first check that fails, in the contract's order, and with the store's codes.
  */
 export function createLocalPlatformApi(options: LocalPlatformApiOptions): PlatformApi {
   const { store, clock, appUrl, ruleOf } = options;
@@ -53,8 +53,8 @@ export function createLocalPlatformApi(options: LocalPlatformApiOptions): Platfo
 }
 
 /**
- * Creates API v2 in process, with a customer's key for each slug. `organizations` are the configured ones; `author` is that of
- * reviews [flatline itself].
+ * Creates API v2 in process, with a customer's key for each slug. `organizations` are the configured ones; `author` is
+ * that of reviews [flatline itself].
  */
 export function createLocalPlatformSource({
   organizations,

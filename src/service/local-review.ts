@@ -71,8 +71,8 @@ async function gatherFacts(
 }
 
 /**
- * Stores an allowed review and its effects in the surrounding transaction: the proposal is decided, resolved and out of the
- * queue; an approved asset is blocked for every organization; a watchlisted asset keeps its status.
+ * Stores an allowed review and its effects in the surrounding transaction: the proposal is decided, resolved and out of
+ * the queue; an approved asset is blocked for every organization; a watchlisted asset keeps its status.
  */
 async function recordReview(
   { platform }: StoreParts,

@@ -28,8 +28,8 @@ export interface ReviewFacts {
 }
 
 /**
- * Returns the first rule in the contract's order that a well-formed review with access to the organization breaks (CONTRACT 9,
- * checks 4 to 13); null: it may be made.
+ * Returns the first rule in the contract's order that a well-formed review with access to the organization breaks
+ * (CONTRACT 9, checks 4 to 13); null: it may be made.
  */
 export function judgeReview(request: ReviewRequest, facts: ReviewFacts): FlatlineError | null {
   const { proposal, nowMs } = facts;

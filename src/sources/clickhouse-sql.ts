@@ -19,8 +19,8 @@ function quotedTable(table: string): string {
 }
 
 /**
- * Builds the query for deaths by slug, type and segment in one pass that each shard of a cluster does itself: the segment is the
- * number of bounds of the slug before the event. Without a join, shards send sums and not rows.
+ * Builds the query for deaths by slug, type and segment in one pass that each shard of a cluster does itself: the
+ * segment is the number of bounds of the slug before the event. Without a join, shards send sums and not rows.
  */
 export function countStatement(
   { events, timeUnit }: Pick<TableSource, "events" | "timeUnit">,
@@ -32,8 +32,8 @@ export function countStatement(
   const bound = timeExpression("flatline_bound", timeUnit);
   const value = (atMs: number): bigint => boundValue(atMs, timeUnit);
   const [fromMs, toMs] = outerBounds(queries);
-  // ClickHouse compares times with numbers: milliseconds read as a time would lie in the far future and count nothing. The last
-  // condition is always true, or fails (43) if the column does not match timeUnit.
+  // ClickHouse compares times with numbers: milliseconds read as a time would lie in the far future and count nothing.
+  // The last condition is always true, or fails (43) if the column does not match timeUnit.
   return {
     query: `select
   toString(${slug}) as flatline_slug,
@@ -125,8 +125,8 @@ function withinRange(atMs: number): number {
 }
 
 /**
- * Returns a bound as an Int64, because a string in an array is not converted: in the unit of the column, or in milliseconds
- * for a time column.
+ * Returns a bound as an Int64, because a string in an array is not converted: in the unit of the column, or in
+ * milliseconds for a time column.
  */
 function boundValue(atMs: number, timeUnit: TimeUnit): bigint {
   return timeUnit === "timestamp" ? BigInt(withinRange(atMs)) : epochValue(atMs, timeUnit);

@@ -17,8 +17,8 @@ export type RawRow = Readonly<Record<string, unknown>>;
 /** One database with the user's table; each call sends one query for many organizations. Rejects with an `api_*` code. */
 export interface CountReader {
   /**
-   * Returns rows with slug, segment (from 1), assetType and deaths, only for segments with a death; a slug occurs in one
-   * query only.
+   * Returns rows with slug, segment (from 1), assetType and deaths, only for segments with a death; a slug occurs in
+   * one query only.
    */
   segmentDeaths(queries: readonly SegmentQuery[], signal: AbortSignal): Promise<readonly RawRow[]>;
   /** Returns rows with slug and atMs of the first event of any status. */

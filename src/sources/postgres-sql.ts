@@ -19,8 +19,8 @@ function quotedTable(table: string): string {
 }
 
 /**
- * Builds the query for deaths by slug, type and segment in one pass. An index on slug and time serves each range; an index on time
- * alone serves the outer bounds.
+ * Builds the query for deaths by slug, type and segment in one pass. An index on slug and time serves each range; an
+ * index on time alone serves the outer bounds.
  */
 export function countStatement(
   { events, timeUnit }: Pick<TableSource, "events" | "timeUnit">,

@@ -108,8 +108,8 @@ async function connectTo(source: AnyTableSource): Promise<CountReader> {
 }
 
 /**
- * Plans the segments of each slug: the bounds of all its intervals split time into segments that do not overlap, so that
- * each event is read once, however many intervals and queries contain it.
+ * Plans the segments of each slug: the bounds of all its intervals split time into segments that do not overlap, so
+ * that each event is read once, however many intervals and queries contain it.
  */
 function planSegments(queries: readonly DeathsQuery[]): SegmentQuery[] {
   const bounds = new Map<string, Set<number>>();

@@ -54,8 +54,8 @@ export type SpikeResult = {
     /** With a median: how many days are in it. */
     readonly baselineDaysKnown?: number;
     /**
-     * With a median: deaths of the same window one day before (`day1`), two days before (`day2`) and so on, for the days in
-     * it.
+     * With a median: deaths of the same window one day before (`day1`), two days before (`day2`) and so on, for the
+     * days in it.
      */
     readonly [day: `day${number}`]: number;
   };

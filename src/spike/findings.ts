@@ -19,8 +19,8 @@ export const maxAssetTypes = 5;
 const maxDays = 14;
 
 /**
- * The counted things: `deaths`, the API's rule, or `assets`, each once in the window and once in each slice of a median, so
- * that a checker that calls the same assets dead again and again counts them once (CONTRACT 2).
+ * The counted things: `deaths`, the API's rule, or `assets`, each once in the window and once in each slice of a
+ * median, so that a checker that calls the same assets dead again and again counts them once (CONTRACT 2).
  */
 export const countKinds = ["deaths", "assets"] as const;
 /** One of {@link countKinds}. */

@@ -17,8 +17,8 @@ export function multiplyFractions(left: Fraction, right: Fraction): Fraction {
 }
 
 /**
- * Returns a finite number as the decimal that JSON shows (its shortest form, ECMA-262 Number::toString), so that 1.1 is eleven
- * tenths and not the double next to it. Takes exponents: 1e-7, 1.5e+21.
+ * Returns a finite number as the decimal that JSON shows (its shortest form, ECMA-262 Number::toString), so that 1.1 is
+ * eleven tenths and not the double next to it. Takes exponents: 1e-7, 1.5e+21.
  */
 export function decimalFraction(value: number): Fraction {
   const [mantissa = "", exponentText = "0"] = String(value).split("e");

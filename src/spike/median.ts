@@ -24,8 +24,8 @@ export interface DayWindow {
 }
 
 /**
- * Returns the window that ends at `nowMs` on each day of the baseline, the latest first: (now − lag − w, now − lag] with
- * lag = 24·ceil(w/24) + 24·(j − 1) hours, so that none overlaps the window itself (CONTRACT 2).
+ * Returns the window that ends at `nowMs` on each day of the baseline, the latest first: (now − lag − w, now − lag]
+ * with lag = 24·ceil(w/24) + 24·(j − 1) hours, so that none overlaps the window itself (CONTRACT 2).
  * @throws SpikeInputError when `nowMs` is no integer of a date's range, or there are more than 3650 days
  */
 export function medianDays(
@@ -50,8 +50,8 @@ export function medianDays(
 export type DayCounts = readonly (number | null)[];
 
 /**
- * Returns the counts without the days whose window begins before the organization's first stored event, of which nothing is known
- * (CONTRACT 2). `firstEventAtMs` null: every day is known.
+ * Returns the counts without the days whose window begins before the organization's first stored event, of which
+ * nothing is known (CONTRACT 2). `firstEventAtMs` null: every day is known.
  */
 export function knownDays(
   dayCounts: DayCounts,

@@ -12,8 +12,8 @@ export interface SpikeWindow {
 }
 
 /**
- * Returns the window that ends at `nowMs` and the baseline before it. Starts before the first safe integer are that: no event is
- * older, and a start that is no integer would not survive a database.
+ * Returns the window that ends at `nowMs` and the baseline before it. Starts before the first safe integer are that: no
+ * event is older, and a start that is no integer would not survive a database.
  * @throws SpikeInputError when `nowMs` is no integer of a date's range
  */
 export function spikeWindow(

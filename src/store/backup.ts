@@ -25,8 +25,8 @@ const lockTimeoutMs = 5_000;
 const allPages = 0x7f_ff_ff_ff;
 
 /**
- * Copies a store, also while a daemon writes to it: as it is at one moment, by one read transaction, which in a write-ahead log
- * holds up no writer. It is whole and checked before it has its name; on failure nothing is left.
+ * Copies a store, also while a daemon writes to it: as it is at one moment, by one read transaction, which in a
+ * write-ahead log holds up no writer. It is whole and checked before it has its name; on failure nothing is left.
  * @throws no_input without a store, usage for a target that exists, store_unusable, store_busy
  */
 export async function backupStore({ path, target }: BackupOptions): Promise<BackupOutcome> {

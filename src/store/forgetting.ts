@@ -9,8 +9,8 @@ type Step = readonly [kind: ForgottenKind | null, table: string, key: string, wh
 export function createForgettingStore(db: Db<object>) {
   return {
     /**
-     * Removes rows of an organization, at most `maxRows` of each table, in the surrounding transaction; its audit rows stay, and
-     * so do assets, which belong to no organization, and events (EventStore.forget).
+     * Removes rows of an organization, at most `maxRows` of each table, in the surrounding transaction; its audit rows
+     * stay, and so do assets, which belong to no organization, and events (EventStore.forget).
      */
     forget: async (
       slug: string,

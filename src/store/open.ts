@@ -32,8 +32,8 @@ export type OpenStoreOptions = StoreLocation & {
 };
 
 /**
- * Opens the store, makes it when there is none and `mustExist` does not forbid it, and brings it to the current version.
- * Several processes may do so at once. @throws FlatlineError store_newer, store_unusable, store_busy, no_input
+ * Opens the store, makes it when there is none and `mustExist` does not forbid it, and brings it to the current
+ * version. Several processes may do so at once. @throws FlatlineError store_newer, store_unusable, store_busy, no_input
  */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   if ("url" in options) {

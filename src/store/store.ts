@@ -45,14 +45,14 @@ export interface Store extends StoreParts {
   /** Whether it is a database on a server, which may be away, and not a file. */
   readonly isRemote: boolean;
   /**
-   * Runs `work` in one write transaction: all of it is durable when the promise resolves, or none. `work` uses the given parts
-   * only, never the store's own: those would wait for it (SQLite), or not see what it did (PostgreSQL). One transaction comes after
-   * the other.
+   * Runs `work` in one write transaction: all of it is durable when the promise resolves, or none. `work` uses the
+   * given parts only, never the store's own: those would wait for it (SQLite), or not see what it did (PostgreSQL). One
+   * transaction comes after the other.
    */
   transaction<Result>(work: (parts: StoreParts) => Promise<Result>): Promise<Result>;
   /**
-   * Makes this process the one that writes, until `close`. A store in PostgreSQL takes no writes before; a file does, from
-   * commands beside a daemon. @throws store_busy with who writes, when that does not end in time
+   * Makes this process the one that writes, until `close`. A store in PostgreSQL takes no writes before; a file does,
+   * from commands beside a daemon. @throws store_busy with who writes, when that does not end in time
    */
   takeWriter(options?: TakeWriterOptions): Promise<Writer>;
   /** Now by the database server's clock, which shows that it answers; for a file the machine's; epoch ms. */
@@ -60,8 +60,8 @@ export interface Store extends StoreParts {
   /** Size of the database, with SQLite's write-ahead log or PostgreSQL's indexes, bytes. */
   bytes(): Promise<number>;
   /**
-   * Whether the file that is open is still the one at its path, and can be used; cheap enough for every few seconds. null: as
-   * far as that shows; always with PostgreSQL, which says of itself what it can not do.
+   * Whether the file that is open is still the one at its path, and can be used; cheap enough for every few seconds.
+   * null: as far as that shows; always with PostgreSQL, which says of itself what it can not do.
    */
   problem(): Promise<StoreProblem | null>;
   /** Reads a file as a start does; of a large one only what alerting needs. Nothing with PostgreSQL. @throws store_unusable for damage */

@@ -14,8 +14,8 @@ export interface PlainTables {
 export type PlainDb = Kysely<PlainTables>;
 
 /**
- * The database, or a transaction on it, for all else. Columns have the names that the code gives them; in the database and in SQL
- * they are written with underscores. Each part of the store says what its tables are.
+ * The database, or a transaction on it, for all else. Columns have the names that the code gives them; in the database
+ * and in SQL they are written with underscores. Each part of the store says what its tables are.
  */
 export type Db<Tables> = Kysely<Tables>;
 

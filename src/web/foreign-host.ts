@@ -9,9 +9,9 @@ export interface ServedNames {
 }
 
 /**
- * Returns the refusal of a request to a server on the loopback interface that names another host: a page of a foreign site whose name was
- * made to resolve to 127.0.0.1 (DNS rebinding) could read everything otherwise. Browsers always name the host; a request
- * without one is not from a browser. null: it may be answered.
+ * Returns the refusal of a request to a server on the loopback interface that names another host: a page of a foreign
+ * site whose name was made to resolve to 127.0.0.1 (DNS rebinding) could read everything otherwise. Browsers always
+ * name the host; a request without one is not from a browser. null: it may be answered.
  */
 export function refuseForeignHost(host: string | undefined, names: ServedNames): string | null {
   if (host === undefined) return null;

@@ -33,8 +33,8 @@ export interface DaemonParts {
   /** The whole answer of `/metrics`, in pieces. */
   readonly renderMetrics: () => Promise<readonly Buffer[]>;
   /**
-   * Runs the check now without counting or storing it, shared with other probes of the same; an error report with reason
-   * `timeout` when it does not end within `timeoutMs`. Null: the organization has no such check.
+   * Runs the check now without counting or storing it, shared with other probes of the same; an error report with
+   * reason `timeout` when it does not end within `timeoutMs`. Null: the organization has no such check.
    */
   readonly probe: (check: CheckName, slug: string, timeoutMs: number) => Promise<CheckReport | null>;
 }

@@ -48,8 +48,8 @@ export async function readActFacts(
 }
 
 /**
- * Does an act to members of an incident, in the transaction of `parts`, with the same few statements whatever their number. Every
- * act of a person goes through here. Wake the notifier afterwards.
+ * Does an act to members of an incident, in the transaction of `parts`, with the same few statements whatever their
+ * number. Every act of a person goes through here. Wake the notifier afterwards.
  * @throws FlatlineError not_found for an unknown incident, conflict when it has too many comments, and as planAct
  */
 export async function actOnIncident(

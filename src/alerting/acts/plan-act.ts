@@ -84,8 +84,8 @@ export interface ActPlan extends IncidentActResult {
 const againWithinMs = minuteMs;
 
 /**
- * Returns what an act does to each member of an incident that CONTRACT 12, 13 and 15 allow it for: what a dialog shows is what the
- * act does.
+ * Returns what an act does to each member of an incident that CONTRACT 12, 13 and 15 allow it for: what a dialog shows
+ * is what the act does.
  * @throws FlatlineError invalid_data for a slug that is no member, or an act that the family does not have; conflict for an
  *   acknowledgement or silence of one that has ended
  */

@@ -95,8 +95,8 @@ const untold = {
 };
 
 /**
- * Returns what each receiver is to be told now: the difference between what holds and what was queued for it (CONTRACT 7). Pure, and
- * what is queued with it is not due again.
+ * Returns what each receiver is to be told now: the difference between what holds and what was queued for it (CONTRACT
+ * 7). Pure, and what is queued with it is not due again.
  */
 export function due(holds: readonly HeldIncident[], queued: Queued, settings: DueSettings, now: Now): Due {
   const rows = new Map(queued.alerts.map((one) => [`${one.alertId} ${addressKey(one)}`, one]));
@@ -185,10 +185,10 @@ function dueOfPart(part: Part): Due {
 }
 
 /**
- * What changed waits for groupWait, a new alert also until groupInterval has passed since the last new one; when one is due, all go
- * that may; when none is, and none waits, what is to be said again. Of an incident of many from one cause there is one notification
- * when that begins; who joins is told when the members of the part have doubled, a severity only where it is worse than any that was
- * told, and no end before all have.
+ * What changed waits for groupWait, a new alert also until groupInterval has passed since the last new one; when one is
+ * due, all go that may; when none is, and none waits, what is to be said again. Of an incident of many from one cause
+ * there is one notification when that begins; who joins is told when the members of the part have doubled, a severity
+ * only where it is worse than any that was told, and no end before all have.
  */
 function changesOf(part: Part): Step {
   const { items, known, settings, incident, members, isLasting, nowMs } = part;

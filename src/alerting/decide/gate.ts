@@ -44,9 +44,9 @@ export function isGateAlert({ check, kind }: Pick<Alert, "check" | "kind">): boo
 }
 
 /**
- * Returns whether deaths of an organization may be acted on. Holds from the moment an alert reaches fail, also while it is down to warn
- * or over, until what the policy names is true of it: a pipeline that asks once an hour must not miss a failure that lasted
- * for ten minutes, or was there when it slept.
+ * Returns whether deaths of an organization may be acted on. Holds from the moment an alert reaches fail, also while it
+ * is down to warn or over, until what the policy names is true of it: a pipeline that asks once an hour must not miss a
+ * failure that lasted for ten minutes, or was there when it slept.
  */
 export function decideGate(facts: GateFacts, policy: GatePolicy): GateDecision {
   const failures = facts.failures.toSorted((left, right) => left.failure.atMs - right.failure.atMs);

@@ -14,15 +14,15 @@ export type OpenIncident = Pick<Incident, "family" | "firstFiredAtMs" | "carrier
   readonly verdict: { readonly startsAtMs: number } | null;
 };
 
-// By then a slow list has filled a window, and one that is looked at daily was looked at. In a fleet where hundreds fire by
-// chance an incident that took them all would never end (docs/comparison.md).
+// By then a slow list has filled a window, and one that is looked at daily was looked at. In a fleet where hundreds
+// fire by chance an incident that took them all would never end (docs/comparison.md).
 const underVerdictMs = dayMs;
 
 /**
- * Returns the open incident that a firing alert joins; null: it opens one (CONTRACT 15, Unit). In this order: the newest
- * incident of its family within 24 hours of its fleet verdict; the same within `withinMs` of the first alert that fired in it; for
- * deaths, the newest one with the same carrier. `open` is newest first. Where the wall clock went back behind the first alert,
- * that counts as within.
+ * Returns the open incident that a firing alert joins; null: it opens one (CONTRACT 15, Unit). In this order: the
+ * newest incident of its family within 24 hours of its fleet verdict; the same within `withinMs` of the first alert
+ * that fired in it; for deaths, the newest one with the same carrier. `open` is newest first. Where the wall clock went
+ * back behind the first alert, that counts as within.
  */
 export function incidentToJoin<Known extends OpenIncident>(
   { family, firingAtMs, carrier }: FiringAlert,

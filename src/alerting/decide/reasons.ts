@@ -1,6 +1,6 @@
 /**
- * Every reason for which an alert changes, or stays as it is, with its meaning. It is in the payload, in the log and in the
- * history; docs/notifications.md lists them.
+ * Every reason for which an alert changes, or stays as it is, with its meaning. It is in the payload, in the log and in
+ * the history; docs/notifications.md lists them.
  */
 export const reasonMeanings = {
   for_running: "not ok, but not yet for the length of `for`",

@@ -55,8 +55,8 @@ export function wants(route: ReceiverRoute, severity: Severity): boolean {
 }
 
 /**
- * Returns whether the receiver gets alerts like this one, at its worst; by escalation, or of what is no longer checked, whether it
- * was told of it.
+ * Returns whether the receiver gets alerts like this one, at its worst; by escalation, or of what is no longer checked,
+ * whether it was told of it.
  */
 export function isRouted(
   settings: Pick<AlertingSettings, "targetOf">,

@@ -29,8 +29,8 @@ export function isAfterGap(gapMs: number, intervalMs: number): boolean {
 }
 
 /**
- * Returns what the looks at one organization within 30 minutes look back on, in weeks: each of them on an interval; less than a
- * day may be its busiest hours.
+ * Returns what the looks at one organization within 30 minutes look back on, in weeks: each of them on an interval;
+ * less than a day may be its busiest hours.
  */
 export function weeksLookedAt(intervalMs: number): number {
   const looks = intervalMs > 0 ? Math.floor(togetherMs / intervalMs) + 1 : 0;

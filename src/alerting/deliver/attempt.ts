@@ -24,8 +24,8 @@ export interface AttemptOptions {
 }
 
 /**
- * Sends once and always answers within the timeout, whatever the receiver does: one that ignores its signal or throws is a
- * bug, and must not take the queue with it.
+ * Sends once and always answers within the timeout, whatever the receiver does: one that ignores its signal or throws
+ * is a bug, and must not take the queue with it.
  */
 export async function attemptDelivery(
   { receiver, timeoutMs }: OutboxReceiver,

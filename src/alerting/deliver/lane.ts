@@ -5,8 +5,8 @@ import type { OutboxReceiver } from "./attempt.ts";
 const deliveriesAtOnce = 4;
 
 /**
- * The deliveries of one receiver: how many may begin, and when what still fires is due to be sent again. Nothing of it touches
- * another receiver. A pause that the receiver asks for is in the store, which then leases nothing for it.
+ * The deliveries of one receiver: how many may begin, and when what still fires is due to be sent again. Nothing of it
+ * touches another receiver. A pause that the receiver asks for is in the store, which then leases nothing for it.
  */
 export class Lane {
   settings: OutboxReceiver;

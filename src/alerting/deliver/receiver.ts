@@ -28,8 +28,8 @@ export interface Receiver {
   readonly name: string;
   readonly type: string;
   /**
-   * For receivers that forget an alert that is not repeated (Alertmanager): everything that fires is delivered again this
-   * often, outside of the outbox, as a notification with event `reminder` and reason `resend`. Absent: never.
+   * For receivers that forget an alert that is not repeated (Alertmanager): everything that fires is delivered again
+   * this often, outside of the outbox, as a notification with event `reminder` and reason `resend`. Absent: never.
    */
   readonly resendIntervalMs?: number;
   /** A notification beyond it is split, or shortened; absent: it shows what has room, and counts the others. */
@@ -39,8 +39,8 @@ export interface Receiver {
   /** How much longer than its timeout the answer to what was sent whole may take, before which nothing is sent again [no longer]. */
   readonly answerMs?: number;
   /**
-   * Never rejects for what the far side or the network does. `signal` aborts at the receiver's timeout, `answerSignal` [signal]
-   * so much later.
+   * Never rejects for what the far side or the network does. `signal` aborts at the receiver's timeout, `answerSignal`
+   * [signal] so much later.
    */
   deliver(
     notification: Notification,

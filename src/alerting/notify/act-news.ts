@@ -38,9 +38,9 @@ export async function noteAct(
 }
 
 /**
- * Returns the acts that nothing holds back any more, as news for each receiver that they are routed to, in order (CONTRACT 12). An
- * act comes after everything that was to be told of its alerts before: while some of it waits for others the act stays, and so do
- * later ones of its incident. A silence holds no act back: a person did it on purpose.
+ * Returns the acts that nothing holds back any more, as news for each receiver that they are routed to, in order
+ * (CONTRACT 12). An act comes after everything that was to be told of its alerts before: while some of it waits for
+ * others the act stays, and so do later ones of its incident. A silence holds no act back: a person did it on purpose.
  */
 export async function freeActs(
   parts: Pick<StoreParts, "actNotices" | "deliveries">,

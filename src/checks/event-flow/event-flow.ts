@@ -109,9 +109,9 @@ export function isSilent(lastEventAtMs: number | null, nowMs: number, maxSilence
 }
 
 /**
- * Returns the verdict over the flow of liveness events, in the shape of a healthcheck result: a checker that looks at nothing finds
- * no deaths either, so that zero deaths from zero checks must never read as ok. The usual coverage is the median of the
- * days before, which one day of an outage or of a double run does not move.
+ * Returns the verdict over the flow of liveness events, in the shape of a healthcheck result: a checker that looks at
+ * nothing finds no deaths either, so that zero deaths from zero checks must never read as ok. The usual coverage is the
+ * median of the days before, which one day of an outage or of a double run does not move.
  */
 export function evaluateEventFlow(input: EventFlowInput): HealthcheckResult {
   const { slug, nowMs, limits, lastEventAtMs, checkedAssets } = input;

@@ -177,9 +177,9 @@ interface RegretInput extends Evaluation {
 }
 
 /**
- * Returns the verdict over deaths that were followed by a revival, in the shape of a healthcheck result (CONTRACT 12): a checker that breaks slowly
- * moves every baseline with it, but not the assets that it finds alive. The smaller of the shares of one window and of
- * seven decides, so that neither one bad hour nor an incident that is over keeps it up.
+ * Returns the verdict over deaths that were followed by a revival, in the shape of a healthcheck result (CONTRACT 12):
+ * a checker that breaks slowly moves every baseline with it, but not the assets that it finds alive. The smaller of the
+ * shares of one window and of seven decides, so that neither one bad hour nor an incident that is over keeps it up.
  */
 export function evaluateRegret(input: RegretInput): HealthcheckResult {
   const { limits, shares } = input;

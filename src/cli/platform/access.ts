@@ -17,8 +17,8 @@ import type { AskFlags, CliContext } from "../context.ts";
 export type AskedPlatform = Pick<PlatformApi, "listReports" | "reviewProposal">;
 
 /**
- * Lets `work` ask the configured source: the service over HTTP with the key of `slug`, or the embedded one as a customer's key
- * of `slug` (CONTRACT 9). @throws usage if `slug` is required, and as askApi
+ * Lets `work` ask the configured source: the service over HTTP with the key of `slug`, or the embedded one as a
+ * customer's key of `slug` (CONTRACT 9). @throws usage if `slug` is required, and as askApi
  */
 export async function askPlatform<Answer>(
   config: Config,

@@ -73,8 +73,8 @@ const anyAssetId = 1;
 const lookupTimeoutMs = 60 * secondMs;
 
 /**
- * Finds the proposal in the customer review queue, read-only. Returns null and explains on stderr if it is not there or the
- * queue cannot be read: the service decides about the review anyway.
+ * Finds the proposal in the customer review queue, read-only. Returns null and explains on stderr if it is not there or
+ * the queue cannot be read: the service decides about the review anyway.
  */
 async function findProposal(
   api: AskedPlatform,

@@ -52,8 +52,8 @@ const ofDecision = {
 } as const satisfies Partial<Record<keyof ReviewFlags, ReviewDecision>>;
 
 /**
- * Parses the flags with their conditions (CONTRACT 3 and 9). A flag of another decision is refused, because that decision
- * may be meant. `found` is the asset where no flag names one; undefined: none could be found.
+ * Parses the flags with their conditions (CONTRACT 3 and 9). A flag of another decision is refused, because that
+ * decision may be meant. `found` is the asset where no flag names one; undefined: none could be found.
  * @throws usage with one issue per problem
  */
 export function readReview(id: string, flags: ReviewFlags, found: number | undefined): ReviewRequest {

@@ -13,8 +13,8 @@ interface ReadRecordsOptions {
 }
 
 /**
- * Reads files of liveness events (CONTRACT 10) without a store, grouped by slug for a replay. What is the same event counts
- * once, as in an import. `byStatus` is given how many have each status.
+ * Reads files of liveness events (CONTRACT 10) without a store, grouped by slug for a replay. What is the same event
+ * counts once, as in an import. `byStatus` is given how many have each status.
  * @throws invalid_data with the bad lines, no_input, too_large, unavailable when stopped
  */
 export async function readEventFiles({

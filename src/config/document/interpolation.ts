@@ -17,9 +17,9 @@ const reference = /\$\{(?:([A-Za-z_][A-Za-z0-9_]*)(\}|:-)|file:([^{}]+)\})/y;
 const grammar = "a reference is ${NAME}, ${NAME:-default} or ${file:PATH}; write $${ for a dollar before a brace";
 
 /**
- * Replaces `${NAME}`, `${NAME:-default}`, `${file:PATH}` and `$$` in one string of the configuration (CONTRACT 4). As in a shell,
- * a default also replaces an empty variable and may contain references; a single `$` is a dollar. Replaced text is not
- * scanned again. `file` is asked for each file that the value needs.
+ * Replaces `${NAME}`, `${NAME:-default}`, `${file:PATH}` and `$$` in one string of the configuration (CONTRACT 4). As
+ * in a shell, a default also replaces an empty variable and may contain references; a single `$` is a dollar. Replaced
+ * text is not scanned again. `file` is asked for each file that the value needs.
  */
 export function interpolate(text: string, environment: Environment, file: (path: string) => FileText): Interpolated {
   const problems: string[] = [];

@@ -211,9 +211,9 @@ export const sourceSchema = z
   .describe("Where verdicts come from.");
 
 /**
- * All kinds of sources, by `source.type`; everyone else asks for what a source can, not which it is. `isLocal`: flatline
- * evaluates; else the platform does, whose API knows the mean of the whole baseline only. `holdsEvents`: the liveness events are
- * in flatline's own store. `hasReports`: it lists reports and takes reviews of proposals.
+ * All kinds of sources, by `source.type`; everyone else asks for what a source can, not which it is. `isLocal`:
+ * flatline evaluates; else the platform does, whose API knows the mean of the whole baseline only. `holdsEvents`: the
+ * liveness events are in flatline's own store. `hasReports`: it lists reports and takes reviews of proposals.
  */
 export const sourceKinds = {
   remote: { isLocal: false, holdsEvents: false, hasReports: true },

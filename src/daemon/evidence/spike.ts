@@ -31,8 +31,8 @@ const pausesMs = 7 * dayMs;
 type Evidence = NonNullable<RunCheckDeps["evidence"]>;
 
 /**
- * Adds what the stored events say to a spike's result; on failure or out of time the result stays as it is. Where runs follow
- * each other (`board`) an episode keeps the onset that was found while it was in the window.
+ * Adds what the stored events say to a spike's result; on failure or out of time the result stays as it is. Where runs
+ * follow each other (`board`) an episode keeps the onset that was found while it was in the window.
  */
 export function createSpikeEvidence(
   { store, clock, logger }: Pick<Ground, "store" | "clock" | "logger">,

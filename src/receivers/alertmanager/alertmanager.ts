@@ -38,8 +38,8 @@ function checkLabelName(name: string): string | null {
 // CONTRACT 7: Alertmanager takes an alert for resolved after four missed repeats, as it does for Prometheus.
 const resendsUntilForgotten = 4;
 
-// Long enough for one or two failed answers. An Alertmanager that is down for longer has a twin: the next notifications of
-// this one, a resolved above all, must not wait.
+// Long enough for one or two failed answers. An Alertmanager that is down for longer has a twin: the next notifications
+// of this one, a resolved above all, must not wait.
 const wholePatienceMs = 5_000;
 
 /** Posts to every address, and again every `resendIntervalMs`: Alertmanager forgets what is not repeated. */

@@ -9,9 +9,9 @@ import { fitMessage, listLines } from "../fit.ts";
 
 const fleetSeverities = ["fail", "warn"] as const;
 /**
- * Returns the body of POST /api/v2/alerts; `activeUntilMs` is when what fires is forgotten unless it is sent again. Each severity
- * of an alert of ours is another one there: whatever a receiver may hold is ended when another holds, or none. A fleet verdict is
- * one alert in place of its members'; its end ends those, too.
+ * Returns the body of POST /api/v2/alerts; `activeUntilMs` is when what fires is forgotten unless it is sent again.
+ * Each severity of an alert of ours is another one there: whatever a receiver may hold is ended when another holds, or
+ * none. A fleet verdict is one alert in place of its members'; its end ends those, too.
  */
 export function alertmanagerAlertsBody(notification: Notification, nowMs: number, activeUntilMs: number) {
   const { fleet, alerts } = notification;

@@ -101,9 +101,9 @@ interface SlackAnswer {
 }
 
 /**
- * Shows each incident in one message, which each later notification edits to the state that holds then, with a reply in its
- * thread that says what changed (CONTRACT 15). Where the message is gets stored before the delivery counts as accepted: an edit
- * may be repeated, and a post whose answer was lost is made twice.
+ * Shows each incident in one message, which each later notification edits to the state that holds then, with a reply in
+ * its thread that says what changed (CONTRACT 15). Where the message is gets stored before the delivery counts as
+ * accepted: an edit may be repeated, and a post whose answer was lost is made twice.
  */
 export function createSlackBot(options: SlackBotOptions, deps: ReceiverDeps): Delivering {
   const { name, channel } = options;

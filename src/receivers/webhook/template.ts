@@ -12,11 +12,11 @@ const maxRenderMs = 1_000;
 const maxMemory = 50_000_000;
 
 /**
- * Compiles a Liquid template of a webhook's body: no file system (`include`, `render`, `layout` and `block` don't exist),
- * strict variables and filters, bounds on size, time and memory. What is put out is escaped once for the content type, whichever
- * filters it passed: as the inside of a JSON string, as HTML or XML, or as a form value. In JSON `| json` writes a whole value.
- * Returns what renders a notification; `firing` are the alerts of its incident that fire by now [those of the notification].
- * Both throw FlatlineError invalid_config, with Liquid's own line and column.
+ * Compiles a Liquid template of a webhook's body: no file system (`include`, `render`, `layout` and `block` don't
+ * exist), strict variables and filters, bounds on size, time and memory. What is put out is escaped once for the
+ * content type, whichever filters it passed: as the inside of a JSON string, as HTML or XML, or as a form value. In
+ * JSON `| json` writes a whole value. Returns what renders a notification; `firing` are the alerts of its incident that
+ * fire by now [those of the notification]. Both throw FlatlineError invalid_config, with Liquid's own line and column.
  */
 export function compileTemplate(text: string, contentType: string) {
   const engine = createEngine(contentType);

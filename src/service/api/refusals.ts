@@ -20,8 +20,8 @@ const apiCodes: Readonly<Partial<Record<ErrorCode, ApiErrorCode>>> = {
 const ownStatuses: Readonly<Partial<Record<ErrorCode, number>>> = { too_large: 413, unavailable: 503 };
 
 /**
- * Returns the answer to an exception of an operation, of the body or of Fastify. Details are passed on only if they are meant for
- * callers; null: other errors, of which a 500 says nothing.
+ * Returns the answer to an exception of an operation, of the body or of Fastify. Details are passed on only if they are
+ * meant for callers; null: other errors, of which a 500 says nothing.
  */
 function refusalOf(
   error: unknown,

@@ -45,8 +45,8 @@ declare module "fastify" {
 const readTimeoutMs = 30 * secondMs;
 
 /**
- * Serves API v2 over any PlatformApi, registered under `/api/v2` (CONTRACT 9). The key is checked first, also for unknown
- * paths, and every error has the API's error body.
+ * Serves API v2 over any PlatformApi, registered under `/api/v2` (CONTRACT 9). The key is checked first, also for
+ * unknown paths, and every error has the API's error body.
  */
 export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
   const { authenticate, apiFor, onRequest, onWrongKey, bodies, clock, logger } = options;
@@ -79,8 +79,8 @@ export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
       done(null, payload);
     });
     scope.setErrorHandler((error, request, reply) => {
-      // Fastify closes the connection after a rejected body, which can cost the client the answer: the rest is read and dropped
-      // instead.
+      // Fastify closes the connection after a rejected body, which can cost the client the answer: the rest is read and
+      // dropped instead.
       reply.removeHeader("connection");
       const { operation } = request.routeOptions.config;
       return sendError(reply, error, () => logger.error({ err: error, operation }, "a request to the API failed"));

@@ -255,8 +255,8 @@ export function createAlertStore(db: Db<AlertTables & LogTables>, bodiesOf: Read
       return read(found);
     },
     /**
-     * Deletes alerts that ended at or before `beforeMs`, with what was said of them, at most `maxRows` at a time: not those of
-     * `holding`, and those judged `checker` only where they ended by `checkersBeforeMs`.
+     * Deletes alerts that ended at or before `beforeMs`, with what was said of them, at most `maxRows` at a time: not
+     * those of `holding`, and those judged `checker` only where they ended by `checkersBeforeMs`.
      */
     pruneEnded: async (
       limits: PruneLimits & { readonly checkersBeforeMs: number; readonly holding: readonly string[] },

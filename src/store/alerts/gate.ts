@@ -19,8 +19,8 @@ export function createGateStore(db: Db<AlertTables>) {
       return read(others.where("slug", "in", members));
     },
     /**
-     * Returns the failures that no hand has released: of alerts that have ended, and of the live ones that the caller has read
-     * already, as thousands are not read twice.
+     * Returns the failures that no hand has released: of alerts that have ended, and of the live ones that the caller
+     * has read already, as thousands are not read twice.
      */
     unreleased: async (live: readonly Alert[]): Promise<readonly GateFailure[]> => {
       const ended = await read(failures().where("releasedAtMs", "is", null).where("endsAtMs", "is not", null));

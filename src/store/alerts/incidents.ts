@@ -140,8 +140,8 @@ export function createIncidentStore(db: Db<IncidentTables & AlertTables & LogTab
     byNumbers: async (numbers: readonly number[]): Promise<readonly Incident[]> =>
       (await inChunks(numbers, (some) => rows().where("number", "in", some).execute())).map(incidentOf),
     /**
-     * The alerts of these incidents, live and ended, in the order in which they began, by number; of the live ones, where all are
-     * read already.
+     * The alerts of these incidents, live and ended, in the order in which they began, by number; of the live ones,
+     * where all are read already.
      */
     members: async <Live extends Alert = Alert>(
       numbers: readonly number[],
@@ -174,8 +174,8 @@ export function createIncidentStore(db: Db<IncidentTables & AlertTables & LogTab
       return new Map(counted.map(({ number, firing }) => [number ?? 0, Number(firing)]));
     },
     /**
-     * On how many days (of an organization, since the epoch) from `sinceDay` on a spike alert fired, without those of one incident
-     * and of those with a verdict, which tell nothing about the usual rate.
+     * On how many days (of an organization, since the epoch) from `sinceDay` on a spike alert fired, without those of
+     * one incident and of those with a verdict, which tell nothing about the usual rate.
      */
     countSpikeDays: async (sinceDay: number, without: number): Promise<number> => {
       // json() is a function of SQLite, and a cast in PostgreSQL.
@@ -207,8 +207,8 @@ export function createIncidentStore(db: Db<IncidentTables & AlertTables & LogTab
         .execute();
     },
     /**
-     * Ends open incidents of which no alert is left, as after `forget`, deletes those that have ended and have no alerts, with
-     * their comments and messages.
+     * Ends open incidents of which no alert is left, as after `forget`, deletes those that have ended and have no
+     * alerts, with their comments and messages.
      */
     tidy: async (nowMs: number): Promise<void> => {
       const ofAlerts = db.selectFrom("alerts").select("incidentNumber").where("incidentNumber", "is not", null);

@@ -220,8 +220,8 @@ export function createOutboxStore(db: Db<OutboxTables>) {
     discard: async (id: string): Promise<string | null> =>
       (await db.deleteFrom("outbox").where("id", "=", id).returning("payload").executeTakeFirst())?.payload ?? null,
     /**
-     * Deletes dead letters that were enqueued (or retried) at or before `beforeMs`, or that are beyond `mostBytes` in all; at
-     * most `maxRows` at a time of each. `crowdedOut` is how many of the latter.
+     * Deletes dead letters that were enqueued (or retried) at or before `beforeMs`, or that are beyond `mostBytes` in
+     * all; at most `maxRows` at a time of each. `crowdedOut` is how many of the latter.
      */
     pruneDeadLetters: async ({ beforeMs, maxRows, mostBytes }: PruneLimits & { readonly mostBytes: number }) => {
       const isDead = sql`state = 'dead'`;

@@ -19,8 +19,8 @@ export function lockPathOf(storePath: string): string {
 }
 
 /**
- * Takes the lock of a store's file, by its real path. The lock is the operating system's and ends with the process: a start
- * after `kill -9` does not wait.
+ * Takes the lock of a store's file, by its real path. The lock is the operating system's and ends with the process: a
+ * start after `kill -9` does not wait.
  * @throws FlatlineError store_busy while another process holds it, store_unusable, unavailable when the signal aborts
  */
 export async function takeFileLock(
@@ -39,8 +39,8 @@ export async function takeFileLock(
 const isPassing = (error: unknown): boolean => error instanceof FlatlineError && error.code === "store_busy";
 
 /**
- * Waits until nobody has the file open by another name. A hard link has a lock of its own beside it, and, what is worse, a log of
- * its own: neither process would see what the other one commits.
+ * Waits until nobody has the file open by another name. A hard link has a lock of its own beside it, and, what is
+ * worse, a log of its own: neither process would see what the other one commits.
  * @throws FlatlineError store_busy
  */
 export async function requireOneName(path: string, clock: Clock): Promise<void> {

@@ -1,7 +1,7 @@
 import { FlatlineError, messageOf } from "../../base/errors.ts";
 
-// SQLSTATEs, https://www.postgresql.org/docs/current/errcodes-appendix.html, and codes of Node's. 08: the connection; 40: another
-// transaction; 57: a timeout, a restart. ENOENT: a server that stops removes its socket.
+// SQLSTATEs, https://www.postgresql.org/docs/current/errcodes-appendix.html, and codes of Node's. 08: the connection;
+// 40: another transaction; 57: a timeout, a restart. ENOENT: a server that stops removes its socket.
 const passing =
   /^(?:08...|40...|57...|25P03|53300|55000|55P03|EAI_AGAIN|ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOENT|ENOTFOUND|EPIPE|ETIMEDOUT)$/;
 // What an operator must change: credentials, database, schema, privileges, tables of others, the disk, memory, damage.
@@ -35,8 +35,8 @@ export function isLost(error: unknown): boolean {
 }
 
 /**
- * Maps the error of a statement to a FlatlineError; an unknown error (most likely a bug) is returned as it is. `place` names
- * the server without secrets.
+ * Maps the error of a statement to a FlatlineError; an unknown error (most likely a bug) is returned as it is. `place`
+ * names the server without secrets.
  */
 export function statementError(error: unknown, place: string): unknown {
   if (error instanceof FlatlineError) return error;

@@ -49,8 +49,8 @@ export function databaseOver<Schema>(pool: StorePool): Kysely<Schema> {
 }
 
 /**
- * Creates a pool; connects on first use. Parameters of the URL (sslmode, options, application_name …) override the values
- * set here.
+ * Creates a pool; connects on first use. Parameters of the URL (sslmode, options, application_name …) override the
+ * values set here.
  */
 export function createPostgresPool(options: PostgresPoolOptions) {
   const { url, poolSize = defaultPoolSize, timeoutMs = defaultTimeoutMs, fence = null } = options;

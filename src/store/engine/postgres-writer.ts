@@ -29,8 +29,8 @@ export interface TakeRowOptions extends TakeWriterOptions {
 }
 
 /**
- * Takes the writer's row once it has expired, and renews it by a connection of its own, so that it waits for no other work. The
- * database's clock decides, for all processes.
+ * Takes the writer's row once it has expired, and renews it by a connection of its own, so that it waits for no other
+ * work. The database's clock decides, for all processes.
  * @throws store_busy with who writes when the wait is over, unavailable when the signal aborts
  */
 export async function takeWriterRow({ location, fence, ...options }: TakeRowOptions): Promise<Writer> {

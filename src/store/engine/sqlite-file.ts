@@ -4,8 +4,8 @@ import { FlatlineError } from "../../base/errors.ts";
 import { retrying, type RetryOptions } from "../../base/retry.ts";
 import { createSystemClock } from "../../base/time.ts";
 
-// Other writers hold the lock for some ms; five seconds are not normal, except for an import of events. The owner of the lock
-// lives in real time, also when a test has a virtual clock.
+// Other writers hold the lock for some ms; five seconds are not normal, except for an import of events. The owner of
+// the lock lives in real time, also when a test has a virtual clock.
 export const untilFree: RetryOptions = {
   clock: createSystemClock(),
   withinMs: 5_000,
@@ -50,8 +50,8 @@ export function tune(database: DatabaseSync): void {
 }
 
 /**
- * Opens a connection to an existing file; SQLite would create a missing one, also in place of a store that was deleted under
- * a daemon. `timeoutMs` limits a statement's wait for a lock.
+ * Opens a connection to an existing file; SQLite would create a missing one, also in place of a store that was deleted
+ * under a daemon. `timeoutMs` limits a statement's wait for a lock.
  * @throws FlatlineError store_unusable
  */
 export function openDatabase(path: string, timeoutMs: number): DatabaseSync {
@@ -116,8 +116,8 @@ export async function whenFree<Result>(
   }
 }
 
-// Primary result codes, https://sqlite.org/rescode.html; extended codes contain them in the low byte. 15: many processes
-// opened the write-ahead log at once.
+// Primary result codes, https://sqlite.org/rescode.html; extended codes contain them in the low byte. 15: many
+// processes opened the write-ahead log at once.
 const busyCodes: ReadonlySet<number> = new Set([5, 6, 15]);
 const unusableCodes: Readonly<Record<number, string>> = {
   3: "permission denied; check its permissions",
@@ -166,8 +166,8 @@ const mostCheckedBytes = 16 * 1_024 * 1_024;
 const checkWaitMs = 1_000;
 
 /**
- * Checks all of a file of up to 16 MiB, by a connection of its own: an open one has most pages in memory, and SQLite finds a damaged
- * page only when it reads it. @throws store_unusable for damage
+ * Checks all of a file of up to 16 MiB, by a connection of its own: an open one has most pages in memory, and SQLite
+ * finds a damaged page only when it reads it. @throws store_unusable for damage
  */
 export function checkForDamage(path: string): void {
   try {

@@ -25,8 +25,8 @@ const damagedBy = (what: string): string =>
   `the store is damaged, its ${what} was overwritten or truncated: ${lost}. ${stop}, ${orEmpty}`;
 
 /**
- * Checks that the open database is still the file at its path, and usable: SQLite silently continues with a deleted file, and with
- * pages that it has in memory. What was overwritten it finds itself, when it reads it.
+ * Checks that the open database is still the file at its path, and usable: SQLite silently continues with a deleted
+ * file, and with pages that it has in memory. What was overwritten it finds itself, when it reads it.
  */
 export class SqliteHealth {
   readonly #path: string;
@@ -61,8 +61,8 @@ export class SqliteHealth {
   }
 
   /**
-   * Costs three stats of files, and while the log is written to a question to SQLite; where statements failed, also what `write`
-   * does: there may be room again. That does not repair damage.
+   * Costs three stats of files, and while the log is written to a question to SQLite; where statements failed, also
+   * what `write` does: there may be room again. That does not repair damage.
    */
   async look(write: () => Promise<void>): Promise<StoreProblem | null> {
     const found = this.#lostFile() ?? this.#failing();

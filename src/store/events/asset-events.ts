@@ -104,8 +104,8 @@ export function createAssetEvents(db: PlainDb) {
       };
     },
     /**
-     * The deaths of the assets that died last, each asset of an organization once, newest first. Reads the minutes with deaths
-     * alone, the latest thousands of them at most, so that an alert does not wait for it.
+     * The deaths of the assets that died last, each asset of an organization once, newest first. Reads the minutes with
+     * deaths alone, the latest thousands of them at most, so that an alert does not wait for it.
      */
     newestDeaths: async ({ spans, assetTypes, limit }: NewestDeathsQuery): Promise<readonly DeathOf[]> => {
       if (limit <= 0) return [];

@@ -12,8 +12,8 @@ import type { CountCache } from "./count-cache.ts";
 type Span = readonly [from: number, to: number];
 
 /**
- * Splits (afterMs, throughMs], the form of every window (CONTRACT 2), so that as few events as possible are read: into whole hours,
- * the whole minutes before and after them, and the instants before and after these.
+ * Splits (afterMs, throughMs], the form of every window (CONTRACT 2), so that as few events as possible are read: into
+ * whole hours, the whole minutes before and after them, and the instants before and after these.
  */
 function splitInterval(afterMs: number, throughMs: number): readonly Span[] {
   // Instants are integers: (a, b] is [a + 1, b + 1).

@@ -12,8 +12,8 @@ interface Columns extends Readonly<Record<EventField, number>> {
 }
 
 /**
- * Reads CSV with a header (RFC 4180), which may be the last of the comments (#) before the first event. Blank lines, comments
- * and a spreadsheet's first line `sep=,` are skipped; every other line that is not an event is a bad one.
+ * Reads CSV with a header (RFC 4180), which may be the last of the comments (#) before the first event. Blank lines,
+ * comments and a spreadsheet's first line `sep=,` are skipped; every other line that is not an event is a bad one.
  */
 export function readCsv(reading: Reading): Format {
   const { layout, row } = reading;

@@ -29,8 +29,8 @@ export interface TimeSpan {
 export type EventStore = ReturnType<typeof createEventStore>;
 
 /**
- * Creates the event store over its tables and rollups (CONTRACT 2 and 10). What changes is said to the cache, which answers but
- * in transactions; without it the database counts.
+ * Creates the event store over its tables and rollups (CONTRACT 2 and 10). What changes is said to the cache, which
+ * answers but in transactions; without it the database counts.
  */
 export function createEventStore(db: PlainDb, cache: CountCache | null = null) {
   return {
@@ -43,8 +43,8 @@ export function createEventStore(db: PlainDb, cache: CountCache | null = null) {
       return rows[0]?.at_ms ?? null;
     },
     /**
-     * Returns the instant of the first stored event of each of these organizations; null where `eventRetention` has deleted
-     * all of them since. An organization of which no event was ever stored is absent.
+     * Returns the instant of the first stored event of each of these organizations; null where `eventRetention` has
+     * deleted all of them since. An organization of which no event was ever stored is absent.
      */
     firstEvents: async (slugs: readonly string[]): Promise<FirstEvents> => {
       const { rows } = await sql<{ slug: string; at_ms: number | null }>`

@@ -35,8 +35,8 @@ export interface AttributeCounts {
   readonly values: readonly AttributeValueCounts[];
 }
 
-// These reads run beside the daemon: a statement reads about ten thousand rows (a few milliseconds), and only sums are kept
-// in memory.
+// These reads run beside the daemon: a statement reads about ten thousand rows (a few milliseconds), and only sums are
+// kept in memory.
 const fewRows = 4_000;
 const manyRows = 16_000;
 const shortestSliceMs = minuteMs;
@@ -59,8 +59,8 @@ export function createEvidenceStore(db: PlainDb) {
       return rows.length > 0;
     },
     /**
-     * Returns deaths by asset type and attribute; null if they have too many distinct sets of attributes. `signal` aborts a long read
-     * between two statements; it rejects with the signal's reason.
+     * Returns deaths by asset type and attribute; null if they have too many distinct sets of attributes. `signal`
+     * aborts a long read between two statements; it rejects with the signal's reason.
      */
     attributeCounts: async (
       query: AttributeQuery,
@@ -95,8 +95,8 @@ export function createEvidenceStore(db: PlainDb) {
       return rows;
     },
     /**
-     * Returns the same of the assets that newly died: which had not died in a stretch of the interval's length before. What dies every
-     * day is left out, whatever the interval begins with; deaths without a name all count.
+     * Returns the same of the assets that newly died: which had not died in a stretch of the interval's length before.
+     * What dies every day is left out, whatever the interval begins with; deaths without a name all count.
      */
     newlyDeadMinutes: async ({ slug, interval: { afterMs, untilMs } }: SlugInterval): Promise<DeathMinutes> => {
       const lengthMs = untilMs - afterMs;

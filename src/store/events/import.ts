@@ -70,8 +70,8 @@ const lettersABatch = 16 * 1_024 * 1_024;
 const lettersARow = 128;
 
 /**
- * Imports files of events as one: they are read and checked to their end, and then read again and stored, in order. What is cut off
- * is completed by the same again (CONTRACT 10).
+ * Imports files of events as one: they are read and checked to their end, and then read again and stored, in order.
+ * What is cut off is completed by the same again (CONTRACT 10).
  * @throws invalid_data with one issue per line, no_input, too_large, usage, unavailable (signal), and what the target does
  */
 export async function importEvents(options: ImportOptions): Promise<ImportOutcome> {

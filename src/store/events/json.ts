@@ -27,8 +27,8 @@ export function readNdjson(reading: Reading): Format {
 }
 
 /**
- * Reads a JSON array of events, one element after the other: parsed as a whole, 16 MiB of brackets would take 600 MB. White
- * space before the array is skipped.
+ * Reads a JSON array of events, one element after the other: parsed as a whole, 16 MiB of brackets would take 600 MB.
+ * White space before the array is skipped.
  */
 export function readJsonArray(reading: Reading): Format {
   let place: "before" | "inside" | "behind" = "before";

@@ -45,8 +45,8 @@ export function createLivenessStore(db: PlainDb) {
       return rows[0]?.assets ?? 0;
     },
     /**
-     * Returns the number of stored events, of any status, with the first and the last instant; null if none is stored. Counts in
-     * steps of some thousand rows.
+     * Returns the number of stored events, of any status, with the first and the last instant; null if none is stored.
+     * Counts in steps of some thousand rows.
      */
     extent: async (slug: string) => {
       const { rows } = await sql<{ first: number | null; last: number | null }>`
@@ -65,9 +65,9 @@ export function createLivenessStore(db: PlainDb) {
       return rows.map(({ type_id }) => type_id);
     },
     /**
-     * Returns the deaths of all these organizations together from `fromMs` to before `toMs`, in bins of `binMs` (whole minutes)
-     * since the epoch, by the number of the bin; empty ones are absent. Some hundred organizations a statement: other work gets its
-     * turn between them.
+     * Returns the deaths of all these organizations together from `fromMs` to before `toMs`, in bins of `binMs` (whole
+     * minutes) since the epoch, by the number of the bin; empty ones are absent. Some hundred organizations a
+     * statement: other work gets its turn between them.
      */
     deathBins: async ({ slugs, fromMs, toMs, binMs }: DeathBinsQuery): Promise<ReadonlyMap<number, number>> => {
       const [table, unit, unitMs] =

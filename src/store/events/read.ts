@@ -55,8 +55,8 @@ export function inputOfBody(body: Buffer, layout: EventLayout): EventInput {
 }
 
 /**
- * Opens a file, or takes a stream; the signal ends it. What is to be read twice and cannot be, as a pipe, is copied to a temporary
- * file.
+ * Opens a file, or takes a stream; the signal ends it. What is to be read twice and cannot be, as a pipe, is copied to
+ * a temporary file.
  * @throws no_input if it cannot be opened, unavailable when the signal aborts
  */
 export async function inputOfFile(
@@ -128,10 +128,10 @@ export class RefusedEvents extends FlatlineError {
 }
 
 /**
- * Reads inputs one after the other, calls `row` for each event, and awaits `onChunk` after each chunk. gzip is detected by its
- * magic bytes, JSON by its first character.
- * @throws invalid_data with up to 20 bad lines, those of a file that all have one reason as one, no_input, too_large, unavailable
- * when the signal aborts
+ * Reads inputs one after the other, calls `row` for each event, and awaits `onChunk` after each chunk. gzip is detected
+ * by its magic bytes, JSON by its first character.
+ * @throws invalid_data with up to 20 bad lines, those of a file that all have one reason as one, no_input, too_large,
+ * unavailable when the signal aborts
  */
 export async function readAll(
   inputs: readonly EventInput[],

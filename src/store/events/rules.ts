@@ -3,8 +3,8 @@ import { aliveStatus, deadStatus } from "../../contract/liveness-status.ts";
 import { longestSlug } from "../../contract/slug.ts";
 import { BadRow, instantOfNumber, instantOfText, isNullMarker, type EventField, type EventLayout } from "./layout.ts";
 
-// What an event may be, the same for CSV, NDJSON and JSON (CONTRACT 10). The limits are ours: far above the platform's values,
-// far below a risk for the store.
+// What an event may be, the same for CSV, NDJSON and JSON (CONTRACT 10). The limits are ours: far above the platform's
+// values, far below a risk for the store.
 
 const longestName = 64;
 const longestAssetBytes = 4_096;
@@ -193,8 +193,8 @@ function checkedStatus(name: string): string {
   return name;
 }
 
-// Attributes describe an event beyond its fields, for example the checker or the reason of a failure. Many events share the
-// same values: each distinct set is checked once, and the store keeps it once.
+// Attributes describe an event beyond its fields, for example the checker or the reason of a failure. Many events share
+// the same values: each distinct set is checked once, and the store keeps it once.
 
 function attributesOf(names: EventNames, given: GivenFields["attributes"]): LivenessEvent["attributes"] {
   if (given.length === 0) return undefined;

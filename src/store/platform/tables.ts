@@ -14,8 +14,8 @@ export const queueStates = ["none", "queued", "answered"] as const;
 export type QueueState = (typeof queueStates)[number];
 
 /**
- * The tables behind API v2 (engine/migrations/0001-initial.ts). What is one of a closed set was validated when it was imported;
- * flags are 0 or 1.
+ * The tables behind API v2 (engine/migrations/0001-initial.ts). What is one of a closed set was validated when it was
+ * imported; flags are 0 or 1.
  */
 export interface PlatformTables {
   readonly organizations: { readonly organizationId: RowId; readonly slug: string; readonly name: string | null };

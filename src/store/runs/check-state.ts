@@ -29,8 +29,8 @@ interface Past {
 export type CheckState = ReturnType<typeof checkState>;
 
 /**
- * The last state of a check; `text` is its last report as JSON. Reports are texts, which are parsed when somebody asks: as objects,
- * those of a fleet are most of what the garbage collector moves.
+ * The last state of a check; `text` is its last report as JSON. Reports are texts, which are parsed when somebody asks:
+ * as objects, those of a fleet are most of what the garbage collector moves.
  */
 export function checkState(report: CheckReport, text: string, run: Pick<Run, "dueAtMs" | "isAsked">, past: Past) {
   return {

@@ -86,8 +86,8 @@ export function createHistory(db: PlainDb) {
         await rollUp(db, sql`checks.check_id = ${checkId}`, sql`0`, endMs);
       }),
     /**
-     * Makes hours of the runs of some checks after the number `afterId`, and deletes what is too old: some milliseconds.
-     * Returns the number up to which it came; null: there are no more checks.
+     * Makes hours of the runs of some checks after the number `afterId`, and deletes what is too old: some
+     * milliseconds. Returns the number up to which it came; null: there are no more checks.
      */
     tidy: (afterId: number, { nowMs, runsBeforeMs, beforeMs }: HistoryLimits): Promise<number | null> =>
       inTransaction(db, async (db) => {

@@ -7,8 +7,8 @@ import { isFromOwnPage } from "./own-page.ts";
 import { identifyByProxy } from "./proxy.ts";
 
 /**
- * What a route asks for (CONTRACT 13): nothing (`open`); nothing while `publicRead` is true, else `read` (`public`); or a
- * right.
+ * What a route asks for (CONTRACT 13): nothing (`open`); nothing while `publicRead` is true, else `read` (`public`); or
+ * a right.
  */
 export type Access = "open" | "public" | Right;
 
@@ -78,8 +78,8 @@ export function hasIdentities({ tokens, trustedProxy }: AccessSettings): boolean
 
 function unauthorized(isWrite: boolean, { tokens, trustedProxy }: AccessSettings): Refusal {
   const message = `the token${trustedProxy === null ? "" : " or the proxy's user"} is missing or wrong`;
-  // Basic is for reading only: a browser sends it along with requests that another site made up. And where no token can be
-  // given, none is asked for.
+  // Basic is for reading only: a browser sends it along with requests that another site made up. And where no token can
+  // be given, none is asked for.
   const isBasic = !isWrite && tokens.length > 0;
   return { status: 401, message, challenges: isBasic ? [bearerChallenge, basicChallenge] : [bearerChallenge] };
 }

@@ -14,8 +14,8 @@ declare module "fastify" {
 }
 
 /**
- * Counts wrong credentials, and logs them: the first one of its kind at once, later ones in one line per minute, so that who
- * guesses tokens does not fill the log.
+ * Counts wrong credentials, and logs them: the first one of its kind at once, later ones in one line per minute, so
+ * that who guesses tokens does not fill the log.
  */
 export function createFailureNotes({
   metrics,

@@ -56,8 +56,8 @@ export function missingRight({ via, name }: Identity, right: Right): string {
 const longestUser = 200;
 
 /**
- * Returns the author of the requested act. `note` is what the body claims about it, in place of which the name stands that
- * a session was begun with; neither is verified.
+ * Returns the author of the requested act. `note` is what the body claims about it, in place of which the name stands
+ * that a session was begun with; neither is verified.
  * @throws FlatlineError internal on a route that asks for no right
  */
 export function authorOf(request: FastifyRequest, note: string | null | undefined = null): Actor {

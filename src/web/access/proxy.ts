@@ -9,8 +9,8 @@ import type { AccessSettings, Identity } from "./identity.ts";
 const longestUser = 200;
 
 /**
- * Returns the user that a reverse proxy before flatline names; null: none, or the request does not come from that proxy;
- * "wrong": it says so in a way that no proxy should let through.
+ * Returns the user that a reverse proxy before flatline names; null: none, or the request does not come from that
+ * proxy; "wrong": it says so in a way that no proxy should let through.
  */
 export function identifyByProxy(
   { rawHeaders, socket }: IncomingMessage,

@@ -138,8 +138,8 @@ export function createSessions(
       setCookie(request, reply, key, asked.isRemembered ? access().sessionTtlMs : null);
     },
     /**
-     * Ends the sessions whose token is not configured any more, or has another secret: for good, should it come back. It is called
-     * when a configuration is applied.
+     * Ends the sessions whose token is not configured any more, or has another secret: for good, should it come back.
+     * It is called when a configuration is applied.
      */
     endStale: async (): Promise<void> => {
       for (const claim of await store.sessions.claims())
@@ -159,9 +159,9 @@ const saltBytes = 16;
 const proofBytes = 32;
 
 /**
- * Proofs of secrets, for sessions to know theirs again after any number of reloads and restarts: a salt and what scrypt makes of
- * it, some 40 ms of a thread each, so that a weak secret cannot be guessed fast by who reads the store. Each is made once per
- * `Secret`, of which a reload makes new ones.
+ * Proofs of secrets, for sessions to know theirs again after any number of reloads and restarts: a salt and what scrypt
+ * makes of it, some 40 ms of a thread each, so that a weak secret cannot be guessed fast by who reads the store. Each
+ * is made once per `Secret`, of which a reload makes new ones.
  */
 function createTokenProofs() {
   const known = new WeakMap<Secret, Map<string, Promise<string>>>();

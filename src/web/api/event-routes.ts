@@ -31,8 +31,8 @@ export interface EventAuthor {
 /** What takes events, a whole body at a time; lines or an array. */
 export interface EventsPort {
   /**
-   * Stores the events of a body when all of it is checked; `otherStatuses` counts those that are neither a death nor a sign
-   * of life. @throws FlatlineError invalid_data (issues name lines), forbidden, unavailable, store_*
+   * Stores the events of a body when all of it is checked; `otherStatuses` counts those that are neither a death nor a
+   * sign of life. @throws FlatlineError invalid_data (issues name lines), forbidden, unavailable, store_*
    */
   ingest(
     body: Buffer,

@@ -1,5 +1,5 @@
-// What the browser adds to pages that work without it: they stay live, dialogs open on the page, rows can be ticked together, and
-// times have the reader's own beside them.
+// What the browser adds to pages that work without it: they stay live, dialogs open on the page, rows can be ticked
+// together, and times have the reader's own beside them.
 import htmx from "htmx.org";
 
 import { startDialogs } from "./dialogs.ts";

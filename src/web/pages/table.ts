@@ -5,8 +5,8 @@ import { html, nothing, type Html } from "../parts/html.ts";
 import { renderTime } from "../parts/time.ts";
 
 /**
- * A column of a table: the classes of its cells, and what a row has in them. `name` heads the row, `n` stands at the right,
- * `named` says the column's name before the cell where there is little room.
+ * A column of a table: the classes of its cells, and what a row has in them. `name` heads the row, `n` stands at the
+ * right, `named` says the column's name before the cell where there is little room.
  */
 export type Column<Row> = readonly [name: string, kind: string, cell: (row: Row) => Html | string | number];
 

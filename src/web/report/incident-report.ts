@@ -115,10 +115,10 @@ function inertCopy(value: unknown, field: string): unknown {
 }
 
 /**
- * Returns foreign text for a line of Markdown, as a code span: nothing in one is a link, an image, HTML or a mention, in no
- * dialect. Escaping each character was rejected: services look for mentions, addresses and issue numbers in what was rendered,
- * but not in code. A backtick becomes an apostrophe, because some chats know only spans of one backtick; `@` becomes `[at]` for
- * those that look for mentions in code, too.
+ * Returns foreign text for a line of Markdown, as a code span: nothing in one is a link, an image, HTML or a mention,
+ * in no dialect. Escaping each character was rejected: services look for mentions, addresses and issue numbers in what
+ * was rendered, but not in code. A backtick becomes an apostrophe, because some chats know only spans of one backtick;
+ * `@` becomes `[at]` for those that look for mentions in code, too.
  */
 function inertText(text: string): string {
   // On one line: a blank one would end the span.

@@ -3,8 +3,8 @@ import { dialectOf } from "../dialect.ts";
 
 /** Liveness events with their rollups (CONTRACT 10). */
 const events: readonly string[] = [
-  // Dictionaries: an event refers to its organization, type and status by a small integer. An organization is here for as long
-  // as an event of it was ever stored, also if eventRetention has deleted all of them.
+  // Dictionaries: an event refers to its organization, type and status by a small integer. An organization is here for
+  // as long as an event of it was ever stored, also if eventRetention has deleted all of them.
   `CREATE TABLE event_slugs (slug_id INTEGER PRIMARY KEY, slug TEXT NOT NULL UNIQUE)`,
   `CREATE TABLE event_asset_types (type_id INTEGER PRIMARY KEY, asset_type TEXT NOT NULL UNIQUE)`,
   `CREATE TABLE event_statuses (status_id INTEGER PRIMARY KEY, status TEXT NOT NULL UNIQUE)`,
@@ -29,8 +29,8 @@ const events: readonly string[] = [
      slug_id INTEGER NOT NULL, hour INTEGER NOT NULL, type_id INTEGER NOT NULL, deaths INTEGER NOT NULL,
      PRIMARY KEY (slug_id, hour, type_id)) WITHOUT ROWID`,
 
-  // A set of attributes of an organization as a JSON object, names in order; an event refers to it by a small integer. last_day:
-  // that of its latest event, in days since the epoch.
+  // A set of attributes of an organization as a JSON object, names in order; an event refers to it by a small integer.
+  // last_day: that of its latest event, in days since the epoch.
   `CREATE TABLE event_attribute_sets (
      attribute_set_id INTEGER PRIMARY KEY, slug_id INTEGER NOT NULL, attributes TEXT NOT NULL, last_day INTEGER NOT NULL,
      UNIQUE (slug_id, attributes))`,
@@ -44,17 +44,17 @@ const events: readonly string[] = [
 
 /** The writer, and the results of runs. */
 const runs: readonly string[] = [
-  // The process that writes. The epoch is a key, so that a renewal, which does not change it, waits for no transaction that
-  // holds it (FOR KEY SHARE), and a takeover waits for each.
+  // The process that writes. The epoch is a key, so that a renewal, which does not change it, waits for no transaction
+  // that holds it (FOR KEY SHARE), and a takeover waits for each.
   `CREATE TABLE writer (epoch INTEGER PRIMARY KEY, holder TEXT NOT NULL, expires_at_ms INTEGER NOT NULL)`,
   `INSERT INTO writer (epoch, holder, expires_at_ms) VALUES (0, '', 0)`,
-  // A check of an organization, its permanent number, because the history outlives the configuration, and the last state. report
-  // is the last run's, as JSON; last_result the last one with a result, if that has none.
+  // A check of an organization, its permanent number, because the history outlives the configuration, and the last
+  // state. report is the last run's, as JSON; last_result the last one with a result, if that has none.
   `CREATE TABLE checks (
      check_id INTEGER PRIMARY KEY, check_name TEXT NOT NULL, slug TEXT NOT NULL, due_at_ms INTEGER, is_asked INTEGER,
      severity_since_ms INTEGER, report TEXT, last_result TEXT, UNIQUE (check_name, slug))`,
-  // The runs of the last days, then an hour of them in a row (store/runs/history.ts). at_ms is the end, of an hour that of its
-  // last run; severity is the index of contract/severity.ts.
+  // The runs of the last days, then an hour of them in a row (store/runs/history.ts). at_ms is the end, of an hour that
+  // of its last run; severity is the index of contract/severity.ts.
   `CREATE TABLE runs (
      check_id INTEGER NOT NULL, at_ms INTEGER NOT NULL, severity INTEGER NOT NULL, current_count REAL, expected_count REAL,
      PRIMARY KEY (check_id, at_ms)) WITHOUT ROWID`,
@@ -70,8 +70,8 @@ const runs: readonly string[] = [
 
 /** Alerts, their notifications, and acts of operators. */
 const alerts: readonly string[] = [
-  // From pending until pruned; ends_at_ms and end_body are null while it lives. What people say of it, and the gate, have columns
-  // of their own, which an act changes for thousands at once. body: store/alerts/alerts.ts.
+  // From pending until pruned; ends_at_ms and end_body are null while it lives. What people say of it, and the gate,
+  // have columns of their own, which an act changes for thousands at once. body: store/alerts/alerts.ts.
   `CREATE TABLE alerts (
      id TEXT PRIMARY KEY, check_name TEXT NOT NULL, slug TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL,
      incident_number INTEGER, ends_at_ms INTEGER, end_body TEXT, acknowledgement TEXT, verdict TEXT, judgement TEXT,
@@ -87,9 +87,9 @@ const alerts: readonly string[] = [
      number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, family TEXT NOT NULL,
      started_at_ms INTEGER NOT NULL, ended_at_ms INTEGER, body TEXT NOT NULL)`,
   `CREATE INDEX incidents_open ON incidents (number) WHERE ended_at_ms IS NULL`,
-  // What was said and done: comments, judgements, releases; rows go with their alert or incident. what: the verdict (null: taken
-  // back), how it was released, or the act that a comment came with. A comment on several alerts has no alert_id; alert_ids is
-  // a JSON array of them, null: all of the incident.
+  // What was said and done: comments, judgements, releases; rows go with their alert or incident. what: the verdict
+  // (null: taken back), how it was released, or the act that a comment came with. A comment on several alerts has no
+  // alert_id; alert_ids is a JSON array of them, null: all of the incident.
   `CREATE TABLE alert_log (
      entry_id INTEGER PRIMARY KEY AUTOINCREMENT, event TEXT NOT NULL, at_ms INTEGER NOT NULL, incident_number INTEGER,
      alert_id TEXT, slug TEXT, what TEXT, author TEXT, note TEXT, text TEXT, alert_ids TEXT)`,
@@ -97,8 +97,8 @@ const alerts: readonly string[] = [
   `CREATE INDEX alert_log_by_incident ON alert_log (incident_number, event)`,
   `CREATE INDEX alert_log_of_releases ON alert_log (slug, at_ms) WHERE event = 'release'`,
 
-  // seq is the order of notifications, which is kept by receiver, recipient (empty: none) and incident (0: none). The payload is
-  // last: SQLite reads through it to get at a column behind it.
+  // seq is the order of notifications, which is kept by receiver, recipient (empty: none) and incident (0: none). The
+  // payload is last: SQLite reads through it to get at a column behind it.
   `CREATE TABLE outbox (
      seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, receiver TEXT NOT NULL, recipient TEXT NOT NULL,
      incident INTEGER, state TEXT NOT NULL DEFAULT 'queued', attempts INTEGER NOT NULL DEFAULT 0,

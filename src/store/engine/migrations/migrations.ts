@@ -18,8 +18,8 @@ const migrationLock = 0x66_6c_61_74;
 const longestTableLockMs = 10_000;
 
 /**
- * Migrates the database to the current version in one transaction; does nothing if it is current. Safe when two processes
- * open the store at once: the second one finds the work done. `place` is the store's name in messages.
+ * Migrates the database to the current version in one transaction; does nothing if it is current. Safe when two
+ * processes open the store at once: the second one finds the work done. `place` is the store's name in messages.
  * @throws FlatlineError store_newer, store_unusable, store_busy
  */
 export async function migrate(db: Kysely<unknown>, place: string): Promise<void> {
@@ -72,8 +72,8 @@ export async function readVersion(db: Kysely<unknown>, place: string): Promise<n
 const stepSchema = z.object({ version: z.int().positive(), name: z.string() });
 
 async function hasVersions(db: Kysely<unknown>): Promise<boolean> {
-  // Resolves the table by the search_path, as all statements do. to_regclass would return the state before the wait for the
-  // lock.
+  // Resolves the table by the search_path, as all statements do. to_regclass would return the state before the wait for
+  // the lock.
   const found =
     dialectOf(db).engine === "sqlite"
       ? sql`select 1 from sqlite_schema where name = 'schema_version'`
