@@ -19,7 +19,7 @@ import { type ScriptedUpstream, startScriptedUpstream } from "../../support/far-
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const dashboards = await Promise.all(
-  ["fleet", "organization", "flatline"].map(
+  ["fleet", "flatline"].map(
     async (name) => JSON.parse(await readFile(join(root, "dashboards", `${name}.json`), "utf8")) as DashboardModel,
   ),
 );
