@@ -10,7 +10,7 @@ interface Request {
   readonly value: number;
 }
 
-/** A batch that notes its groups; `fails` decides which of them cannot be written, and why. */
+/** A batch that notes its groups; `fails` returns the error of a group, if any. */
 function grouping(fails: (group: readonly Request[]) => Error | null = () => null) {
   const groups: string[][] = [];
   let hold: Promise<void> = Promise.resolve();

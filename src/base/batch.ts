@@ -7,15 +7,14 @@ interface Waiting<Request, Answer> {
   readonly reject: (error: unknown) => void;
 }
 
-// Hundreds of requests already share the cost of an fsync: more of them save next to nothing.
+// One fsync for 512 requests costs little for each: larger groups save next to nothing.
 const largestGroup = 512;
 
 /**
- * Creates a function whose calls share their work: what is asked for while a group runs is the next group. A transaction waits
- * for the disk, and with a hundred requests in it costs hardly more than with one. When a group fails, each request of it is
- * tried on its own, so that none is lost by another's fault, unless the store failed. `run` does all of a group or none, and returns
- * the answer of each, in order; two requests of one key are never in one group; `gather` is awaited before one is taken, for more to
- * join it: those that arrived in the same turn as the first one may not have been read yet.
+ * Creates a function whose calls share transactions: requests that arrive while a group runs form the next group,
+ * without a key twice. `run` does all of a group or none and returns the answers in order. If it fails, and not because
+ * of the store, each request is tried alone, so that none fails because of another. `gather` lets requests of the same
+ * turn join.
  */
 export function createBatch<Request, Answer>(
   run: (requests: readonly Request[]) => Promise<readonly Answer[]>,
@@ -25,7 +24,7 @@ export function createBatch<Request, Answer>(
   const queue: Waiting<Request, Answer>[] = [];
   let isRunning = false;
 
-  /** The longest front of the queue without a key twice. */
+  /** Takes requests from the front, until a key repeats. */
   function takeGroup(): Waiting<Request, Answer>[] {
     const keys = new Set<string>();
     const end = queue.findIndex(({ request }) => {
@@ -70,7 +69,7 @@ export function createBatch<Request, Answer>(
     });
 }
 
-/** Returns whether the store cannot be used or is busy: then no single request is at fault. */
+/** Returns whether the store is unusable or busy: then no single request is at fault. */
 export function isOfStore(error: unknown): boolean {
   return error instanceof FlatlineError && (error.code.startsWith("store_") || error.code === "unavailable");
 }

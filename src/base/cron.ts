@@ -12,21 +12,20 @@ export interface CronTime {
 }
 
 interface Pattern {
-  /** Returns the next match after a local time, both written as if they were UTC; null when there is none. */
+  /** Returns the next match after a local time; both are written as if they were UTC. */
   next(localMs: number): number | null;
-  /** A wildcard or a step: it follows the clock through a change of offset. Else its local times are fixed. */
+  /** The hour field has a wildcard or a step (CONTRACT 5): the pattern follows the clock through a change of offset. */
   readonly hasWildHour: boolean;
 }
 
-// Thousands of organizations share a few patterns. A parsed pattern takes 81 KB in croner; parsing it again takes 220
-// µs (measured 2026-11-21).
+// Thousands of organizations share a few patterns. A parsed one takes 81 KB; parsing takes 220 µs (2026-11-21).
 const cachedPatterns = 32;
 const patternOf = memoized(cachedPatterns, createPattern);
 
 /**
- * Returns the first match after `afterMs`; null when there is none. croner finds the local times. The effect of a
- * change of offset is decided here, by the hour field alone (CONTRACT 5): croner also looks at minutes and seconds, and
- * skips lists and ranges of hours that fall into the skipped hour.
+ * Returns the first match after `afterMs`; null: there is none. croner finds the local times. Changes of offset are
+ * applied here, by the hour field alone (CONTRACT 5): croner also looks at minutes and seconds, and skips hours of
+ * lists and ranges that fall into a skipped hour.
  * @throws FlatlineError invalid_config for a pattern or timezone that does not exist
  */
 export function nextCronAtMs(time: CronTime, afterMs: number): number | null {
@@ -43,17 +42,17 @@ function findNext(time: CronTime, afterMs: number): number | null {
   return pattern.hasWildHour ? nextWild(pattern, zone, afterMs) : nextFixed(pattern, zone, afterMs);
 }
 
-/** An interval without a match, from `fromMs` until just before `nextMs`: every instant in it has the same next match. */
+/** All instants from `fromMs` until just before `nextMs` have `nextMs` as their next match. */
 interface Gap {
   fromMs: number;
   readonly nextMs: number;
 }
 
-// Each run computes about six previous and next ticks, mostly the same ones for all checks that are due together, and
-// the ticks that it is late: a queue that is half a minute behind a pattern of seconds still finds them here.
+// A run computes about six ticks, mostly the same for all checks that are due together, and the ticks that it is late:
+// half a minute of a pattern of seconds still fits.
 const gapsAtOnce = 32;
 const gapsKept = 500;
-/** Gaps by pattern and timezone; each is added when it is first found. */
+/** By pattern and timezone. */
 const gapsOf = memoized(gapsKept, (_key: string): Gap[] => []);
 
 function remember(known: Gap[], found: Gap): void {
@@ -63,8 +62,8 @@ function remember(known: Gap[], found: Gap): void {
 }
 
 /**
- * Returns fixed local times: a skipped time becomes the first instant after the gap, a repeated time counts once. In
- * Berlin, `30 2 * * *` is 03:00 on 2026-03-29, when 02:00 became 03:00, and on 2026-10-25 the first of two 02:30.
+ * Moves a skipped local time to the first instant after the gap, and counts a repeated one once. `30 2 * * *` in
+ * Berlin: 03:00 on 2026-03-29 (02:00 became 03:00), and the first 02:30 on 2026-10-25.
  */
 function nextFixed(pattern: Pattern, zone: Timezone, afterMs: number): number | null {
   let localMs = afterMs + zone.offsetMs(afterMs);
@@ -74,15 +73,15 @@ function nextFixed(pattern: Pattern, zone: Timezone, afterMs: number): number | 
     const { earlierMs, laterMs } = zone.instants(nextLocalMs);
     if (earlierMs > afterMs) return earlierMs;
     localMs = nextLocalMs;
-    // Within the second pass of a repeated hour: nothing can come before that hour is over.
+    // `afterMs` is in the second pass of a repeated hour: nothing comes before that hour is over.
     const changedAtMs = laterMs > earlierMs ? zone.changeAtMs(earlierMs, laterMs) : null;
     if (changedAtMs !== null) localMs = Math.max(localMs, changedAtMs - 1 + zone.offsetMs(changedAtMs - 1));
   }
 }
 
 /**
- * Returns each instant whose local time matches: both passes of a repeated hour, none in a skipped hour. In Berlin,
- * `0 * * * *` has 23 matches on 2026-03-29 and 25 on 2026-10-25.
+ * Returns each instant whose local time matches: both passes of a repeated hour, none in a skipped hour. `0 * * * *` in
+ * Berlin has 23 matches on 2026-03-29 and 25 on 2026-10-25.
  */
 function nextWild(pattern: Pattern, zone: Timezone, afterMs: number): number | null {
   let fromMs = afterMs + 1;
@@ -98,7 +97,7 @@ function nextWild(pattern: Pattern, zone: Timezone, afterMs: number): number | n
   }
 }
 
-/** Returns the first change of offset in (fromMs, toMs]; null when there is none. */
+/** Returns the first change of offset in (fromMs, toMs]; null: there is none. */
 function firstChange(zone: Timezone, fromMs: number, toMs: number): number | null {
   for (let atMs = fromMs; atMs < toMs; atMs += dayMs) {
     const changedAtMs = zone.changeAtMs(atMs, Math.min(atMs + dayMs, toMs));
@@ -110,7 +109,7 @@ function firstChange(zone: Timezone, fromMs: number, toMs: number): number | nul
 function createPattern(text: string): Pattern {
   const fields = text.trim().split(/\s+/);
   const [dayOfWeek = "", , dayOfMonth = "", hour = ""] = fields.toReversed();
-  // Vixie cron: day of month and day of week are alternatives only if neither begins with a star; croner lets `*/2` be one.
+  // Vixie cron combines the two days by OR only if neither begins with a star; croner also does for `*/2`.
   const domAndDow = dayOfMonth.startsWith("*") || dayOfWeek.startsWith("*");
   let cron: Cron;
   try {

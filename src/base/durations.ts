@@ -1,13 +1,13 @@
 import { dayMs, hourMs, minuteMs, secondMs } from "./time.ts";
 
-/** What a duration looks like, for JSON Schema: units from large to small, each at most once, as Prometheus writes them. */
+/** For JSON Schema: a Prometheus duration, units from large to small, each at most once. */
 export const durationPattern = "^(?:0|(?=\\d)(?:\\d+y)?(?:\\d+w)?(?:\\d+d)?(?:\\d+h)?(?:\\d+m)?(?:\\d+s)?(?:\\d+ms)?)$";
 
 const units = { y: 365 * dayMs, w: 7 * dayMs, d: dayMs, h: hourMs, m: minuteMs, s: secondMs, ms: 1 } as const;
 const shape = new RegExp(durationPattern);
 const part = /(\d+)(ms|[ywdhms])/g;
 
-/** Returns the milliseconds of a Prometheus duration (`500ms`, `30s`, `1h30m`, `1d`, `0`); null when `text` is none. */
+/** Returns the milliseconds of a Prometheus duration (`500ms`, `30s`, `1h30m`, `1d`, `0`); null: it is none. */
 export function parseDuration(text: string): number | null {
   if (!shape.test(text)) return null;
   let totalMs = 0;
@@ -15,18 +15,18 @@ export function parseDuration(text: string): number | null {
   return Number.isSafeInteger(totalMs) ? totalMs : null;
 }
 
-/** Formats a duration in one unit, which {@link parseDuration} reads back: 5400000 → `90m`, a day → `24h`, 0 → `0s`. */
+/** Formats a duration in one unit, for {@link parseDuration}: 5400000 → `90m`, a day → `24h`, 0 → `0s`. */
 export function formatDuration(durationMs: number): string {
   if (durationMs === 0) return "0s";
   for (const unit of ["d", "h", "m", "s"] as const) {
-    // As people write them: 24h, but 2d and 90d.
+    // People write 24h, but 2d and 90d.
     if (durationMs % units[unit] === 0 && (unit !== "d" || durationMs > dayMs))
       return `${durationMs / units[unit]}${unit}`;
   }
   return `${durationMs}ms`;
 }
 
-/** Formats a length of time in its two largest units: `1d 2h`, `45s`. */
+/** Formats an age in its two largest units: `1d 2h`, `45s`. */
 export function formatAge(ageMs: number): string {
   const all = (["d", "h", "m", "s"] as const).map((unit) => [unit, units[unit]] as const);
   const first = all.findIndex(([, unitMs]) => ageMs >= unitMs);

@@ -5,7 +5,7 @@ export type Fault = "operator" | "upstream" | "bug";
 
 interface ErrorKind {
   readonly fault: Fault;
-  /** HTTP status of our own APIs for this error. */
+  /** The status with which our own APIs answer this error. */
   readonly httpStatus: number;
   /** Exit code of sysexits(3), if one fits. */
   readonly exitCode: number;
@@ -49,9 +49,9 @@ export type ErrorCode = keyof typeof errorKinds;
 
 export interface ErrorDetails {
   readonly cause?: unknown;
-  /** One message for each problem, as in the error bodies of the API. */
+  /** One message per problem, as in the error bodies of the API. */
   readonly issues?: readonly string[];
-  /** For api_rate_limited: the delay that the service asked for, milliseconds. */
+  /** The delay that the service asked for (api_rate_limited). */
   readonly retryAfterMs?: number;
   readonly status?: number;
 }
@@ -85,7 +85,7 @@ export class FlatlineError extends Error {
   }
 }
 
-/** Returns the error as a FlatlineError: unchanged, or wrapped as `internal` (a bug). */
+/** Returns a FlatlineError unchanged; wraps others as `internal` (a bug). */
 export function asFlatlineError(error: unknown): FlatlineError {
   if (error instanceof FlatlineError) return error;
   return new FlatlineError("internal", messageOf(error), { cause: error });
@@ -96,8 +96,7 @@ export function messageOf(error: unknown): string {
 }
 
 /**
- * Returns the error of a call whose signal has aborted: api_timeout with `late` when its time has elapsed, else
- * api_network with `stopped`.
+ * Returns the error for an aborted signal: api_timeout with `late` after a timeout, else api_network with `stopped`.
  */
 export function abortError(signal: AbortSignal, late: string, stopped: string): FlatlineError {
   const details = { cause: signal.reason as unknown };
@@ -106,7 +105,7 @@ export function abortError(signal: AbortSignal, late: string, stopped: string): 
     : new FlatlineError("api_network", stopped, details);
 }
 
-/** Returns what a client may know of a store that is unusable or busy: why, and not where it is; null for any other error. */
+/** Returns what a client may know of an unusable or busy store: why, but not where it is; null: another error. */
 export function storeReason(error: unknown): string | null {
   if (!(error instanceof FlatlineError) || !/^store_(?:unusable|busy|taken)$/.test(error.code)) return null;
   const { code, message } = error;

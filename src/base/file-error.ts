@@ -1,9 +1,9 @@
-/** Returns the system's error code, for example `ENOENT`; "" if there is none. */
+/** Returns the code of a system error, such as `ENOENT`; "": it has none. */
 export function systemCodeOf(error: Error): string {
   return "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-/** Returns why a file could not be read, to follow its name: `no such file`, or the system's message. */
+/** Returns why a file could not be read, to put after its name. */
 export function describeUnreadable(error: Error): string {
   return reasons[systemCodeOf(error)] ?? error.message;
 }

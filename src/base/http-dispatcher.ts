@@ -2,7 +2,7 @@ import type { Dispatcher } from "undici";
 
 import { FlatlineError } from "./errors.ts";
 
-/** Sends requests: what we use of undici's dispatchers. */
+/** The methods of undici's dispatchers that flatline uses. */
 export interface HttpDispatcher {
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): unknown;
   close(): Promise<void>;
@@ -10,15 +10,15 @@ export interface HttpDispatcher {
 }
 
 const agentOptions = {
-  // Far more than the number of concurrent checks (source.concurrency): limits sockets, not work.
+  // Limits sockets, not work: far more than source.concurrency.
   connections: 128,
   connectTimeout: 10_000,
-  // TCP's own probes begin after a minute: by then each request has ended by its deadline, and each idle connection is closed.
+  // TCP probes begin after a minute: by then deadlines have ended each request, and idle connections are closed.
   connect: { keepAlive: false },
   // Checks of one tick share a connection. No connection is kept between ticks, so that none is found closed.
   keepAliveTimeout: 4_000,
   keepAliveMaxTimeout: 60_000,
-  // One request per connection: an abort or a reset never affects another request.
+  // One request per connection: an abort or a reset affects no other request.
   allowH2: false,
 } as const;
 
@@ -26,9 +26,8 @@ const agentOptions = {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Creates a dispatcher that uses the proxies of `env` and keeps connections alive; its owner closes or destroys it.
- * HTTP_PROXY applies to http: only, HTTPS_PROXY to https: only, as in curl and Go. It loads undici with the first
- * request: 8 MiB that a daemon without a remote source and without alerts does not need.
+ * Creates a dispatcher that uses the proxies of `env` and keeps connections alive; its owner closes it. As in curl and
+ * Go, HTTP_PROXY is for http: only and HTTPS_PROXY for https: only. It loads undici (8 MiB) with the first request.
  * @throws invalid_config for a proxy that is not a URL
  */
 export function createHttpDispatcher({ env }: { readonly env: Environment }): HttpDispatcher {
@@ -42,7 +41,7 @@ export function createHttpDispatcher({ env }: { readonly env: Environment }): Ht
 
   async function openAgents() {
     const { EnvHttpProxyAgent } = await import("undici");
-    // undici falls back from https_proxy to http_proxy, and from options to process.env: all are passed, and https has its own agent.
+    // undici falls back from https_proxy to http_proxy, so https has its own agent, and from options to process.env.
     const none = { ...agentOptions, httpProxy: "", httpsProxy: "", noProxy };
     return {
       http: new EnvHttpProxyAgent({ ...none, httpProxy }),
@@ -75,9 +74,9 @@ function variable(env: Environment, name: string): string {
 function proxyUrl(env: Environment, name: string): string {
   const value = variable(env, name);
   if (value === "") return "";
-  // curl and Go take `proxy:3128` as well.
+  // curl and Go also take `proxy:3128`.
   const text = value.includes("://") ? value : `http://${value}`;
   if (URL.canParse(text) && /^(?:https?|socks5?):/.test(text)) return text;
-  // The value may contain a password, so the message omits it.
+  // The message omits the value, which may contain a password.
   throw new FlatlineError("invalid_config", `the environment variable ${name.toUpperCase()} is not the URL of a proxy`);
 }

@@ -130,11 +130,11 @@ describe("sendRequest", () => {
 
     expect(response).toMatchObject({ isTruncated: true, status: 200 });
     expect(response.body.length).toBe(65_536);
-    // What the two ends' socket buffers hold; an unbounded reader would have taken all.
+    // The socket buffers of both ends; a reader without a bound would have taken all.
     expect(written).toBeLessThan(32 * 1_024 * 1_024);
   });
 
-  it("reads large bodies one by one where a gate says so, past one that hangs and one that ended while it waited", async () => {
+  it("reads large bodies one by one at a gate, past one that hangs and one that ended while it waited", async () => {
     const url = await listen((incoming, outgoing) => {
       if (incoming.url === "/hangs") outgoing.write("x".repeat(100_000));
       else outgoing.end("ä".repeat(500_000));

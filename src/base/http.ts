@@ -11,10 +11,10 @@ import type { HttpDispatcher } from "./http-dispatcher.ts";
 
 export type HttpFailureKind = "timeout" | "network" | "aborted";
 
-/** No complete response arrived: its deadline passed (`timeout`), the caller stopped (`aborted`), or anything else. */
+/** No complete response arrived: the deadline passed (`timeout`), the caller stopped (`aborted`), or `network`. */
 export class HttpFailure extends FlatlineError {
   readonly kind: HttpFailureKind;
-  /** False only if no byte of the request was sent: then a retry is safe. */
+  /** False: no byte of the request was sent, so that a retry is safe. */
   readonly mayHaveBeenSent: boolean;
 
   constructor(kind: HttpFailureKind, message: string, mayHaveBeenSent: boolean, cause?: unknown) {
@@ -27,35 +27,35 @@ export class HttpFailure extends FlatlineError {
 
 export interface HttpRequest {
   readonly method: string;
-  /** http or https; a user and password in the URL become Basic authorization. */
+  /** http or https; user and password become Basic authorization. */
   readonly url: string | URL;
   /** Sent as UTF-8. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | undefined;
-  /** Deadline (Clock.timeout) and cancellation; applies until the last byte of the body. */
+  /** Deadline (Clock.timeout) and cancellation, until the last byte of the body. */
   readonly signal: AbortSignal;
-  /** Maximum number of bytes read from the body: the connection is closed at the first byte after it. */
+  /** The connection closes at the first byte after it. */
   readonly maxBodyBytes: number;
-  /** Limits how many large bodies are read at the same time [no limit]. */
+  /** Limits how many large bodies are read at once [no limit]. */
   readonly gate?: BodyGate | undefined;
-  /** True if the status is sufficient: a body that breaks off or does not end in time is then accepted as it is. */
+  /** The status is sufficient: a body that breaks off or does not end in time is accepted. */
   readonly isBodyOptional?: boolean;
 }
 
 export interface HttpResponse {
   readonly status: number;
-  /** Lower-case names; the values of a repeated header are joined with ", ". */
+  /** Lower-case names; values of a repeated header are joined with ", ". */
   readonly headers: Readonly<Record<string, string>>;
-  /** Decoded as UTF-8, at most `maxBodyBytes`. */
+  /** Decoded as UTF-8. */
   readonly body: string;
-  /** True if the body was longer than `maxBodyBytes`, or if an optional body broke off. */
+  /** The body was longer than `maxBodyBytes`, or an optional body broke off. */
   readonly isTruncated: boolean;
 }
 
 // Replaces invalid UTF-8, drops a byte order mark, and keeps no state between two texts.
 const utf8 = new TextDecoder();
 
-/** Decodes chunk by chunk: memory outside of V8's heap that is allocated by megabytes is never returned. */
+/** Decodes chunk by chunk: large buffers outside V8's heap are never returned to the system. */
 function textOf(chunks: readonly Buffer[]): string {
   const [first] = chunks;
   if (first !== undefined && chunks.length === 1) return utf8.decode(first);
@@ -79,7 +79,7 @@ export function sendRequest(dispatcher: HttpDispatcher, request: HttpRequest): P
       isSettled = true;
       signal.removeEventListener("abort", stop);
       act();
-      // The caller has parsed the body and dropped it before the next one is read.
+      // The caller first parses and drops this body.
       if (leaveGate !== null) void eventLoopTurn().then(leaveGate);
     }
     function stop(): void {
@@ -119,7 +119,7 @@ export function sendRequest(dispatcher: HttpDispatcher, request: HttpRequest): P
     }
 
     const handler: Dispatcher.DispatchHandler = {
-      // Called when the connection is established and the request is about to be written; before this nothing was sent.
+      // Nothing is sent before undici calls this.
       onRequestStart(started) {
         if (isSettled) return started.abort(new Error("stopped before it was sent"));
         controller = started;
@@ -155,7 +155,7 @@ export function sendRequest(dispatcher: HttpDispatcher, request: HttpRequest): P
           origin: url.origin,
           path: `${url.pathname}${url.search}`,
           method: request.method,
-          // What is read for a check is small, and one that unpacks needs a second limit.
+          // Answers are small, and decompression needs a second limit.
           headers: { "accept-encoding": "identity", ...credentialsOf(url), ...inUtf8(request.headers) },
           body: request.body ?? null,
         },
@@ -174,7 +174,7 @@ const unpackers = new Map([
   ["br", promisify(brotliDecompress)],
 ]);
 
-/** Some servers pack although identity was asked for. Returns null for what is longer than the limit of what is read. */
+/** Some servers compress although identity was asked for. Returns null for a text above the limit. */
 async function unpack(packed: Buffer, encoding: string, maxOutputLength: number): Promise<string | null> {
   const refuse = (message: string, cause?: unknown): never => {
     throw new HttpFailure("network", message, true, cause);
@@ -193,15 +193,15 @@ async function unpack(packed: Buffer, encoding: string, maxOutputLength: number)
 export type BodyGate = Readonly<ReturnType<typeof createBodyGate>>;
 
 /**
- * Lets bodies of more than `freeBytes` be read one after the other, so that memory does not grow with the number of
- * requests. `onBusy` is called when one begins after none, `onEmpty` after the last one.
+ * Lets bodies of more than `freeBytes` be read one at a time, so that memory does not grow with the number of requests.
+ * Calls `onBusy` when a first body begins, `onEmpty` after the last one.
  */
 export function createBodyGate(freeBytes: number, onBusy: () => void, onEmpty: () => void) {
   /** The first one is being read. */
   const queue: (() => void)[] = [];
   return {
     freeBytes,
-    /** Calls `begin` when it is its turn, at once where nobody waits. Returns what ends the turn, or the wait for it. */
+    /** Calls `begin` in its turn, at once if nobody waits. The returned function ends the turn or the wait. */
     enter: (begin: () => void): (() => void) => {
       if (queue.push(begin) === 1) {
         onBusy();
@@ -217,7 +217,7 @@ export function createBodyGate(freeBytes: number, onBusy: () => void, onEmpty: (
   };
 }
 
-/** Returns the delay of a Retry-After header (RFC 9110, 10.2.3), ms; of a past date 0; null: absent or invalid. */
+/** Returns the delay of a Retry-After header (RFC 9110, 10.2.3) in ms; 0: a past date; null: absent or invalid. */
 export function parseRetryAfter(value: string | null | undefined, nowMs: number): number | null {
   const text = value?.trim() ?? "";
   if (/^\d+(?:\.\d+)?$/.test(text)) return Math.min(Math.ceil(Number(text) * 1_000), Number.MAX_SAFE_INTEGER);
@@ -233,7 +233,7 @@ function credentialsOf(url: URL): Record<string, string> {
   return { authorization: `Basic ${Buffer.from(plain).toString("base64")}` };
 }
 
-/** The library writes a byte for each character, which curl and browsers do not: what reads UTF-8 shows a letter as "?". */
+/** undici writes Latin-1, where curl and browsers write UTF-8: receivers would show "?" for a letter. */
 function inUtf8(headers: HttpRequest["headers"]): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Buffer.from(value).toString("latin1")]),
@@ -251,12 +251,12 @@ function isTimeoutError(error: unknown): boolean {
   return error instanceof Error && /^(?:UND_ERR_\w+_TIMEOUT|ETIMEDOUT)$/.test(systemCodeOf(error));
 }
 
-/** Returns the error in one line; without the address, which is a secret of receivers, where its code says enough. */
+/** Returns the error in one line. A known code replaces the message, which may show a receiver's secret address. */
 export function describeNetworkError(error: unknown): string {
   const first: unknown = error instanceof AggregateError && error.message === "" ? error.errors[0] : error;
   if (!(first instanceof Error)) return "the request failed";
   const code = systemCodeOf(first);
-  // Nodemailer uses its own error codes; the system's code is then in the errno.
+  // Nodemailer has its own error codes; the errno then has the system's code.
   const known = networkReasons[code] ?? networkReasons[systemNameOf(first)];
   return known ?? (first.message === "" ? code || first.name : first.message);
 }

@@ -1,7 +1,6 @@
 import { excerpt } from "./cut-text.ts";
 import type { Timezone } from "./timezone.ts";
 
-/** A point in time, or the reason why the text is invalid. */
 export type InstantReading =
   { readonly kind: "instant"; readonly atMs: number } | { readonly kind: "problem"; readonly problem: string };
 
@@ -12,9 +11,9 @@ const isoShape =
   /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?( ?(?:[Zz]|UTC)| ?([+-])(\d{2})(?::?(\d{2}))?)?$/;
 
 /**
- * Parses ISO 8601 with an offset or Z, or integer milliseconds since the epoch (CONTRACT 10), from 1970 to 9999. UTC is Z, and a
- * blank may stand before either, as databases write it. Digits after the millisecond are dropped. A time without an offset is one of the timezone `local`, or a problem with that advice. One
- * that comes twice is the first, as in cron; one that the zone skips is a problem: no clock there has shown it.
+ * Parses ISO 8601 with Z, UTC or an offset (a blank may precede them), or integer epoch ms, from 1970 to 9999 (CONTRACT
+ * 10). Drops digits after the millisecond. A time without an offset is in the timezone `local`: a repeated one is the
+ * first, as in cron, a skipped one is a problem. If `local` is a text, it is the advice for a time without an offset.
  */
 export function readInstant(text: string, local: Timezone | string = "add Z if it is UTC"): InstantReading {
   if (/^-?\d+$/.test(text)) return inRange(Number(text), text);
@@ -22,7 +21,7 @@ export function readInstant(text: string, local: Timezone | string = "add Z if i
   if (match === null) return problem(`${excerpt(text)} is neither ISO 8601 with an offset or Z nor integer epoch ms`);
   const [, year, month, day, hour, minute, second, fraction, offset, sign, offsetHours, offsetMinutes] = match;
   if (offset === undefined && typeof local === "string") return problem(`${excerpt(text)} has no offset; ${local}`);
-  // Date takes the years before 100 for those of the twentieth century.
+  // Date reads the years before 100 as 1900 to 1999.
   const dayMs = Number(year) < 100 ? Number.NaN : dayStartMs(Number(year), Number(month), Number(day));
   if (Number.isNaN(dayMs)) return problem(`${excerpt(text)} is not a real date`);
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second ?? 0) > 59)
@@ -37,11 +36,12 @@ export function readInstant(text: string, local: Timezone | string = "add Z if i
   const { earlierMs, gapEndMs } = local.instants(atMs);
   if (gapEndMs === null) return inRange(earlierMs, text);
   return problem(
-    `${excerpt(text)} does not exist in ${local.name}, whose clocks skip it; write its offset, or name another timezone`,
+    `${excerpt(text)} does not exist in ${local.name}, whose clocks skip it; ` +
+      "write its offset, or name another timezone",
   );
 }
 
-/** Returns midnight UTC of a day of the Gregorian calendar from 1970 on, epoch ms; NaN for a date that does not exist. */
+/** Returns midnight UTC, epoch ms; NaN: the date does not exist. Years from 100 on. */
 export function dayStartMs(year: number, month: number, day: number): number {
   const date = new Date(Date.UTC(year, month - 1, day));
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? date.getTime() : Number.NaN;
@@ -56,7 +56,7 @@ function problem(text: string): InstantReading {
   return { kind: "problem", problem: text };
 }
 
-/** Returns an instant in UTC (ISO 8601, with Z) without the fraction of its second, for people. */
+/** Removes the fraction of the second, for people. */
 export function withoutFraction(instant: string): string {
   return instant.replace(/\.\d+Z$/, "Z");
 }

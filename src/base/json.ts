@@ -1,4 +1,4 @@
-/** Returns what a text says as JSON; null where it is none, for a schema to refuse. */
+/** Returns null for a text that is no JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -7,7 +7,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Returns a value of JSON with each of its texts changed, those that are names of keys too. */
+/** Changes each text of a JSON value, names of keys included. */
 export function mapTexts<Value>(value: Value, change: (text: string) => string): Value;
 export function mapTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === "string") return change(value);

@@ -1,6 +1,6 @@
 type Whole<Layer> = { readonly [Key in keyof Layer]-?: Readonly<Exclude<Layer[Key], undefined>> };
 
-/** Returns `base` with what `layers` say, field by field: the last one that says something holds. */
+/** Merges layers over `base`, field by field: the last value that is not undefined wins. */
 export function layered<Layer extends object>(
   base: Whole<Layer>,
   ...layers: readonly (Layer | undefined)[]

@@ -1,7 +1,7 @@
 import { FlatlineError } from "./errors.ts";
 import type { Clock } from "./time.ts";
 
-/** Resolves to whether `work` ends within `limitMs` and before `signal` aborts; rejects if it does by then. */
+/** Resolves to whether `work` ends within `limitMs` and before `signal` aborts; rejects if it rejects by then. */
 export async function endsWithin(
   clock: Clock,
   work: Promise<unknown>,
@@ -17,10 +17,10 @@ export async function endsWithin(
   }
 }
 
-// Aborted work needs a moment to see its signal and end.
+// Aborted work needs a moment to end.
 const giveUpMs = 350;
 
-/** Waits for `work`, then aborts it and waits a moment. Returns null if it ended, else the problem; rejects with it. */
+/** Waits for `work`, then aborts it and waits a moment. Returns the problem; null: it ended. Rejects if `work` does. */
 export async function drain(
   clock: Clock,
   work: Promise<unknown>,
@@ -35,23 +35,23 @@ export async function drain(
 interface Release {
   readonly name: string;
   readonly release: (limitMs: number) => void | Promise<void>;
-  /** Its failure means that something was not written. */
+  /** A failure means that something was not written. */
   readonly stores: boolean;
 }
 
 /**
- * Resources that do not need each other and are released together: acquire, then register the release on the next line.
- * What needs another one belongs to a group that is released earlier (docs/architecture.md, Conventions).
+ * Resources that are released together, because none needs another: what needs another one belongs to a group that is
+ * released earlier. Acquire, then register the release on the next line (docs/architecture.md, Conventions).
  */
 export class ReleaseGroup {
   readonly #releases: Release[] = [];
 
-  /** Registers a release, which receives its time limit; `name` is for the log. */
+  /** The release gets its time limit; `name` is for the log. */
   add(name: string, release: Release["release"], { stores = false } = {}): void {
     this.#releases.push({ name, release, stores });
   }
 
-  /** Starts every release, once, and waits at most `limitMs` for them. Returns those that threw or did not end in time. */
+  /** Starts all releases, once, and waits at most `limitMs`. Returns those that failed or did not end in time. */
   async releaseAll(clock: Clock, limitMs: number) {
     const releaseOne = async ({ name, release, stores }: Release) => {
       try {

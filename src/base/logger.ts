@@ -20,27 +20,27 @@ export interface LogEntry {
   readonly [fact: string]: unknown;
 }
 
-/** How the log looks; a reload may change it. */
+/** A reload may change it. */
 export interface LoggerLook {
   readonly level: LogLevel;
   readonly format: "json" | "pretty";
-  /** What no line shows, wherever it comes from [nothing]. */
+  /** Secrets that no line shows [none]. */
   readonly hidden?: readonly Secret[];
-  /** Formats an entry for a terminal, each line with its line feed; "" hides the entry. */
+  /** Formats an entry for a terminal, each line with its line feed; "" hides it. */
   readonly pretty: (entry: LogEntry) => string;
 }
 
 const ranks: Readonly<Record<LogLevel, number>> = { debug: 1, info: 2, warn: 3, error: 4, silent: 5 };
 
 /**
- * Creates a logger over pino, and what changes its look and that of its children; `write` takes one line: the log goes
- * to stderr, results go to stdout. An error in `err` is logged without a stack, unless it is a bug.
+ * Creates a logger over pino; a new look also applies to its children. `write` takes one line. An error in `err` is
+ * logged without a stack, unless it is a bug.
  */
 export function createLogger(given: LoggerLook, write: (line: string) => void) {
   let look = given;
   const root = pino(
     {
-      // The level is checked below: a child of a pino logger keeps the level that its parent had at its creation.
+      // The level is checked below: a child in pino keeps the level that its parent had then.
       level: "debug",
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,

@@ -7,7 +7,7 @@ export interface LoopOptions {
   readonly clock: Pick<Clock, "nowMs" | "monotonicMs" | "sleep">;
   /** One turn. Returns the wait until the next one, ms [everyMs]. */
   readonly runOnce: () => Promise<number | void>;
-  /** Called with the error of a turn, also of the last one; the next turn begins after `retryAfterMs`. */
+  /** Called with the error of a turn; the next turn begins after `retryAfterMs`. */
   readonly onError: (error: unknown) => void;
   readonly everyMs: number;
   /** [0] */
@@ -16,18 +16,18 @@ export interface LoopOptions {
   readonly retryAfterMs?: number;
   /** [never] */
   readonly stalledAfterMs?: number;
-  /** It waits for an instant of the wall clock: when that is set, the next turn begins within a minute [false]. */
+  /** A turn is due at an instant of the wall clock: within a minute after that clock is set, a turn begins [false]. */
   readonly followsWallClock?: boolean;
 }
 
-// The two clocks are compared this often, which costs nothing: whether a turn is due is looked up in the store.
+// Comparing the clocks is cheap; a turn reads the store.
 const compareClocksMs = 60 * secondMs;
-// A smaller difference is a clock that is adjusted, not one that was set.
+// A smaller difference is an adjustment of the clock.
 const clockSetByMs = secondMs;
-// An abort without a reason creates an exception with its stack.
+// An abort without a reason would create an exception with its stack.
 const wokenUp = "woken up";
 
-/** Creates a loop that has not started: the one way in which the daemon repeats work. */
+/** Creates a loop that has not started: the daemon's one way to repeat work. */
 export function createLoop(options: LoopOptions) {
   const { clock, everyMs, firstAfterMs = 0, retryAfterMs = everyMs, stalledAfterMs = Infinity } = options;
   const longestSleepMs = options.followsWallClock === true ? compareClocksMs : Infinity;
@@ -35,10 +35,10 @@ export function createLoop(options: LoopOptions) {
   let sleeping = new AbortController();
   let isAsleep = false;
   let running: Promise<void> | null = null;
-  /** Instant of the monotonic clock, as the others here. */
+  /** Monotonic clock, as the others here. */
   let nextTurnMs = Infinity;
   let lastTurnMs = clock.monotonicMs();
-  /** Instant of the wall clock at which the monotonic clock was zero, as of the last turn. */
+  /** Wall clock when the monotonic clock was zero, as of the last turn. */
   let monotonicZeroMs = clock.nowMs() - lastTurnMs;
 
   /** Brings the next turn forward to `delayMs` from now. */
@@ -50,7 +50,7 @@ export function createLoop(options: LoopOptions) {
   }
 
   async function untilNextTurn(): Promise<void> {
-    // Long timers end early, and a wake may bring the turn forward only in part.
+    // Timers may end early, and a wake may still leave a wait.
     while (!stopping.signal.aborted && clock.monotonicMs() < nextTurnMs) {
       if (sleeping.signal.aborted) sleeping = new AbortController();
       isAsleep = true;
@@ -79,7 +79,7 @@ export function createLoop(options: LoopOptions) {
       if (stopping.signal.aborted) return;
       lastTurnMs = clock.monotonicMs();
       monotonicZeroMs = clock.nowMs() - lastTurnMs;
-      // It is set before the turn, because something during the turn may ask for another one.
+      // Set before the turn, which may wake the loop.
       nextTurnMs = Infinity;
       wake(await turn());
     }
@@ -95,12 +95,12 @@ export function createLoop(options: LoopOptions) {
     },
     signal: stopping.signal,
     wake,
-    /** Returns true if a turn lasts for `stalledAfterMs`, or is overdue by as much, or if the loop was stopped. */
+    /** True if a turn lasts `stalledAfterMs`, is overdue by as much, or if the loop was stopped. */
     isStalled: (): boolean => {
       const sinceMs = isAsleep ? nextTurnMs : lastTurnMs;
       return stopping.signal.aborted || (running !== null && clock.monotonicMs() - sinceMs > stalledAfterMs);
     },
-    /** Begins no further turn and waits for the current one. */
+    /** Waits for the current turn; none begins after it. */
     stop: async (): Promise<void> => {
       stopping.abort();
       sleeping.abort(wokenUp);

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 
 import { memoized } from "./memo.ts";
 
-/** A memo of a function that counts how often it was asked. */
 function countedMemo(keep: number) {
   let calls = 0;
   const ask = memoized(keep, (key: string) => {

@@ -1,4 +1,4 @@
-/** Caches a pure function; after `keep` values the cache is cleared, so that outside input cannot make it grow. */
+/** Caches a pure function; clears the cache after `keep` values, so that outside input cannot make it grow. */
 export function memoized<Key, Answer>(keep: number, compute: (key: Key) => Answer): (key: Key) => Answer {
   const answers = new Map<Key, Answer>();
   return (key) => {

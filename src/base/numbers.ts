@@ -1,7 +1,7 @@
-/** Shown in place of a missing number, never 0. */
+/** Shown for a missing number, never 0. */
 export const none = "–";
 
-// Larger numbers are not exact to one, and their groups of digits are unreadable.
+// Larger numbers are inexact, and their groups of digits unreadable.
 const largestGrouped = 1e15;
 
 /** Formats an integer with groups of digits: `5,119`. */
@@ -11,7 +11,7 @@ export function formatCount(count: number | null): string {
   return String(Math.round(count)).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
-/** Formats `11.1`, `1,302`: one decimal below 100, none above; `0`, and `<0.1` for a value that would round to 0. */
+/** Formats `11.1`, `1,302`: one decimal below 100, none above; `0`, and `<0.1` for what would round to 0. */
 export function formatExpected(expected: number | null): string {
   if (expected === null || !Number.isFinite(expected)) return none;
   if (expected === 0) return "0";
@@ -23,19 +23,19 @@ export function formatRatio(ratio: number): string {
   return `${formatExpected(ratio)}×`;
 }
 
-/** Formats a share (0–1) as `4 %`; never 0 % for more than nothing, or 100 % for less than all. */
+/** Formats a share (0–1) as `4 %`; 0 % means none and 100 % means all. */
 export function formatPercent(share: number): string {
   if (share > 0 && share < 0.01) return "<1 %";
   if (share < 1 && share > 0.99) return ">99 %";
   return `${Math.round(share * 100)} %`;
 }
 
-/** Formats a number of unknown meaning: integers as counts, others as expected counts. */
+/** Formats integers as counts, others as expected counts. */
 export function formatNumber(value: number): string {
   return Number.isInteger(value) ? formatCount(value) : formatExpected(value);
 }
 
-/** Returns the median; of an even number of values the mean of the middle two, of none null. */
+/** Returns the median, which is the mean of the middle two of an even number; null: there is no value. */
 export function medianOf(values: readonly number[]): number | null {
   const sorted = values.toSorted((left, right) => left - right);
   const upper = sorted[Math.floor(sorted.length / 2)];

@@ -10,7 +10,7 @@ export function postgresPlace(text: string): string {
   return `${host}${port === "" ? "" : `:${port}`}${url.pathname}`;
 }
 
-/** Returns the password of a URL, encoded and decoded; empty if there is none. */
+/** Returns the password, encoded and decoded; none: []. */
 export function postgresPasswords(text: string): readonly string[] {
   const url = parsePostgresUrl(text);
   const found = [url?.password ?? "", url?.searchParams.get("password") ?? ""];
@@ -18,8 +18,9 @@ export function postgresPasswords(text: string): readonly string[] {
 }
 
 /**
- * Returns the URL for the driver. The driver also treats these modes as verify-full, but prints a warning of ten lines
- * to stderr at each start (pg-connection-string 2.11, 2026-11); `uselibpqcompat=true` selects libpq's semantics.
+ * Returns the URL for the driver: `allow` to `verify-ca` become `verify-full`. The driver reads them so, too, but
+ * prints a warning of ten lines at each start (pg-connection-string 2.11, 2026-11); `uselibpqcompat=true` selects
+ * libpq's semantics.
  */
 export function driverUrl(text: string): string {
   if (/[?&]uselibpqcompat=/.test(text)) return text;
@@ -32,7 +33,7 @@ export function checkPostgresUrl(text: string): string | null {
   if (/^\w+:\/\/(?:[^/?]*@)?[^/?@]*,[^/?@]*(?:[/?]|$)/.test(text))
     return "must name one host: an address that follows the primary, where there are several";
   const url = parsePostgresUrl(text);
-  // A % without %XX is a password that was not encoded.
+  // A % without %XX: the password was not encoded.
   if (url === null || /[\s\p{Cc}#]|%(?![\da-f]{2})/iu.test(text) || url.pathname.length <= 1) return shape;
   const mode = url.searchParams.get("sslmode");
   if (mode === null || sslModes.includes(mode)) return null;
@@ -41,10 +42,10 @@ export function checkPostgresUrl(text: string): string | null {
 
 const shape =
   "must be postgres://USER:PASSWORD@HOST:PORT/DATABASE, with %XX for special characters in user and password";
-// The modes of libpq, and the driver's own mode for encryption without verification.
+// libpq's modes, and the driver's own `no-verify`: encryption without verification.
 const sslModes: readonly string[] = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full", "no-verify"];
 
-/** Parses libpq's form without a host (socket folder in `host`), which is not a valid URL. */
+/** Also parses libpq's form without a host (socket folder in `host`), which is not a valid URL. */
 function parsePostgresUrl(text: string): URL | null {
   const hosted = [text, text.replace("@/", `@${unnamed}/`)].find((form) => URL.canParse(form));
   return hosted === undefined ? null : new URL(hosted);

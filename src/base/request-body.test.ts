@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 
 import { createBlock, createByteBudget, receiveBody } from "./request-body.ts";
 
-/** As a parser of HTTP may do it: each piece is in the same memory as the one before. */
+/** An HTTP parser may reuse the memory of a piece for the next one. */
 function* piecesInOnePlace(text: string, pieceBytes: number): Generator<Uint8Array> {
   const place = Buffer.alloc(pieceBytes);
   for (let at = 0; at < text.length; at += pieceBytes) yield place.subarray(0, place.write(text.slice(at), "latin1"));

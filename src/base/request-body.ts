@@ -6,11 +6,11 @@ import { FlatlineError } from "./errors.ts";
 
 export interface BodyLimits {
   readonly mostBytes: number;
-  /** Holds the body until its request has been answered. */
+  /** Holds the body until the request is answered. */
   readonly budget: ByteBudget;
 }
 
-/** Reads the body of a request into one buffer, held until it has been answered. @throws FlatlineError as readBody */
+/** Reads the body into one buffer, held until the request is answered. @throws FlatlineError as readBody */
 export async function receiveBody(
   request: IncomingMessage,
   response: ServerResponse,
@@ -20,7 +20,7 @@ export async function receiveBody(
   response.once("close", held.release);
   try {
     const body = await readBody(request, mostBytes, held);
-    // A client may close the connection as soon as it has sent its body.
+    // A client may close the connection after its body.
     if (response.closed) held.release();
     return body;
   } catch (error) {
@@ -30,21 +30,21 @@ export async function receiveBody(
 }
 
 /**
- * Reads the body of a request into one buffer. Who opened `held` releases it, also after an error.
- * @throws FlatlineError too_large, unavailable (of the budget), invalid_data (it broke off)
+ * Reads the body into one buffer. The caller releases `held`, also after an error.
+ * @throws FlatlineError too_large, unavailable (the budget is full), invalid_data (the body broke off)
  */
 export async function readBody(request: IncomingMessage, mostBytes: number, held: HeldBytes): Promise<Buffer> {
   try {
     if (Number(request.headers["content-length"] ?? 0) > mostBytes) throw tooLarge(mostBytes);
     return await collect(request, mostBytes, held, "the body broke off");
   } catch (error) {
-    // The rest of the body is dropped, so that the client can end its request and read the answer.
+    // Drops the rest, so that the client can end its request and read the answer.
     request.resume();
     throw error;
   }
 }
 
-/** Returns what was packed by gzip into a body, which is held beside it. @throws FlatlineError as readBody */
+/** Unpacks a gzip body, and holds both bodies. @throws FlatlineError as readBody */
 export async function unpackBody(packed: Buffer, mostBytes: number, held: HeldBytes): Promise<Buffer> {
   const gunzip = createGunzip();
   gunzip.end(packed);
@@ -64,11 +64,11 @@ async function collect(pieces: Readable, mostBytes: number, held: HeldBytes, pro
   return block.bytes();
 }
 
-/** Calls `take` with each piece: an iterator takes as long as the rest of a request. */
+/** Calls `take` with each piece: an async iterator would take as long as the rest of a request. */
 function passOn(pieces: Readable, problem: string, take: (piece: Uint8Array) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (cause?: unknown): void => reject(new FlatlineError("invalid_data", problem, { cause }));
-    // The request would emit no further event.
+    // A destroyed request emits no further event.
     if (pieces.destroyed) return fail();
     const onPiece = (piece: Uint8Array): void => {
       try {
@@ -78,7 +78,7 @@ function passOn(pieces: Readable, problem: string, take: (piece: Uint8Array) => 
         reject(error);
       }
     };
-    // Every request is closed in the end: no error with its stack is made for those that were read.
+    // Every request closes in the end: without this, each close would create an error with its stack.
     const end = (): void => {
       pieces.off("close", fail);
       resolve();
@@ -91,8 +91,8 @@ function passOn(pieces: Readable, problem: string, take: (piece: Uint8Array) => 
 const firstBytes = 1_024;
 
 /**
- * Creates memory for pieces, at most twice as large as what it holds: pieces that are kept may be of one byte, and take
- * some hundred bytes each.
+ * Creates memory for pieces, at most twice as large as its content: kept pieces may have one byte each, and take some
+ * hundred bytes.
  */
 export function createBlock(mostBytes: number) {
   let block = new Uint8Array(0);
@@ -115,18 +115,16 @@ function tooLarge(mostBytes: number): FlatlineError {
   return new FlatlineError("too_large", `the body has more than ${mostBytes} bytes: send it in parts`);
 }
 
-/** Bounds how many bytes all of its holders have in memory at once. */
+/** Bounds the bytes that all holders have in memory at once. */
 export interface ByteBudget {
-  /** Opens an account, which holds nothing yet. */
   open(): HeldBytes;
-  /** Returns a part of this budget: what is held of it is held of the whole, too, and leaves the rest of it to others. */
+  /** Returns a smaller budget within this one: its bytes count in both. */
   part(mostBytes: number): ByteBudget;
 }
 
 export interface HeldBytes {
-  /** Takes so many more. @throws FlatlineError unavailable when others hold what would be needed; nothing is taken then */
+  /** @throws FlatlineError unavailable if others hold too much; then it takes nothing */
   readonly hold: (bytes: number) => void;
-  /** Gives all of them back. */
   readonly release: () => void;
 }
 

@@ -4,15 +4,15 @@ export interface RetryOptions {
   readonly clock: Pick<Clock, "monotonicMs" | "sleep">;
   /** No attempt begins later than this after the first one. */
   readonly withinMs: number;
-  /** The wait after the first failure; it doubles with each one. */
+  /** The wait after the first failure; it doubles each time. */
   readonly firstMs: number;
   readonly longestMs: number;
-  /** Returns whether another attempt may succeed. */
+  /** Whether another attempt may succeed. */
   readonly isPassing: (error: unknown) => boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Runs `work` again while it fails with errors that pass. @throws the error of the last attempt */
+/** Repeats `work` while its errors pass. @throws the error of the last attempt */
 export async function retrying<Result>(work: () => Promise<Result>, options: RetryOptions): Promise<Result> {
   const { clock, withinMs, firstMs, longestMs, isPassing, signal } = options;
   const deadlineMs = clock.monotonicMs() + withinMs;

@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 
 const mask = "***";
 
-/** A value that no log, error, page or JSON shows: it prints as `***`; only `reveal` returns it. */
+/** A value that no log, error, page or JSON shows: it prints as `***`, and only `reveal` returns it. */
 export class Secret {
   readonly #value: string;
 
@@ -11,12 +11,12 @@ export class Secret {
     this.#value = value;
   }
 
-  /** Returns the plain value, for the header or signature that needs it, never for a message. */
+  /** Returns the plain value, for a header or signature, never for a message. */
   reveal(): string {
     return this.#value;
   }
 
-  /** Compares in constant time (both sides are hashed first, so that lengths are hidden). */
+  /** Compares in constant time; hashing both sides first hides their lengths. */
   equals(candidate: string): boolean {
     return timingSafeEqual(sha256(this.#value), sha256(candidate));
   }
@@ -34,7 +34,7 @@ export class Secret {
   }
 }
 
-/** Replaces every occurrence of the secrets in `text` with `***`: an upstream may echo what it received. */
+/** Replaces the secrets in `text` with `***`: an upstream may echo what it received. */
 export function redact(text: string, secrets: readonly Secret[]): string {
   const echoed = secrets.flatMap((secret) => formsOf(secret).filter((form) => text.includes(form)));
   // Longest first: replacing a part first would leave the rest readable.
@@ -42,14 +42,14 @@ export function redact(text: string, secrets: readonly Secret[]): string {
   return forms.reduce((redacted, form) => redacted.replaceAll(form, mask), text);
 }
 
-/** Returns whether `text` contains a secret in one of the forms that `redact` replaces. */
+/** Returns whether `text` contains a secret, in any form that `redact` replaces. */
 export function holdsSecret(text: string, secrets: readonly Secret[]): boolean {
   return secrets.some((secret) => formsOf(secret).some((form) => text.includes(form)));
 }
 
 const knownForms = new WeakMap<Secret, readonly string[]>();
 
-/** Returns the value in plain form, URL-encoded and JSON-encoded; nothing for an empty value. */
+/** Returns the value plain, URL-encoded and JSON-encoded; an empty value has no form. */
 function formsOf(secret: Secret): readonly string[] {
   const known = knownForms.get(secret);
   if (known !== undefined) return known;

@@ -1,13 +1,13 @@
 // Shorter common prefixes are coincidence.
 const minBeginning = 4;
 
-/** Returns the known name that is nearest to `name`; null if none is near. */
+/** Returns the known name that is nearest to `name`; null: none is near. */
 export function nearestName(name: string, known: Iterable<string>): string | null {
   const limit = Math.max(1, Math.floor(name.length / 3));
   let nearest: string | null = null;
   let nearestDistance = limit + 1;
   for (const candidate of known) {
-    // fail_multiplier and FailMultiplier match failMultiplier, whatever their edit distance.
+    // fail_multiplier and FailMultiplier match failMultiplier at any edit distance.
     const [shorter = "", longer = ""] = [fold(name), fold(candidate)].toSorted(
       (left, right) => left.length - right.length,
     );
@@ -21,7 +21,7 @@ export function nearestName(name: string, known: Iterable<string>): string | nul
   return nearest;
 }
 
-/** Returns `; did you mean "x"?` or "", to be appended to a message. */
+/** Returns `; did you mean "x"?` or "". */
 export function suggest(name: string, known: Iterable<string>): string {
   const nearest = nearestName(name, known);
   return nearest === null ? "" : `; did you mean ${JSON.stringify(nearest)}?`;
@@ -31,7 +31,7 @@ function fold(name: string): string {
   return name.toLowerCase().replaceAll(/[-_ ]/g, "");
 }
 
-/** Returns the number of insertions, deletions, substitutions and swaps between two names, at most `limit`. */
+/** Counts insertions, deletions, substitutions and swaps between two names, up to `limit`. */
 function editDistance(left: string, right: string, limit: number): number {
   if (Math.abs(left.length - right.length) >= limit) return limit;
   let beforeLast: number[] = [];

@@ -1,7 +1,7 @@
-// A `*` stands for any text; `\*` is a star and `\\` a backslash. Any other backslash is one, as it always was.
+// `*` matches any text; `\*` is a star and `\\` a backslash. Any other backslash is literal.
 const tokens = /\\([\\*])|\*|[^\\*]+|\\/g;
 
-/** Returns whether `text` matches the pattern, in time proportional to their lengths: a pattern is not a regular expression. */
+/** Returns whether `text` matches the pattern, in time proportional to their lengths; a RegExp may take longer. */
 export function matchesText(pattern: string, text: string): boolean {
   const parts = partsOf(pattern);
   const first = parts[0] ?? "";
@@ -18,12 +18,12 @@ export function matchesText(pattern: string, text: string): boolean {
   return true;
 }
 
-/** Returns the pattern that matches `text` and nothing else: for every name that no person wrote as a pattern. */
+/** Returns the pattern that matches only `text`: for names that no person wrote as a pattern. */
 export function literalPattern(text: string): string {
   return text.replaceAll(/[\\*]/g, String.raw`\$&`);
 }
 
-/** Returns the only text that the pattern matches; null when it matches others too. */
+/** Returns the only text that the pattern matches; null: it matches more. */
 export function literalOf(pattern: string): string | null {
   const [first = "", ...others] = partsOf(pattern);
   return others.length === 0 ? first : null;

@@ -2,13 +2,13 @@ import { setImmediate as turn, setTimeout as delay } from "node:timers/promises"
 
 /** The only access to time. Tests pass a virtual clock (test/support/virtual-clock.ts). */
 export interface Clock {
-  /** Wall clock, integer milliseconds since the epoch. */
+  /** Wall clock, epoch ms, integer. */
   nowMs(): number;
-  /** Monotonic milliseconds from an arbitrary zero, for durations. */
+  /** Milliseconds from an arbitrary zero, for durations. */
   monotonicMs(): number;
   /** Resolves after `delayMs`, or at once when `signal` aborts; never rejects. Callers check the signal. */
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
-  /** Returns a signal that aborts after `delayMs` with a TimeoutError, or with `signal`. Keeps no process alive. */
+  /** Aborts after `delayMs` with a TimeoutError, or with `signal`. Keeps no process alive. */
   timeout(delayMs: number, signal?: AbortSignal): AbortSignal;
   /** Like `timeout`, for frequent operations that usually end early: `release` it afterwards. */
   deadline(delayMs: number, signal?: AbortSignal): Deadline;
@@ -20,23 +20,22 @@ export interface Deadline {
   readonly release: () => void;
 }
 
-/** Resolves after the pending events of sockets and files have been handled, without a delay. */
+/** Resolves after the pending events of sockets and files, without a delay. */
 export function eventLoopTurn(): Promise<void> {
   return turn();
 }
 
-/** Returns the reason of a signal whose time has elapsed. */
 export function timeoutError(): DOMException {
   return new DOMException("The operation was aborted due to timeout", "TimeoutError");
 }
 
-/** Returns whether a signal aborted because its time has elapsed. */
+/** Returns whether a signal aborted because of a timeout. */
 export function isTimedOut({ reason }: AbortSignal): boolean {
   return reason instanceof Error && reason.name === "TimeoutError";
 }
 
 export function createSystemClock(): Clock {
-  // Costs a third of AbortSignal.timeout and AbortSignal.any, which are only released by garbage collection.
+  // A third of the cost of AbortSignal.timeout and AbortSignal.any, which only garbage collection releases.
   function deadline(delayMs: number, signal?: AbortSignal): Deadline {
     const controller = new AbortController();
     const release = (): void => {
@@ -78,16 +77,16 @@ export const minuteMs = 60_000;
 export const hourMs = 3_600_000;
 export const dayMs = 86_400_000;
 
-// A block of work that is so long is followed by as long a rest (CONTRACT 10: at most 10 ms).
+// After a block of this length comes an equal rest (CONTRACT 10: at most 10 ms).
 const blockMs = 5;
 const longestRestMs = 100;
 
-/** Returns what is awaited between pieces of work: as long as the work took, so that it takes half of the process at most. */
+/** Creates a rest to await between pieces of work: as long as the work took, at most `longestRestMs`. */
 export function createRest(clock: Clock): (signal?: AbortSignal) => Promise<void> {
   let sinceMs = clock.monotonicMs();
   return async (signal) => {
     const workedMs = clock.monotonicMs() - sinceMs;
-    // What came long after the last piece of work has rested already.
+    // The limit is for a caller that comes long after its last work: it has rested already.
     if (workedMs >= blockMs) await clock.sleep(Math.min(workedMs, longestRestMs), signal);
     else await eventLoopTurn();
     sinceMs = clock.monotonicMs();

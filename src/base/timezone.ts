@@ -1,20 +1,19 @@
 import { FlatlineError } from "./errors.ts";
 import { memoized } from "./memo.ts";
 
-/** The offset of local time from UTC in one timezone of the IANA database. */
+/** The offsets of one timezone of the IANA database. */
 export type Timezone = Readonly<ReturnType<typeof createOffsets>> & { readonly name: string };
 
-// More than the largest offset (UTC−12 to UTC+14, and Samoa's skipped day): a local time read as UTC is at most this
-// far from its instant.
+// More than the largest offset (UTC−12 to UTC+14, and Samoa's skipped day): a local time read as UTC is off by less.
 const farthestOffsetMs = 26 * 3_600_000;
 // The IANA database has some 600 names.
 const mostZones = 1_000;
 
-/** Returns the timezone of a name, case-insensitive. @throws FlatlineError invalid_config if it does not exist */
+/** Case-insensitive. @throws FlatlineError invalid_config if the timezone does not exist */
 export const timezoneOf = memoized(mostZones, createTimezone);
 
 function createTimezone(name: string): Timezone {
-  // Intl takes 20 ms to load the names of the time zones, which most fleets never need.
+  // Intl takes 20 ms to load the names, which most fleets never need.
   if (/^(?:etc\/)?utc$/i.test(name)) return { name: "UTC", ...createOffsets(() => 0) };
   const format = offsetFormat(name);
   return {
@@ -28,9 +27,9 @@ function createTimezone(name: string): Timezone {
   };
 }
 
-/** What follows from local time minus UTC at an instant, milliseconds. */
+/** `offsetMs`: local time minus UTC at an instant. */
 function createOffsets(offsetMs: (atMs: number) => number) {
-  /** Returns the first instant of a new offset in (fromMs, toMs], a day or two with one change at most; null: none. */
+  /** Returns the first change in (fromMs, toMs], a day or two with one change at most; null: there is none. */
   function changeAtMs(fromMs: number, toMs: number): number | null {
     const before = offsetMs(fromMs);
     if (offsetMs(toMs) === before) return null;
@@ -48,8 +47,8 @@ function createOffsets(offsetMs: (atMs: number) => number) {
     offsetMs,
     changeAtMs,
     /**
-     * Returns the instants at which local time reads `localMs` (written as if it were UTC): one; two if a change repeats the
-     * time (earlier first); none if a change skips it, then `gapEndMs`, else null, is the first instant after the skipped hour.
+     * Returns the instants of the local time `localMs` (written as if it were UTC). They differ if a change repeats the
+     * time. If a change skips it, all three are the first instant after the gap; else `gapEndMs` is null.
      */
     instants: (localMs: number): Record<"earlierMs" | "laterMs", number> & { readonly gapEndMs: number | null } => {
       const before = offsetMs(localMs - farthestOffsetMs);

@@ -1,4 +1,4 @@
-/** Returns a part of a URL without its %XX; as it is where a % stands for itself. */
+/** Decodes %XX; returns the text unchanged if a % stands for itself. */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -7,7 +7,7 @@ export function decoded(text: string): string {
   }
 }
 
-/** Returns the address of a page below flatline's own; null without that. */
+/** Returns the address of a page under `externalUrl`; null without one. */
 export function pageUrl(externalUrl: string, path: string): string;
 export function pageUrl(externalUrl: string | null, path: string): string | null;
 export function pageUrl(externalUrl: string | null, path: string): string | null {

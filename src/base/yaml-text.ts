@@ -15,7 +15,7 @@ import {
 /** The path from the root of a document to a value. */
 export type YamlPath = readonly (string | number)[];
 
-/** From 1. */
+/** Counts from 1. */
 export interface TextPosition {
   readonly line: number;
   readonly column: number;
@@ -23,13 +23,13 @@ export interface TextPosition {
 
 /** A text as one document of YAML 1.2, with the place of each value. */
 export class YamlText {
-  /** null: it is no YAML. */
+  /** null: the text has errors. */
   readonly document: Document.Parsed | null;
-  /** The first error of each line, then what does not stop the reading. */
+  /** The first error of each line, then the warnings. */
   readonly problems: readonly { readonly code: string; readonly offset: number; readonly message: string }[];
   readonly #lines = new LineCounter();
 
-  /** With `uniqueKeys` a key that is set twice is an error. */
+  /** `uniqueKeys`: a repeated key is an error. */
   constructor(text: string, { uniqueKeys = false }: { readonly uniqueKeys?: boolean } = {}) {
     let parsed: Document.Parsed;
     try {
@@ -65,7 +65,7 @@ export class YamlText {
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   }
 
-  /** Returns where the value at `path` begins, or its key; a missing value is at the map that should contain it. */
+  /** Returns where the value at `path` begins, or its key. A missing value is at the map that should contain it. */
   positionOf(path: YamlPath, part?: "key"): TextPosition {
     let node: unknown = this.document?.contents;
     let at = offsetOf(node);
@@ -91,17 +91,17 @@ export function offsetOf(node: unknown): number {
   return isNode(node) ? (node.range?.[0] ?? 0) : 0;
 }
 
-/** Returns the key of a pair; null: it is no text. */
+/** Returns the key of a pair as text; null: it is empty, or no scalar. */
 export function keyOf({ key }: Pair<Node, Node | null>): string | null {
   return isScalar(key) && !isEmpty(key) ? String(key.value) : null;
 }
 
-/** Returns whether nothing is written where a value could be. */
+/** Returns whether a value is missing in the text. */
 export function isEmpty(node: unknown): node is null {
   return node === null || (isScalar(node) && node.value === null && (node.source ?? "") === "");
 }
 
-/** Formats a path: `organizations[1].labels["a.b"]`; keys that are not identifiers are in brackets. The root is `yaml`. */
+/** Formats a path, `organizations[1].labels["a.b"]`; the root is `yaml`. */
 export function formatPath(path: YamlPath): string {
   if (path.length === 0) return "yaml";
   let text = "";

@@ -20,14 +20,14 @@ const fields: readonly Field[] = [
   { name: "day of week", min: 0, max: 7, names: "SUN MON TUE WED THU FRI SAT".split(" ") },
 ];
 
-// Where the search for a first run starts: the calendar repeats, so any fixed instant answers the same.
+// The calendar repeats: any start gives the same answer.
 const searchFromMs = Date.UTC(2024, 0, 1);
 const item = /^(?:\*|([0-9]+|[A-Za-z]+)(?:-([0-9]+|[A-Za-z]+))?)(?:\/[0-9]+)?$/;
 
 /**
- * Returns the fault of a cron pattern of the contract's dialect: Vixie's 5 fields, or 6 with seconds first, names, and five
- * shortcuts (CONTRACT 4); null when nothing is. croner, which computes the runs, accepts more (dates, a year, `L`, `W`, `#`,
- * `?`): that is refused here, so that a schedule means in flatline what it means in crontab(5). One that never comes is wrong.
+ * Returns the fault of a cron pattern (CONTRACT 4); null: it is valid. croner also accepts dates, a year, `L`, `W`, `#`
+ * and `?`: flatline refuses them, so that a schedule means what it means in crontab(5). A schedule that never comes is
+ * a fault.
  */
 export function checkCronPattern(pattern: string): string | null {
   const trimmed = pattern.trim();
@@ -36,7 +36,8 @@ export function checkCronPattern(pattern: string): string | null {
   const texts = trimmed.split(/[ \t]+/);
   if (texts.length < 5 || texts.length > 6) {
     const found = trimmed === "" ? 0 : texts.length;
-    return `a schedule has 5 fields (minute, hour, day of month, month, day of week), or 6 with seconds first; this has ${found}`;
+    const valid = "5 fields (minute, hour, day of month, month, day of week), or 6 with seconds first";
+    return `a schedule has ${valid}; this has ${found}`;
   }
   for (const [index, field] of fields.slice(6 - texts.length).entries()) {
     const text = texts[index] ?? "";
@@ -59,7 +60,7 @@ function checkField(text: string, { min, max, names }: Field): string | null {
   return null;
 }
 
-// Thousands of organizations share a few patterns, and croner takes some milliseconds to give up on one.
+// Thousands of organizations share a few patterns; croner needs milliseconds for one that never comes.
 const checkComes = memoized(1_000, (pattern: string): string | null => {
   try {
     const runAtMs = nextCronAtMs({ pattern, timezone: "UTC" }, searchFromMs);

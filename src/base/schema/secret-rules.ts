@@ -3,10 +3,10 @@ import { z } from "zod";
 import { Secret } from "../secret.ts";
 import { headerNamePattern } from "./values.ts";
 
-/** Says what is wrong with a secret, null when nothing is, and never shows it. */
+/** Returns the fault of a secret, without showing it; null: there is none. */
 type Check = (value: string) => string | null;
 
-/** Returns a text that is read as a secret. Its rule looks at what is read only: a secret is written as `***`. */
+/** Reads a text as a secret and writes it as `***`, which `check` never sees. */
 export function secret(check: Check, text = z.string()) {
   return z.codec(text, z.custom<Secret>(), {
     decode: (value, context) => read(value, value === "" ? "must not be empty" : check(value), context),
@@ -14,13 +14,13 @@ export function secret(check: Check, text = z.string()) {
   });
 }
 
-/** Returns a secret that may be absent; a key without a value is as wrong as an empty one. */
+/** A secret that may be absent; a key without a value is wrong, as an empty one is. */
 export function optionalSecret(check: Check) {
   const text = z.string({ error: ({ input }) => (input === undefined ? "must not be empty" : undefined) });
   return secret(check, text).exactOptional() as unknown as z.ZodOptional<ReturnType<typeof secret>>;
 }
 
-/** Returns a secret that may be absent or empty: then there is none. */
+/** A secret that may be absent or empty; both mean that there is none. */
 export function secretOrNone(check: Check) {
   return z
     .codec(z.string(), z.custom<Secret | null>(), {
@@ -31,31 +31,31 @@ export function secretOrNone(check: Check) {
 }
 
 function read(value: string, problem: string | null, context: z.core.ParsePayload): Secret {
-  // What is wrong with a secret hides nothing that is wrong between it and other keys.
+  // Continues, so that rules between keys also report their problems.
   if (problem !== null) context.issues.push({ code: "custom", input: value, message: problem, continue: true });
   return new Secret(value);
 }
 
-/** Returns a secret, or a list of at most so many, which are read as a list. */
+/** One secret, or a list of 1 to `most`; both are read as a list. */
 export function secrets(check: Check, most: number) {
   const one = secret(check);
   const many = z.array(one).min(1).max(most);
   return z.codec(z.union([one, many]), z.custom<readonly Secret[]>(), {
     decode: (value) => (Array.isArray(value) ? value : [value]),
     encode: (value) => {
-      // Of an absent key this is asked for, too, and of no effect.
+      // zod also calls this for an absent key, and ignores the result.
       const all = [value].flat();
       return (all.length === 1 ? all[0] : undefined) ?? all;
     },
   });
 }
 
-/** Returns secrets that may be absent, as for `optionalSecret`. */
+/** Secrets that may be absent, as for `optionalSecret`. */
 export function optionalSecrets(check: Check, most: number) {
   return secrets(check, most).exactOptional() as unknown as z.ZodOptional<ReturnType<typeof secrets>>;
 }
 
-/** Returns headers of the operator's making, whose values are secrets; their names are read in small letters. */
+/** Headers of the operator's making: values are secrets, names are read in lower case. */
 export function secretHeaders() {
   const texts = z.record(z.string(), z.string()).superRefine((headers, context) => {
     for (const [name, value] of Object.entries(headers)) {
@@ -74,7 +74,7 @@ export function secretHeaders() {
 
 const printable = /^[\u0021-\u007e]+$/;
 
-/** Returns the fault of a key or token that goes into a header; null if there is none. */
+/** Returns the fault of a key or token for a header; null: there is none. */
 export function checkKey(value: string): string | null {
   return printable.test(value) ? null : "must be printable ASCII without blanks or line ends";
 }
@@ -85,7 +85,7 @@ const maxKeyBytes = 64;
 const minPlainBytes = 16;
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 
-/** Returns the fault of a signing secret (CONTRACT 7: `whsec_` and base64, or plain text); null if there is none. */
+/** Returns the fault of a signing secret (CONTRACT 7: `whsec_` and base64, or plain text); null: there is none. */
 export function checkSigningSecret(value: string): string | null {
   if (value.startsWith("whsec_")) {
     const encoded = value.slice("whsec_".length);
@@ -97,7 +97,7 @@ export function checkSigningSecret(value: string): string | null {
   return `must be whsec_ and base64, or at least ${minPlainBytes} bytes long`;
 }
 
-// What a header may hold (RFC 9110, 5.5), in UTF-8; blanks around it are none of it.
+// A header value (RFC 9110, 5.5) in UTF-8, without blanks around it.
 const headerValue = /^(?!\s)(?:\t|\P{Cc})*(?<!\s)$/u;
 const ownHeaders = [
   "connection",

@@ -3,11 +3,11 @@ import { z } from "zod";
 import type { Secret } from "../secret.ts";
 import { addProblems, strictObject, type KeyProblem } from "./values.ts";
 
-// A key is said once, in its schema: its name, its type, and what `config show` writes follow from it.
+// The schema is the only place of a key: its name, its type and the output of `config show` follow from it.
 
 type Shape = z.core.$ZodLooseShape;
 type Inner<Schema> = Schema extends z.ZodOptional<infer Of> ? Inner<Of> : Schema;
-/** Text that is read as milliseconds has its unit in the name of its key. */
+/** The name of text that is read as milliseconds gets the unit. */
 type NameOf<Key extends string, Of extends Shape> =
   Inner<Of[Key]> extends z.ZodCodec<z.ZodString, z.ZodNumber> ? `${Key}Ms` : Key;
 export type Lasting<Value> = Value extends Secret | string | ReadonlySet<unknown>
@@ -18,28 +18,27 @@ export type Lasting<Value> = Value extends Secret | string | ReadonlySet<unknown
 type Said<Schema> = Lasting<Exclude<z.output<Schema>, undefined>>;
 type Optional<Of extends Shape> = { [Key in keyof Of]: undefined extends z.output<Of[Key]> ? Key : never }[keyof Of];
 
-/** What an object of this shape in the file is read as; an absent key is null where nothing is built in. */
+/** An object of the file as it is read; an absent key is null, unless it has a built-in value. */
 export type Section<Of extends Shape> = {
   readonly [Key in keyof Of & string as NameOf<Key, Of>]:
     Said<Of[Key]> | (Key extends Optional<Of> ? (Of[Key] extends BuiltIn<z.ZodType> ? never : null) : never);
 };
-/** The same where something else may say what is absent: it is not there. */
+/** An object of a layer as it is read; an absent key is undefined, so that another layer may set it. */
 export type Layer<Of extends Shape> = {
   readonly [Key in Exclude<keyof Of, Optional<Of>> & string as NameOf<Key, Of>]: Said<Of[Key]>;
 } & { readonly [Key in Optional<Of> & string as NameOf<Key, Of>]?: Said<Of[Key]> };
 
-/** What an object of the file has beside its keys. */
 interface ObjectRules<Of extends Shape> {
-  /** Where an unknown key is unknown, ` of a remote source`, and why some keys are refused: as for `strictObject`. */
+  /** ` of a remote source`: follows "unknown key"; `foreign`: why some keys are refused (`strictObject`). */
   readonly where?: string;
   readonly foreign?: Readonly<Record<string, string>>;
-  /** What is wrong between its keys, each of which is right. */
+  /** Problems between keys that are valid alone. */
   readonly check?: (values: z.output<z.ZodObject<Of>>) => readonly KeyProblem[];
-  /** Whether the check only looks for what is absent, and is made where a key is wrong, too [it is not]. */
+  /** The check only looks for absent keys, and also runs if a key is wrong [it does not]. */
   readonly isAboutAbsence?: true;
 }
 
-/** What is wrong with an object that has a file or else these keys, of which `url` is required. */
+/** Returns the problems of an object that has either `file` or these keys, of which `url` is required. */
 export function fileOrUrl<Key extends string>(
   values: Readonly<Partial<Record<Key | "file" | "url", unknown>>>,
   others: readonly Key[],
@@ -50,7 +49,7 @@ export function fileOrUrl<Key extends string>(
   return foreign.map((key) => ({ key, message: "does not go with file", part: "key" }));
 }
 
-/** Returns an object of the file, which is read as a {@link Section}. */
+/** An object of the file, read as a {@link Section}. */
 export function section<Of extends Shape>(
   shape: Of,
   rules: ObjectRules<Of> = {},
@@ -58,7 +57,7 @@ export function section<Of extends Shape>(
   return object(shape, rules, ({ builtIn }) => builtIn() ?? null);
 }
 
-/** Returns an object of the file, which is read as a {@link Layer}. */
+/** An object of the file, read as a {@link Layer}. */
 export function layer<Of extends Shape>(
   shape: Of,
   rules: ObjectRules<Of> = {},
@@ -84,7 +83,7 @@ function object<Of extends Shape, Read>(
   const keys = keysOf(shape);
   return readAs(
     written,
-    // Each of ten thousand organizations has seven of these.
+    // Ten thousand organizations have seven of these each.
     (values) => {
       const read: Record<string, unknown> = {};
       for (const one of keys) {
@@ -97,7 +96,7 @@ function object<Of extends Shape, Read>(
       const said: Record<string, unknown> = {};
       for (const { key, name, isBuiltIn } of keys) {
         const value = (read as Values)[name];
-        // Of a key with a built-in value null says something: `fleet: false`.
+        // null has a meaning for a key with a built-in value: `fleet: false`.
         if (value !== undefined && (isBuiltIn || value !== null)) said[key] = value;
       }
       return said as z.output<typeof written>;
@@ -105,13 +104,13 @@ function object<Of extends Shape, Read>(
   );
 }
 
-/** A schema of what the file has, and what that is read as. */
+/** A schema of a value in the file, and its read form. */
 export type ReadAs<Written extends z.core.$ZodType, Read> = z.ZodCodec<Written, z.ZodCustom<Read, Read>>;
 
-// One schema for all: making it takes longer than using it once, and every start makes all of them.
+// One schema for all: making one takes longer than using it once, and every start would make many.
 const anything = z.custom<unknown>();
 
-/** Returns a value of the file that is read as something else, and how that is written. */
+/** A value of the file that is read as something else. */
 export function readAs<Written extends z.core.$ZodType, Read>(
   written: Written,
   decode: (written: z.output<Written>) => Read,
@@ -128,13 +127,13 @@ interface BuiltIn<Schema extends z.ZodType> extends z.ZodOptional<Schema> {
   readonly isBuiltIn: true;
 }
 
-/** Returns a key with what holds where a section, or no layer, says it, as the file would say it. */
+/** Gives a key a built-in value, as the file would write it: it holds if nothing sets the key. */
 export function builtIn<Schema extends z.ZodType>(schema: Schema, written: z.input<Schema>): BuiltIn<Schema> {
-  // The type alone remembers it on clones, as `describe` makes them; the metadata does at run time.
+  // Only the type has `isBuiltIn`; at run time the metadata says it, also on clones as `describe` makes them.
   return schema.optional().meta({ default: written, isBuiltIn: true }) as unknown as BuiltIn<Schema>;
 }
 
-/** The built-in values, which hold where no layer has one. */
+/** The built-in values of a shape. */
 export type Whole<Of extends Shape> = {
   readonly [
     Key in keyof Of & string as Of[Key] extends BuiltIn<z.ZodType> | Nested<Shape> ? NameOf<Key, Of> : never
@@ -142,7 +141,7 @@ export type Whole<Of extends Shape> = {
 };
 type Nested<Of extends Shape> = z.ZodOptional<ReadAs<z.ZodObject<Of, z.core.$strict>, Layer<Of>>>;
 
-/** Returns what is built in of a shape and of the layers in it. */
+/** Returns the built-in values of a shape and of the layers in it. */
 export function builtInOf<Of extends Shape>(shape: Of): Whole<Of> {
   const entries = keysOf(shape).flatMap(({ name, schema, builtIn }) => {
     const value = builtIn();
@@ -161,7 +160,7 @@ interface ShapeKey {
   readonly name: string;
   readonly schema: z.core.$ZodType;
   readonly isBuiltIn: boolean;
-  /** Returns what holds where nothing says it; undefined: nothing is built in. */
+  /** undefined: there is no built-in value. */
   readonly builtIn: () => unknown;
 }
 
@@ -170,7 +169,7 @@ function keysOf(shape: Shape): readonly ShapeKey[] {
     const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
     const isMilliseconds = inner instanceof z.ZodCodec && inner.out instanceof z.ZodNumber;
     const { isBuiltIn = false, default: written } = z.globalRegistry.get(schema) ?? {};
-    // What is read as it is written is right: to look whether it is would take milliseconds of each start.
+    // A built-in value that is read as it is written is right: checking it would take milliseconds of each start.
     let read: unknown = inner instanceof z.ZodCodec ? undefined : written;
     const builtIn = (): unknown =>
       isBuiltIn === true ? (read ??= z.decode(inner, written, { jitless: true })) : undefined;

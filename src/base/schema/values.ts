@@ -10,12 +10,12 @@ import { suggest } from "../suggestions.ts";
 import { minuteMs, secondMs } from "../time.ts";
 import { timezoneOf } from "../timezone.ts";
 
-/** The longest time that a source or a receiver may be waited for. */
+/** The longest timeout of a source or a receiver. */
 export const longestTimeoutMs = 10 * minuteMs;
-/** The shortest interval at which anything is sent again and again. */
+/** The shortest interval at which anything is sent repeatedly. */
 export const shortestIntervalMs = secondMs;
 
-/** Returns an object whose every key is known; of others `foreign` has the reason, else the nearest one is named. */
+/** An object without unknown keys; `foreign` has the reason for some of them, others get the nearest name. */
 export function strictObject<Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
   where = "",
@@ -32,14 +32,13 @@ export function strictObject<Shape extends z.core.$ZodLooseShape>(
   });
 }
 
-/** A problem of one key of an object; null: of the object. It is shown at the key where `part` says so, else at the value. */
+/** A problem of one key; null: of the object. `part: "key"` shows it at the key, else it is at the value. */
 export interface KeyProblem {
   readonly key: string | null;
   readonly message: string;
   readonly part?: "key";
 }
 
-/** Adds problems of an object's keys to what a schema found. */
 export function addProblems(context: z.RefinementCtx, problems: readonly KeyProblem[]): void {
   for (const { key, message, part } of problems)
     context.addIssue({ code: "custom", message, path: key === null ? [] : [key], params: { part } });
@@ -50,12 +49,12 @@ function describeUnknownKey(key: string, known: readonly string[], where: string
   return `unknown key${where}${suggest(key, known)}`;
 }
 
-/** Under this name a schema's metadata says the bounds that no keyword of JSON Schema can: those of a duration. */
+/** Metadata under this name has the bounds of a duration, for which JSON Schema has no keyword. */
 export const limitsKeyword = "limits";
 
 const durationProblem = 'must be a duration such as "500ms", "30s", "5m", "4h" or "1d"';
 
-/** Returns a duration that is written as text, `500ms`, `30s` or `1h30m`, and read as milliseconds. */
+/** A duration: text such as `500ms`, `30s` or `1h30m`, read as milliseconds. */
 export function duration(minMs: number, maxMs: number) {
   const text = z
     .string({ error: durationProblem })
@@ -70,14 +69,14 @@ export function duration(minMs: number, maxMs: number) {
       examples: ["30s", "5m", "4h", "1d"],
       [limitsKeyword]: `${minMs === 0 ? "At most" : `From ${formatDuration(minMs)} to`} ${formatDuration(maxMs)}.`,
     });
-  // NaN, which no number is, for a text that is no duration: the text was refused already.
+  // NaN for a text that is refused already.
   return z.codec(text, z.number(), {
     decode: (written) => parseDuration(written) ?? Number.NaN,
     encode: formatDuration,
   });
 }
 
-/** Returns a text of which a check says what is wrong; null: nothing is. */
+/** A text; `check` returns its problem, or null. */
 export function checkedText(check: (text: string) => string | null) {
   return z.string().superRefine((text, context) => {
     const problem = check(text);
@@ -87,16 +86,16 @@ export function checkedText(check: (text: string) => string | null) {
 
 export const cronPattern = checkedText(checkCronPattern);
 
-/** A name of the time zone database that this Node knows. */
+/** A name of Node's time zone database. */
 export const timezone = checkedText((text) => {
   try {
-    // Intl takes "+01:00" too, which is an offset and no zone.
+    // Intl takes "+01:00" too, an offset.
     if (/^[A-Za-z]/.test(text)) {
       timezoneOf(text);
       return null;
     }
   } catch {
-    // The names are listed for a wrong one only.
+    // Only a wrong name needs the list of names.
   }
   const known = ["UTC", ...Intl.supportedValuesOf("timeZone")];
   return `${JSON.stringify(text)} is not a known timezone${suggest(text, known)}`;
@@ -104,7 +103,7 @@ export const timezone = checkedText((text) => {
 
 const controlCharacter = /\p{Cc}/u;
 
-/** Returns a name of an organization or a receiver: some text on one line, without blanks around it. */
+/** A name of an organization or a receiver: text on one line, without blanks around it. */
 export function nameText(maxLength = 256) {
   return checkedText((text) => {
     if (text === "") return "must not be empty";
@@ -121,16 +120,16 @@ export function textUpTo(most: number) {
     .meta({ maxLength: most });
 }
 
-/** The path of a file; what it is relative to is the key's own matter. */
+/** A path of a file; each key says what it is relative to. */
 export const filePath = checkedText((text) => {
   if (text.trim() === "") return "must name a file";
   return text.includes("\0") ? "must not hold control characters" : null;
 }).meta({ minLength: 1 });
 
-/** Returns the fault of an address of HTTP; null when nothing is. Never shows it: it may be a secret. */
+/** Returns the fault of an HTTP address; null: there is none. Never shows the address, which may be a secret. */
 export function checkHttpUrl(text: string, protocols: readonly string[] = ["http:", "https:"]): string | null {
   const wanted = protocols.map((protocol) => `${protocol}//`).join(" or ");
-  // The URL parser drops blanks and line ends silently, and repairs a URL without a host.
+  // The URL parser silently drops blanks and line ends, and repairs a URL without a host.
   if (/\s/.test(text) || controlCharacter.test(text) || !URL.canParse(text))
     return `must be an address that begins with ${wanted}`;
   const url = new URL(text);
@@ -142,14 +141,14 @@ export function checkHttpUrl(text: string, protocols: readonly string[] = ["http
 
 export const httpUrl = checkedText(checkHttpUrl).meta({ format: "uri" });
 
-/** Epoch milliseconds of an ISO 8601 time with an offset or Z; null when it is none, or no date of the calendar. */
+/** Returns the epoch ms of an ISO 8601 time with an offset or Z; null: it is none, or not in the calendar. */
 export function parseInstant(text: string): number | null {
   if (!/^\d{4}-/.test(text)) return null;
   const reading = readInstant(text);
   return reading.kind === "instant" ? reading.atMs : null;
 }
 
-/** Returns a point in time, which is written as text and read as epoch milliseconds. */
+/** A point in time: text, read as epoch ms. */
 export function instant() {
   const problem = "must be a real time of the years 1970 to 9999 with Z or an offset, such as 2026-01-31T12:00:00Z";
   const text = checkedText((text) => (parseInstant(text) === null ? problem : null)).meta({ format: "date-time" });
@@ -163,7 +162,7 @@ export function wholeNumber(min: number, max: number) {
   return z.int().min(min).max(max);
 }
 
-/** An address of IP, or a range of them: `10.0.0.0/8`. */
+/** An IP address, or a range: `10.0.0.0/8`. */
 export const addressRange = checkedText((text) => {
   const [, address = "", length] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const family = isIP(address);
@@ -171,7 +170,7 @@ export const addressRange = checkedText((text) => {
   return isRange ? null : 'must be an IP address, or a range of them such as "10.0.0.0/8"';
 });
 
-/** What the name of a header may hold (RFC 9110, 5.1). */
+/** RFC 9110, 5.1. */
 export const headerNamePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 export const headerName = checkedText((text) => {
@@ -181,14 +180,14 @@ export const headerName = checkedText((text) => {
 
 const listenPattern = /^(|[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+(?:%[\w.-]+)?\]):(\d+)$/;
 
-/** `HOST:PORT` to listen on, as it is meant: `:9640` is every address; null when it is none. */
+/** Completes `HOST:PORT` to listen on: `:9640` is every address; null: it is none. */
 export function parseListen(text: string): string | null {
   const [, host, port = ""] = listenPattern.exec(text) ?? [];
   if (host === undefined || port.length > 5 || Number(port) > 65_535) return null;
   return host === "" ? `0.0.0.0:${port}` : text;
 }
 
-/** Returns what is wrong with a text that `parseListen` refuses. */
+/** Returns the fault of a text that `parseListen` refuses. */
 export function listenProblem(text: string): string {
   const port = listenPattern.exec(text)?.[2];
   if (port !== undefined) return `must have a port from 0 to 65535, not ${port.slice(0, 20)}`;
