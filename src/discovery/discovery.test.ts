@@ -192,7 +192,7 @@ discover:
     expect(state()?.held?.reason).toBe(isApplied ? undefined : "shrunk");
   });
 
-  it("applies a shrunk list at the third refresh in a row that gives it, in any order and with other labels", async () => {
+  it("applies a shrunk list at the third refresh in a row that gives it, in any order, with any labels", async () => {
     await refresh(answer(numbered(12)));
     await refresh(answer(numbered(3)));
     await refresh(answer(numbered(3).toReversed()));

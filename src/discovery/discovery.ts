@@ -16,14 +16,14 @@ export interface DiscoveryOptions extends Omit<SourceDeps, "signal"> {
   readonly logger: Logger;
   /** Configuration at the start. */
   readonly config: Config;
-  /** Applies the configuration that is read when its turn has come: not while another one is applied. */
+  /** Calls `read` and applies its configuration, once no other one is being applied. */
   readonly apply: (read: () => Config) => Promise<void>;
 }
 
 interface State {
-  /** Asks when that is due: a source that is slow delays no other. */
+  /** Asks the source when it is due. Each has its own: a slow source delays no other. */
   readonly loop: Loop;
-  /** As it was last asked; after a reload it is asked at once. */
+  /** Its configuration when it was last asked; with another one it is asked at once. */
   source: DiscoverConfig | null;
   dueMs: number;
   refreshedAtMs: number | null;
@@ -35,12 +35,12 @@ interface State {
   repeats: number;
 }
 
-// In a smaller source, half of the organizations is no sign of a fault.
+// Fewer are no sign of a fault, even if they are more than half.
 const fewestRemoved = 5;
 const neededRepeats = 3;
 // The pause after a list could not be stored or applied.
 const retryMs = secondMs;
-// A row of the audit is read as a whole.
+// Bounds a row of the audit, which is read as a whole.
 const slugsPerRow = 1_000;
 // Enough names to see the change; the audit has all of them.
 const namedInLog = 20;
@@ -96,7 +96,7 @@ export function createDiscovery({ config, apply, ...options }: DiscoveryOptions)
       state.repeats = given?.slugs === state.last?.slugs ? state.repeats + 1 : 1;
       state.last = given;
     } catch (error) {
-      // A question that the end of the process cut off proves nothing against the source.
+      // A request that ends with the process says nothing about the source.
       if (signal.aborted) return state;
       problem = messageOf(error);
       state.repeats = 0;
@@ -108,10 +108,7 @@ export function createDiscovery({ config, apply, ...options }: DiscoveryOptions)
     return Object.assign(state, { problem, dueMs, refreshedAtMs: clock.nowMs() });
   }
 
-  /**
-   * Makes the last list the one that holds, and writes down what that changes; or holds it back, a shrunk one until
-   * three refreshes in a row gave the same organizations.
-   */
+  /** Stores the last list, or holds it back: a shrunk one until three refreshes in a row gave the same slugs. */
   async function take(name: string, state: State): Promise<void> {
     const { list, last, repeats } = state;
     const offered = last?.organizations ?? [];
@@ -145,7 +142,7 @@ export function createDiscovery({ config, apply, ...options }: DiscoveryOptions)
     return withDiscovered(config, new Map([...states].map(([name, { list }]) => [name, list ?? []])));
   }
 
-  /** This file is applied: its sources are asked, and those that it does not name are forgotten. */
+  /** The file was applied: asks its sources, and forgets all others. */
   function settle(applied: Config): void {
     written = applied;
     const names = new Set(applied.discover.map(({ name }) => name));
@@ -161,7 +158,7 @@ export function createDiscovery({ config, apply, ...options }: DiscoveryOptions)
   }
 
   return {
-    /** Returns the whole configuration of this file; waits for the first list of a source that has none yet. */
+    /** Returns a file's configuration with discovered organizations; waits for the first list of each source. */
     join: async (next: Config): Promise<Config> => {
       const isUnlisted = async (source: DiscoverConfig) => (await stateOf(source)).list === null;
       await Promise.all(next.discover.map(async (source) => (await isUnlisted(source)) && refresh(source)));
@@ -178,7 +175,7 @@ export function createDiscovery({ config, apply, ...options }: DiscoveryOptions)
         return { name, up, organizations: list?.length ?? 0, refreshedAtMs, problem, held };
       }),
     start: (): void => {
-      // What was found before was joined.
+      // The configuration has the stored lists already.
       isApplied = true;
       settle(written);
     },
@@ -189,8 +186,8 @@ export function createDiscovery({ config, apply, ...options }: DiscoveryOptions)
 }
 
 /**
- * Returns what the last list would change, and why it is not applied by itself; null: it is. A source that forgets its
- * customers must not end their checks: not an empty list after one that was not, nor one that removes more than half.
+ * Returns what the last list would change, and why it is held back; null: it is not. A source that loses its customers
+ * must not end their checks: an empty list is held back, and one that removes more than half and at least five.
  */
 function changeOf({ list, last }: Pick<State, "list" | "last">) {
   const before = new Set(list?.map(({ slug }) => slug));

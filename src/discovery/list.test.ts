@@ -68,13 +68,15 @@ describe("readList", () => {
       (slug): [string, unknown, string] => [
         `the slug ${slug}`,
         ["acme", slug],
-        "has a bad entry 2: slug: must be of letters, digits, dots, underscores and hyphens, and begin with a letter or digit",
+        "has a bad entry 2: slug: must be of letters, digits, dots, underscores and hyphens, " +
+          "and begin with a letter or digit",
       ],
     ),
     [
       "a target that is no slug",
       [{ targets: ["10.0.0.1:9090"] }],
-      "has a bad entry 1: targets[0]: must be of letters, digits, dots, underscores and hyphens, and begin with a letter or digit",
+      "has a bad entry 1: targets[0]: must be of letters, digits, dots, underscores and hyphens, " +
+        "and begin with a letter or digit",
     ],
     ["no slug", [{ labels: {} }], "has a bad entry 1: slug: is required"],
     ["receivers", [{ slug: "acme", receivers: [] }], "has a bad entry 1: receivers: unknown key"],

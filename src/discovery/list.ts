@@ -9,7 +9,7 @@ import { formatPath } from "../base/yaml-text.ts";
 import { thresholdsSchema } from "../config/schema/organization.ts";
 import { cronPattern, nameText, strictObject, timezone } from "../base/schema/values.ts";
 
-// A label is a few words: a value as long as a message would hide the message.
+// A label is a few words; a longer one would hide the rest of a message.
 const longestLabel = 1_024;
 const mostLabels = 64;
 
@@ -22,7 +22,7 @@ const labelsSchema = z.record(z.string(), z.string().max(longestLabel)).superRef
   }
 });
 
-// A program writes the list: a name in it that reads as a pattern, a path or a sentence is a fault (CONTRACT 14).
+// A program writes the list: a slug that looks like a pattern, a path or a sentence is a fault (CONTRACT 14).
 const slugSchema = nameText(128).regex(
   /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
   "must be of letters, digits, dots, underscores and hyphens, and begin with a letter or digit",
@@ -36,7 +36,7 @@ const listedSchema = strictObject({
   thresholds: thresholdsSchema.optional(),
 });
 
-// Prometheus drops a target's labels that begin with __ once it has relabeled: they are no labels of the organization.
+// Like Prometheus after relabeling, this drops labels that begin with __.
 const groupSchema = strictObject({
   targets: z.array(slugSchema),
   labels: z
@@ -48,7 +48,7 @@ const groupSchema = strictObject({
 
 /**
  * Reads a list of organizations (CONTRACT 14): a JSON array of slugs, of objects, or of Prometheus' HTTP service
- * discovery. One bad entry refuses all of it. Of a slug that is listed twice the first entry counts. @throws noList
+ * discovery. One bad entry refuses the whole list. If a slug is listed twice, the first entry counts. @throws noList
  */
 export function readList(text: string, maxOrganizations: number): readonly ListedOrganization[] {
   const entries = parseJson(text);
@@ -62,17 +62,17 @@ export function readList(text: string, maxOrganizations: number): readonly Liste
       const problem = path.length === 0 ? message : `${formatPath(path)}: ${message}`;
       throw noList(`the list has a bad entry ${index + 1}: ${problem}`);
     }
-    // JSON has no undefined: what is absent is absent.
+    // JSON has no undefined: an optional key is absent.
     for (const organization of [read.data].flat() as ListedOrganization[])
       if (!organizations.has(organization.slug)) organizations.set(organization.slug, organization);
     if (organizations.size > maxOrganizations)
       throw noList(`the list has more than ${maxOrganizations} organizations (maxOrganizations)`);
   }
-  // A list with the same content is the same list, however the source orders it.
+  // The order of the source does not matter.
   return [...organizations.values()].toSorted((left, right) => (left.slug < right.slug ? -1 : 1));
 }
 
-/** Returns why there is no list, to follow the source's name. */
+/** Creates the error of a source without a list; its message follows the source's name. */
 export function noList(reason: string): FlatlineError {
   return new FlatlineError("unavailable", cutText(reason, 300));
 }

@@ -30,8 +30,8 @@ const mostBytes = mostMebibytes * 1_024 * 1_024;
 const timeoutMs = 30 * secondMs;
 
 /**
- * Asks a source for its list (CONTRACT 14); null: it is that of the last answer, which had this ETag. A list must not
- * look further back than events are kept [0: for ever], as the file must not.
+ * Asks a source for its list (CONTRACT 14); null: unchanged since the answer with this ETag. Its thresholds must not
+ * look back further than events are kept (`eventRetentionMs`; 0: for ever), as in the file.
  * @throws noList without the source's secrets
  */
 export async function readSource(
@@ -93,8 +93,8 @@ async function askUrl(
 }
 
 /**
- * Returns the configuration with what its sources list: organizations of the file win over discovered ones, and of two
- * sources the first one (CONTRACT 14).
+ * Returns the configuration with what its sources list. Organizations of the file win over discovered ones, and an
+ * earlier source wins over a later one (CONTRACT 14).
  */
 export function withDiscovered(config: Config, lists: ReadonlyMap<string, readonly ListedOrganization[]>): Config {
   if (config.discover.length === 0) return config;
@@ -106,7 +106,7 @@ export function withDiscovered(config: Config, lists: ReadonlyMap<string, readon
   return { ...config, organizations: [...organizations.values()] };
 }
 
-/** One organization of a source: what `defaults` says, and over it what the list may. */
+/** Returns an organization of a source: the values of the list over those of `defaults`. */
 function discoveredOrganization(
   { template }: DiscoverConfig,
   { labels, thresholds, ...listed }: ListedOrganization,

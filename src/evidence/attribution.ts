@@ -31,22 +31,21 @@ export interface Carrier {
 /** The name of the asset type among the attributes: no attribute can have it. */
 export const assetTypeAttribute = "assetType";
 
-// Below five points of difference a value explains nothing that a person could act on, however many deaths prove it.
+// A smaller rise explains nothing that a person could act on, however many deaths prove it.
 const leastLift = 0.05;
-// Without a baseline it is unknown what is usual: only a value that most deaths surely share is worth naming.
+// If no baseline says what is usual, only a value that most deaths surely share is worth naming.
 const leastShare = 0.5;
 
-/** Values whose share has risen, and the largest rise of any that the counts allow; null without deaths to compare with. */
+/** Values whose share has risen; the largest rise that the counts allow, null: no deaths to compare with. */
 interface Rises {
   readonly carriers: readonly Carrier[];
   readonly largestRise: number | null;
 }
 
 /**
- * Returns the values that are over-represented in the window, the surest first: by the lower bound of what their share
- * has risen, never by counts. Deaths without an attribute count as not having its value, so that a value which begins
- * to be there is seen. A small largest rise, the upper bound over all values, shows that the deaths are spread as
- * usual, which no value that stands out does not. The order of the values does not matter.
+ * Returns the values that are over-represented in the window, the surest first: by the lower bound of the rise of their
+ * share, never by counts. A death without an attribute does not have its value, so that a new value is seen. A small
+ * `largestRise`, the upper bound over all values, shows that the deaths are spread as usual; no carriers do not.
  */
 export function risesOf(values: readonly ValueCounts[], totals: TotalCounts): Rises {
   const { currentCount: total, baselineCount: baseline } = totals;
@@ -89,8 +88,8 @@ interface Bounds {
 const z = 2.5758;
 
 /**
- * Returns the score interval of a proportion, which holds its coverage for small counts and for none or all: E. B. Wilson, Probable
- * Inference, the Law of Succession, and Statistical Inference, JASA 22 (1927). Nothing of nothing may be any share.
+ * Returns the score interval of a proportion, which is right for small counts, too, and for none or all: E. B. Wilson,
+ * Probable Inference, the Law of Succession, and Statistical Inference, JASA 22 (1927). For 0 of 0 it is 0 to 1.
  */
 export function wilsonBounds(count: number, total: number): Bounds {
   if (total <= 0) return { lower: 0, upper: 1 };

@@ -7,10 +7,10 @@ import { markerText, type OnsetMarker } from "./marker.ts";
 import { onsetText } from "./onset.ts";
 import type { Regret } from "./regret.ts";
 
-/** The kinds of the findings that name a value, and say the second opinion. */
+// Kinds of findings: of a value that stands out, and of the second opinion.
 const attributeKind = "dead-asset-spike.attribute";
 const opinionKind = "second-opinion";
-// As many as there are asset types in a result: it stays small whatever the attributes are.
+// Keeps the result small, whatever the attributes are.
 const mostFindings = 5;
 
 /** The facts of a spike's single events; null or absent where they could not be read. */
@@ -33,15 +33,15 @@ export interface SpikeFacts {
   readonly excess: SpikeEvidence["excess"];
 }
 
-/** A result of a spike, with what stands beside it. */
+/** The result of a spike with its evidence. */
 export interface EvidentResult {
   readonly result: HealthcheckResult;
   readonly evidence: SpikeEvidence;
 }
 
 /**
- * Returns the result with its evidence: which attribute carries it, since when, how many deaths are undone, and what it most likely
- * comes from; for people in `observed` and findings, for all else beside it. Verdict, counts and thresholds stay as they are.
+ * Returns the result with its evidence: which value carries it, since when, how many deaths are undone, likely cause.
+ * People read it in `observed` and the findings. Verdict, counts and thresholds stay as they are.
  */
 export function withEvidence(
   { result, evidence: known = noEvidence }: { readonly result: HealthcheckResult; readonly evidence?: SpikeEvidence },

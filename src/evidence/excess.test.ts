@@ -53,7 +53,7 @@ describe("an excess", () => {
     });
   });
 
-  it("has stopped within a usual pause when three deaths have come since: the checker works, and finds the usual", () => {
+  it("has stopped within a usual pause when three deaths have come since: the checker works", () => {
     const buckets = hourOf(5, 4 * hourMs);
     const since = [one(3 * hourMs), one(2 * hourMs), one(hourMs)];
     const ask = { longestPauseMs: 6 * hourMs };

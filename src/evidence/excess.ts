@@ -14,16 +14,16 @@ export interface ExcessInput {
   readonly nowMs: number;
 }
 
-// Fewer deaths in an hour are no burst, however few are usual.
+// So few deaths in an hour are no burst, however few are usual.
 const leastBusy = 3;
-// As many deaths since show that the checker works, and finds the usual.
+// This many deaths since then show that the checker works, and finds as many as usual.
 const leastSince = 3;
 
 /**
- * Returns whether the excess goes on (CONTRACT 15, Is it over?). An hour that ends with a death is busy when it has more than the
- * larger of three deaths and the usual number times `warnMultiplier`. Where the busy hours hold less than half of the excess, it
- * came too thinly to say. It goes on until an hour after the last busy one, and has stopped when nothing came for longer than the
- * longest pause that was usual, or when some deaths have come since: a checker that still finds deaths finds as many as usual.
+ * Returns whether the excess goes on (CONTRACT 15, Is it over?). An hour that ends with a death is busy with more than
+ * three deaths and more than `warnMultiplier` times the usual number. ongoing: the last busy hour ended at most an hour
+ * ago. stopped: it ended longer ago than the longest usual pause, or three deaths came since. unclear: neither, or the
+ * busy hours hold less than half of the excess.
  */
 export function excessOf(input: ExcessInput): SpikeExcess {
   const { buckets, windowMs, expectedCount, warnMultiplier, longestPauseMs, nowMs } = input;
@@ -44,7 +44,7 @@ export function excessOf(input: ExcessInput): SpikeExcess {
   return excessIs(quietMs > longestPauseMs || since >= leastSince ? "stopped" : "unclear", lastAtMs);
 }
 
-/** Returns the longest time between two deaths; 0 where there are fewer. */
+/** Returns the longest time between two deaths, milliseconds; 0: there are fewer than two. */
 export function longestPauseOf(buckets: readonly DeathBucket[]): number {
   return buckets.reduce((longest, { atMs }, index) => Math.max(longest, atMs - (buckets[index - 1]?.atMs ?? atMs)), 0);
 }

@@ -28,10 +28,10 @@ export interface CauseEvidence extends Regret {
   readonly opinion: OpinionCounts | null;
 }
 
-// Most of the deaths share the value, and by the lower bound of the interval at least this much more than usual.
+// A value is concentrated when most of the deaths share it, and the lower bound of its rise is at least this.
 const concentratedShare = 0.5;
 const concentratedLift = 0.1;
-// With attributes of fewer deaths than this, "spread as usual" would be said of the smaller part.
+// If fewer deaths have attributes, "spread as usual" would be said of the smaller part.
 const leastAttributedShare = 0.5;
 // A checker that breaks for a third of its looks stays below this.
 const mostRise = 0.35;
@@ -66,7 +66,7 @@ export function likelyCause(evidence: CauseEvidence): CauseText {
   return { cause: "unclear", reason: unclearReason(evidence.carriers) };
 }
 
-/** Returns the first value of an attribute, not an asset type, that most of the deaths share and usually fewer do; null: none. */
+/** Returns the first concentrated value of an attribute, which is no asset type; null: none. */
 export function concentratedCarrier(carriers: readonly Carrier[]): Carrier | null {
   return carriers.find((one) => one.attribute !== assetTypeAttribute && isConcentrated(one)) ?? null;
 }

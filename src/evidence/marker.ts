@@ -6,13 +6,13 @@ export interface OnsetMarker {
   readonly atMs: number;
 }
 
-/** How long before an onset a marker may stand and still be named, milliseconds: what takes longer has other causes, too. */
+/** The longest time from a marker to an onset that it may explain, milliseconds. */
 export const markerReachMs = dayMs;
 
-/** An onset is given to the minute, as that minute's start: a marker within that minute came first, too. */
+/** An onset is the start of its minute: a marker within that minute may have come first, too. */
 export const onsetMinuteMs = minuteMs - 1;
 
-/** Returns the marker to name: the last one before the onset's minute was over, within reach; null without one. Any order goes in. */
+/** Returns the last marker before the onset's minute was over, within reach; null: none. They may have any order. */
 export function markerBefore<Marker extends OnsetMarker>(markers: readonly Marker[], onsetAtMs: number): Marker | null {
   const near = markers.filter(({ atMs }) => atMs <= onsetAtMs + onsetMinuteMs && onsetAtMs - atMs <= markerReachMs);
   return near.reduce<Marker | null>((last, one) => (last === null || one.atMs > last.atMs ? one : last), null);

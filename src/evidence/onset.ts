@@ -1,6 +1,6 @@
 /** Deaths of one bucket of time. */
 export interface DeathBucket {
-  /** The start of the excess, epoch ms. */
+  /** The start of the bucket, epoch ms. */
   readonly atMs: number;
   readonly deaths: number;
 }
@@ -13,16 +13,15 @@ export interface OnsetInput {
   readonly expectedCount: number;
 }
 
-// A rate that expects nothing was not measured; it is not a rate of zero: half a death, as Jeffreys' prior of a Poisson rate.
+// An expectation of 0 is no rate of 0: it counts as half a death (Jeffreys' prior of a Poisson rate).
 const leastExpected = 0.5;
 
 /**
- * Returns when the excess began: the start of the bucket in which the counts leave the expected rate for the one of this window. A
- * CUSUM of counts (E. S. Page, Continuous Inspection Schemes, Biometrika 41, 1954) with the reference value between the two
- * rates that is best for them, (r1 − r0) / (ln r1 − ln r0) (J. M. Lucas, Counted Data CUSUM's, Technometrics 27, 1985); the
- * change is where the sum that ends highest left zero for the last time, which is the maximum likelihood change point of a
- * Poisson rate. Liveness checkers die in bursts, more than Poisson has them: as the reference grows with the spike, a burst of
- * the usual size hours before does not reach over to it. null without an excess.
+ * Returns when the excess began, the start of a bucket; null without an excess. This is a CUSUM of counts (E. S. Page,
+ * Continuous Inspection Schemes, Biometrika 41, 1954) with the best reference value between the expected rate and the
+ * window's, (r1 − r0) / (ln r1 − ln r0) (J. M. Lucas, Counted Data CUSUM's, Technometrics 27, 1985). The excess began
+ * where the highest sum last left zero: the maximum likelihood change point of a Poisson rate. Deaths come in larger
+ * bursts than Poisson's; the reference grows with the spike, so a usual burst hours before does not reach it.
  */
 export function onsetAtMs({ buckets, windowMs, expectedCount }: OnsetInput): number | null {
   const currentCount = buckets.reduce((sum, { deaths }) => sum + deaths, 0);

@@ -4,7 +4,7 @@ import { compareFractions, decimalFraction, multiplyFractions } from "../spike/f
 import { medianDeaths } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 
-/** Deaths of fewer than these say nothing of what is usual. */
+/** Fewer deaths say nothing about what is usual. */
 export const leastQuietDeaths = 10;
 
 /** Returns the slices of 24 h before a window, the latest first, which the window's deaths are compared with. */
@@ -15,7 +15,7 @@ export function attributionSlices(windowStartMs: number, attributionDays: number
   }));
 }
 
-/** Returns the slices without those that lie, in part or whole, in a stretch where the checker was judged to be wrong. */
+/** Returns the slices that overlap no stretch in which the checker was judged to be wrong. */
 export function unjudgedSlices(
   slices: readonly Interval[],
   stretches: readonly { readonly fromMs: number; readonly toMs: number }[],
@@ -29,13 +29,13 @@ export function unjudgedSlices(
 /** What makes a slice loud. */
 export interface QuietAsk {
   readonly thresholds: Pick<SpikeThresholds, "warnMultiplier" | "minSpikeCount">;
-  /** The first stored event; slices that begin before it say nothing. null: there is none. */
+  /** The first stored event; slices that end before it say nothing. null: there is none. */
   readonly firstEventAtMs: number | null;
 }
 
 /**
- * Returns the slices without the loud ones, those with at least minSpikeCount deaths and more than warnMultiplier times the
- * median slice, exactly: an incident of last week must not be what is usual. `deaths` are those of the slices, in their order.
+ * Returns the slices without the loud ones, which have at least minSpikeCount deaths and more than warnMultiplier times
+ * the median (exact): last week's incident must not count as usual. `deaths` are those of the slices, in order.
  */
 export function quietSlices(
   slices: readonly Interval[],
@@ -45,7 +45,7 @@ export function quietSlices(
   if (firstEventAtMs === null) return [];
   const known = slices
     .map((slice, index) => ({ slice, count: deaths[index] ?? 0 }))
-    // The slice with the first event is known only in part, and at first it is the only one.
+    // The slice with the first event is known only in part; it stays, because at first it is the only one.
     .filter(({ slice }) => slice.untilMs >= firstEventAtMs);
   const limit = multiplyFractions(medianDeaths(known.map(({ count }) => count)), decimalFraction(warnMultiplier));
   const isLoud = (count: number): boolean =>

@@ -15,8 +15,8 @@ interface Pending {
 }
 
 /**
- * Counts false deaths over events in the order of their time. What is kept is one entry an asset that died and was not
- * found alive since; when there are more than `mostAssets` of them it gives up: half of a count would be no count.
+ * Counts false deaths over events in the order of time. It keeps an entry for each asset that died and was not found
+ * alive since, and gives up when there are more than `mostAssets`: a part of the count would be wrong.
  */
 export class RegretCounter {
   readonly #mostAssets: number;
@@ -28,7 +28,7 @@ export class RegretCounter {
     this.#mostAssets = mostAssets;
   }
 
-  /** Events in the order of time; false when there are too many assets. */
+  /** Takes the next event in the order of time; returns false when there are too many assets. */
   add(look: AssetLook): boolean {
     const { atMs, isDeath, count } = look;
     if (isDeath) {

@@ -9,7 +9,7 @@ import type { Writer } from "../store/writer.ts";
 export interface LastStatesOptions {
   readonly store: Pick<Store, "runs">;
   readonly writer: Pick<Writer, "isSure" | "renew">;
-  /** It was filled. */
+  /** Has the states of the store already. */
   readonly board: Board;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -17,7 +17,7 @@ export interface LastStatesOptions {
   readonly onRead: () => void;
 }
 
-/** Knows whether the board is what the store has: after a commit of unknown end it is read again before anything is begun. */
+/** Knows whether the board matches the store. After a commit of unknown end no run begins until it is read again. */
 export function createLastStates({ store, writer, board, clock, ...options }: LastStatesOptions) {
   const logger = options.logger.child({ room: "monitor" });
   const loop = createLoop({
@@ -36,7 +36,7 @@ export function createLastStates({ store, writer, board, clock, ...options }: La
 
   async function readAgain(): Promise<void> {
     if (doubted === null) return;
-    // A full disk can be read: nothing is begun before the store takes what comes of it.
+    // A full disk can still be read: no run begins before the store takes writes again.
     await writer.renew();
     board.learn(await store.runs.load());
     doubted = null;
@@ -47,7 +47,7 @@ export function createLastStates({ store, writer, board, clock, ...options }: La
     start: loop.start,
     /** Whether a run may begin: the board is right, and no other process writes to the store. */
     areKnown: (): boolean => doubted === null && writer.isSure(),
-    /** It is unknown whether the store has taken a commit. */
+    /** Says that it is unknown whether the store took a commit. */
     doubt: (): void => {
       if (doubted === null) logger.warn({}, "it is not known what the store has taken, reading it again");
       doubted ??= new FlatlineError("store_unusable", "it is not known what the store has taken");

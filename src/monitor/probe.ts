@@ -17,8 +17,8 @@ interface SharedRun {
 export type Prober = ReturnType<typeof createProber>;
 
 /**
- * Creates what runs checks on demand for `/probe`: neither counted nor stored, and no alert hears of it (CONTRACT 6). `run` may reject
- * once its signal has aborted; concurrent probes of one (check, slug) share one run, and for 5 s its result.
+ * Creates the prober of `/probe` (CONTRACT 6): its runs are not counted, not stored, and change no alert. `run` may
+ * reject once its signal has aborted. Concurrent probes of one (check, slug) share one run, and its result for 5 s.
  */
 export function createProber(options: {
   readonly clock: Clock;
@@ -63,7 +63,7 @@ export function createProber(options: {
       } finally {
         stopWaiting.abort();
         shared.waiting--;
-        // No caller waits any more, so that the running attempts are of no use.
+        // No caller waits any more: nobody needs the result.
         if (shared.waiting === 0 && shared.finishedAtMs === null) shared.stop.abort();
       }
     },

@@ -14,7 +14,7 @@ type SpikeEvaluation = NonNullable<CheckRun["evaluation"]>;
 export interface RunCheckDeps extends Pick<CheckRun, "firstEvents" | "events" | "evidence"> {
   readonly source: PlatformSource;
   readonly clock: Clock;
-  /** Evaluates the spikes of a round at one instant, in order; local sources only: `source` evaluates each of the others. */
+  /** Evaluates the spikes of a round at one instant, in order; for local sources only [`source` evaluates each]. */
   readonly evaluate?: (
     targets: readonly SpikeTarget[],
     round: { readonly nowMs: number; readonly signal: AbortSignal; readonly firstEvents: FirstEvents | null },
@@ -25,7 +25,7 @@ export interface RunCheckDeps extends Pick<CheckRun, "firstEvents" | "events" | 
   readonly appUrl?: (slug: string) => string | null;
 }
 
-/** A run that its counts alone did not end: it goes on until its report is there, or its signal aborts. */
+/** The rest of a run whose counts were not enough. It ends with its report, or when its signal aborts. */
 export type OpenRun = (signal: AbortSignal) => Promise<CheckReport>;
 
 /** Runs one check of one organization: a round of one. Never rejects. */
@@ -36,9 +36,9 @@ export async function runCheck(target: CheckTarget, deps: RunCheckDeps, signal: 
 }
 
 /**
- * Runs checks at one instant, in order. All spikes of a local source are counted by one query; those that nothing more
- * is to be read of have their report at once. Never rejects: each failure is an error report under a reason of the
- * closed set (CONTRACT 6). `signal` ends it early, as `timeout`, even when the source does not listen.
+ * Runs checks at one instant, in order. One query counts all spikes of a local source; a spike that needs no more data
+ * has its report at once. Never rejects: a failure is an error report with a reason of CONTRACT 6. `signal` ends it
+ * early, as `timeout`, even when the source ignores it.
  */
 export async function runRound(
   targets: readonly CheckTarget[],

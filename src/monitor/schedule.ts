@@ -10,10 +10,10 @@ import type { Schedule } from "../checks/kind.ts";
 const staleIntervals = 3;
 const leastStaleMs = 2 * minuteMs;
 
-// Each run asks six times.
+// Each run asks for it six times.
 const slugHash = memoized(20_000, (slug: string) => createHash("sha256").update(slug).digest().readUIntBE(0, 6));
 
-/** Returns how much later than the pattern says this organization runs, milliseconds in [0, jitterMs): a stable hash of the slug. */
+/** Returns the delay of an organization's ticks, milliseconds in [0, jitterMs): a stable hash of the slug. */
 export function jitterOffsetMs(jitterMs: number, slug: string): number {
   return jitterMs <= 0 ? 0 : slugHash(slug) % Math.ceil(jitterMs);
 }
@@ -28,7 +28,7 @@ export function nextDueAtMs(schedule: Schedule, slug: string, afterMs: number): 
   return dueAtMs;
 }
 
-/** As nextDueAtMs, but null where nothing is due until the year 3000, in which croner ends. */
+/** Same as nextDueAtMs, but null when nothing is due before the year 3000, where croner ends. */
 export function findDueAtMs(schedule: Schedule, slug: string, afterMs: number): number | null {
   // The whole schedule is shifted, so that order and distance of the ticks stay.
   const offsetMs = jitterOffsetMs(schedule.jitterMs, slug);
@@ -36,7 +36,7 @@ export function findDueAtMs(schedule: Schedule, slug: string, afterMs: number): 
   return tickMs === null ? null : tickMs + offsetMs;
 }
 
-/** Returns how many ticks lie in (fromMs, toMs], counted up to `limit`: a pattern with seconds has 86,400 ticks a day. */
+/** Returns how many ticks lie in (fromMs, toMs], at most `limit`: a pattern with seconds has 86,400 ticks a day. */
 export function ticksBetween(
   schedule: Schedule,
   slug: string,
@@ -51,8 +51,8 @@ export function ticksBetween(
 }
 
 /**
- * Age from which a verdict of `lastRunAtMs` is stale, milliseconds (CONTRACT 6): three intervals, at least 2 min. Where the
- * ticks are unevenly spread (office hours), it is fresh until three ticks have passed, so that a night is no outage.
+ * Returns the age from which a verdict of `lastRunAtMs` is stale, milliseconds (CONTRACT 6): three intervals, at least
+ * 2 min. With uneven ticks (office hours) it is fresh until three ticks have passed, so that a night is no outage.
  */
 export function staleAfterMs(schedule: Schedule, slug: string, lastRunAtMs: number): number {
   let atMs = nextDueAtMs(schedule, slug, lastRunAtMs);
@@ -65,12 +65,12 @@ export function staleAfterMs(schedule: Schedule, slug: string, lastRunAtMs: numb
   return Math.max(leastStaleMs, atMs - lastRunAtMs, staleIntervals * shortestMs);
 }
 
-// Some days of office hours, or two months of days: the gap between them is then the exception that it is.
+// Some days of office hours, or two months of daily ticks: the gaps of nights and weekends are few among them.
 const sampledIntervals = 36;
 const sampledSpanMs = 70 * dayMs;
 const leastIntervals = 3;
 const evenShare = 0.75;
-// A Monday, long before anything is due: the answer is the same at every time of the year.
+// A fixed Monday, so that the answer does not depend on the date.
 const sampledFromMs = Date.UTC(2024, 0, 1);
 
 const spacing = memoized(20_000, (key: string): { readonly intervalMs: number | null } => {
@@ -79,8 +79,8 @@ const spacing = memoized(20_000, (key: string): { readonly intervalMs: number | 
 });
 
 /**
- * Returns how far apart the ticks of a schedule are, milliseconds: the distance that at least three of four have, so that nights and
- * weekends do not count. Null where no distance is that common (`0 9,17 * * *`, `@monthly`), as then none can be named.
+ * Returns the distance of a schedule's ticks, milliseconds: at least three of four have it, so that nights and weekends
+ * do not count. null when no distance is that common (`0 9,17 * * *`, `@monthly`).
  */
 export function evenIntervalMs({ pattern, timezone }: Schedule): number | null {
   return spacing(JSON.stringify([pattern, timezone])).intervalMs;

@@ -19,17 +19,17 @@ export interface ScheduledCheck {
   isLeaving: boolean;
 }
 
-/** What of a check's last run decides when it is due again. */
+/** The facts of a check's last run that decide when it is due again. */
 type LastRun = Pick<CheckState, "dueAtMs" | "isAsked" | "lastRunAtMs">;
 
-// A clock is corrected by less at once; one that is set back farther must not keep checks from running.
+// A usual correction of the clock is smaller. A clock that is set back farther must not keep checks from running.
 const smallStepMs = minuteMs;
-// What comes one after the other, as jitter spreads it, is found by one look.
+// One look finds all checks of the next seconds, which jitter spreads.
 const soonMs = 10_000;
 // A pattern with seconds has 86,400 ticks a day; counting costs 5 µs each.
 const limit = 10_000;
 
-/** Returns when a check is due that this process begins to run, given its last run; one that never ran is due at once. */
+/** Returns when a check is due after its last run; now if it never ran. */
 export function firstDueAtMs(target: CheckTarget, last: LastRun | null, nowMs: number): number {
   if (last === null) return nowMs;
   // The clock has been set back since the last run.
@@ -45,8 +45,8 @@ function dueAgainAtMs({ schedule, slug }: CheckTarget, { dueAtMs, isAsked, lastR
 }
 
 /**
- * Returns when the check of a run that ended is due again, by the schedule that holds now, and the ticks that the run
- * stands for beside its own: each tick is run or counted exactly once.
+ * Returns when a check is due again after a run, by its current schedule, and how many ticks the run skipped: each tick
+ * is run or counted exactly once.
  */
 export function afterRun(target: CheckTarget, { dueAtMs, isAsked }: Run, { startedAtMs, finishedAtMs }: CheckReport) {
   const { schedule, slug } = target;
@@ -56,7 +56,7 @@ export function afterRun(target: CheckTarget, { dueAtMs, isAsked }: Run, { start
     schedule,
     nextDueAtMs: dueAgainAtMs(target, { dueAtMs, isAsked, lastRunAtMs: finishedAtMs }),
     skipped: {
-      // They passed before it could start, or while it was running.
+      // Late ticks passed before the run began, overlapping ones during the run.
       late: ticksBetween(schedule, slug, { fromMs: dueAtMs, toMs: startedAtMs, limit }),
       overlap: ticksBetween(schedule, slug, { fromMs: ownTickMs, toMs: finishedAtMs, limit }),
     },
@@ -67,9 +67,9 @@ export function afterRun(target: CheckTarget, { dueAtMs, isAsked }: Run, { start
 export class ScheduledChecks {
   readonly #board: Pick<Board, "state">;
   readonly #checks = new Map<string, ScheduledCheck>();
-  /** What is due soon, as of the last look, the earliest last; who waits for another instant by now does not count. */
+  /** The checks due soon by the last look, the earliest last. Void where a check now begins at another time. */
   #soon: { readonly atMs: number; readonly one: ScheduledCheck }[] = [];
-  /** Nothing else begins before. */
+  /** No other check begins before this. */
   #othersAtMs = Infinity;
 
   constructor(board: Pick<Board, "state">) {
@@ -92,7 +92,7 @@ export class ScheduledChecks {
       }
       const isChanged = !isDeepStrictEqual(known.target.schedule, target.schedule);
       known.target = target;
-      // What is overdue runs once, then the new schedule holds.
+      // An overdue check runs once; then the new schedule holds.
       if (isChanged && known.underWay === null && known.dueAtMs > nowMs)
         this.#wait(known, nextDueAtMs(target.schedule, target.slug, nowMs));
     }
@@ -107,7 +107,7 @@ export class ScheduledChecks {
     return Math.min(this.#soon.at(-1)?.atMs ?? Infinity, this.#othersAtMs);
   }
 
-  /** The checks that are due and not running, the longest due first; at most `most`. */
+  /** Takes at most `most` checks that are due and not running, the longest due first. */
   takeDue(nowMs: number, most: number): ScheduledCheck[] {
     if (this.#othersAtMs <= nowMs) this.#look(nowMs);
     const taken: ScheduledCheck[] = [];
@@ -118,19 +118,19 @@ export class ScheduledChecks {
     return taken;
   }
 
-  /** Computes again when each is due that does not run: the board was read again. */
+  /** Computes the due times of checks that do not run: the board was read again. */
   restart(nowMs: number): void {
     for (const one of this.#checks.values()) if (one.underWay === null) this.#wait(one, this.#firstDueAtMs(one, nowMs));
   }
 
-  /** Ends a run: the check is due again, or goes where it is no longer configured. */
+  /** Ends a run: the check is due again, or is removed if it is no longer configured. */
   leave(one: ScheduledCheck, dueAtMs: number, beginsAtMs = dueAtMs): void {
     one.underWay = null;
     if (one.isLeaving) this.#drop(checkKey(one.target), one);
     else this.#wait(one, dueAtMs, beginsAtMs);
   }
 
-  /** Ends a run that may not be recorded: the check is due as it was, unless a run is on the board by now. */
+  /** Ends a run that may not be recorded: the check is due as before, unless the board has a run since then. */
   leaveUnrecorded(one: ScheduledCheck, dueAtMs: number, nowMs: number, notBeforeMs = 0): void {
     const last = this.#board.state(one.target.check, one.target.slug);
     const isRun = last !== null && (last.dueAtMs >= dueAtMs || last.lastRunAtMs >= dueAtMs);
@@ -138,7 +138,7 @@ export class ScheduledChecks {
     this.leave(one, stillAtMs, Math.max(stillAtMs, notBeforeMs));
   }
 
-  /** Computes due times from now: the clock was set back, it may be by days. */
+  /** Computes due times from now: the clock was set back, maybe by days. */
   setBack(nowMs: number): void {
     for (const one of this.#checks.values()) {
       const dueAtMs = nextDueAtMs(one.target.schedule, one.target.slug, nowMs);
@@ -146,12 +146,12 @@ export class ScheduledChecks {
     }
   }
 
-  /** The running ones, each until its end. */
+  /** Returns a promise for each running check, which settles when the run ends. */
   underWay(): Promise<unknown>[] {
     return [...this.#checks.values()].flatMap(({ underWay }) => underWay ?? []);
   }
 
-  /** Resolves when none is running. One that could not be run with others is a run of its own afterwards. */
+  /** Resolves when none is running. A check of a round may go on as a run of its own. */
   async whenIdle(): Promise<void> {
     for (let running = this.underWay(); running.length > 0; running = this.underWay())
       await Promise.allSettled(running);
@@ -161,7 +161,7 @@ export class ScheduledChecks {
     return firstDueAtMs(target, this.#board.state(target.check, target.slug), nowMs);
   }
 
-  /** Goes through all of them: some 0.05 ms for ten thousand, every ten seconds. */
+  /** Goes through all checks: about 0.05 ms for ten thousand, every ten seconds. */
   #look(nowMs: number): void {
     this.#othersAtMs = Infinity;
     const soon: ScheduledCheck[] = [];

@@ -17,9 +17,9 @@ import type { OpenRun } from "./run-check.ts";
 import { nextDueAtMs } from "./schedule.ts";
 import { afterRun, firstDueAtMs, ScheduledChecks, type ScheduledCheck } from "./scheduled-checks.ts";
 
-/** How checks are run that are due together. */
+/** How checks that are due together are run. */
 export interface RoundOptions {
-  /** Returns for each its report, or what is left of its run, which takes a place; must not reject. See run-check.ts. */
+  /** Returns each check's report, or the rest of its run, which takes a place; must not reject. See run-check.ts. */
   readonly run: (targets: readonly CheckTarget[], signal: AbortSignal) => Promise<readonly (CheckReport | OpenRun)[]>;
   /** Most checks of a round. */
   readonly most: number;
@@ -30,7 +30,7 @@ export interface SchedulerOptions {
   readonly canBegin: () => boolean;
   /** Whether a check is skipped, because events that it counts are being imported [never]. */
   readonly isImporting?: (target: CheckTarget) => boolean;
-  /** The last run of each check: what is due when follows from it. */
+  /** The last run of each check, from which the due times follow. */
   readonly board: Pick<Board, "state">;
   readonly clock: Clock;
   readonly targets: readonly CheckTarget[];
@@ -38,16 +38,16 @@ export interface SchedulerOptions {
   readonly concurrency: number;
   /** Bound of one run, all its attempts and waits included. */
   readonly runTimeoutMs: number;
-  /** Answers what the check gave; must not reject. See run-check.ts. */
+  /** Must not reject. See run-check.ts. */
   readonly run: (target: CheckTarget, signal: AbortSignal) => Promise<CheckReport>;
   /** How due checks are run together, for a source that counts for all of them at once [each is run on its own]. */
   readonly round?: RoundOptions;
-  /** Makes finished runs durable (alerting/record.ts), and answers what came of each, in order. */
+  /** Makes finished runs durable (alerting/record.ts), and returns the outcome of each, in order. */
   readonly record: (
     runs: readonly FinishedRun[],
     signal: AbortSignal,
   ) => Promise<readonly PromiseSettledResult<Pick<Recorded, "state" | "previousSeverity">>[]>;
-  /** Called when the store would not take a run, however often it was asked; it is run again [not called]. */
+  /** Called when the store did not take a run after all retries; the check is run again [not called]. */
   readonly onUnrecorded?: (check: CheckKey, durationSeconds: number) => void;
   readonly metrics: Pick<Metrics, "checkRan" | "runSkipped" | "schedulerLag">;
   readonly logger: Logger;
@@ -67,20 +67,19 @@ interface PlaceWanted {
   readonly signal?: AbortSignal;
 }
 
-// The due times, and everything that changes them, are known: only the wall clock may be set meanwhile, or the machine
-// suspended.
+// The due times are known: this is for a wall clock that was set, or a machine that was suspended.
 const pollMs = 10 * secondMs;
-// Whether a run may begin is uncertain for a moment only.
+// It is uncertain only for a moment whether a run may begin.
 const uncertainPollMs = secondMs;
 const stalledMs = 30 * secondMs;
-// The store had this long for the run: trying again at once would be a loop.
+// The store has just failed: a run at once would be a busy loop.
 const unrecordedMs = 10 * secondMs;
 // Runs that jitter spreads are run and stored together: a commit costs as much as fifty runs.
 const gatherMs = 250;
 
 export type Scheduler = ReturnType<typeof createScheduler>;
 
-/** Runs checks when they are due: the schedule is in memory, and follows from the last run of each. */
+/** Runs checks when they are due. The schedule is in memory and follows from the last run of each check. */
 export function createScheduler(options: SchedulerOptions) {
   const { canBegin, clock, metrics, round, isImporting = () => false } = options;
   const logger = options.logger.child({ room: "monitor" });
@@ -99,7 +98,7 @@ export function createScheduler(options: SchedulerOptions) {
   });
   /** Aborts the runs that have not ended when the drain is over. */
   const abandoned = new AbortController();
-  /** What kept a run from being recorded while it stops. */
+  /** The error of a run that was not recorded while the scheduler stops. */
   let unrecorded: unknown = null;
   let polledAtMs = clock.monotonicMs();
   let latestNowMs = clock.nowMs();
@@ -120,7 +119,7 @@ export function createScheduler(options: SchedulerOptions) {
     latestNowMs = Math.max(latestNowMs, nowMs);
   }
 
-  /** Starts what is due; answers how long there is nothing more to do. */
+  /** Starts what is due; returns the milliseconds until there is more to do. */
   async function runOnce(): Promise<number> {
     const nowMs = clock.nowMs();
     followClock(nowMs);
@@ -136,7 +135,7 @@ export function createScheduler(options: SchedulerOptions) {
     return untilNextPoll();
   }
 
-  /** Starts as many due checks as there are free places, each on its own; answers how long there is nothing more to do. */
+  /** Starts as many due checks as there are free places, each on its own; returns the same as `runOnce`. */
   function beginAlone(): number {
     if (loop.signal.aborted || !canBegin()) return pollMs;
     const nowMs = clock.nowMs();
@@ -145,7 +144,7 @@ export function createScheduler(options: SchedulerOptions) {
     return untilNextPoll();
   }
 
-  /** Leaves out what counts a part of its events for now: it is due again with its next tick. */
+  /** Leaves out checks whose events are being imported: they are due again at their next tick. */
   function withoutImporting(due: readonly ScheduledCheck[], nowMs: number): readonly ScheduledCheck[] {
     return due.filter((one) => {
       if (!isImporting(one.target)) return true;
@@ -162,7 +161,7 @@ export function createScheduler(options: SchedulerOptions) {
     return Math.max(0, Math.min(pollMs, Math.max(checks.nextAtMs() - clock.nowMs(), gatheredInMs)));
   }
 
-  /** Resolves when all are counted, or after a moment: a slow source must not hold up what is due meanwhile. */
+  /** Resolves when all are counted, or after `gatherMs`: a slow source must not delay checks that are due meanwhile. */
   async function beginRound(due: readonly ScheduledCheck[], { run }: RoundOptions, nowMs: number): Promise<void> {
     const runs = due.map((one) => ({ one, run: scheduledRun(one, nowMs) }));
     const startedMs = clock.monotonicMs();
@@ -272,14 +271,14 @@ export function createScheduler(options: SchedulerOptions) {
       if (abandoned.signal.aborted) throw stopped();
       return { report, durationMs: clock.monotonicMs() - startedMs };
     } finally {
-      // This is done with the answer: the time of the store's write holds up no other check.
+      // The place is free before the store's write, which must not delay other checks.
       leavePlace();
     }
   }
 
   function leavePlace(): void {
     places.leave();
-    // This is done here, not in the loop's next turn: ending its sleep costs as much as a request.
+    // The next checks begin here: ending the loop's sleep costs as much as a request.
     if (round === undefined) loop.wake(beginAlone());
   }
 
@@ -324,10 +323,7 @@ export function createScheduler(options: SchedulerOptions) {
         return begin(one, run, aloneOf(one), { isFirst: true, signal });
       }
     },
-    /**
-     * Does work that is no run in a place of the runs, one such work at a time. Rejects with the reason of the signal
-     * when that aborts before there is a place.
-     */
+    /** Does work that is no run in a run's place, one at a time. Rejects if the signal aborts before there is one. */
     runBeside: async <Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> => {
       await besides.take(false, signal);
       try {
@@ -342,11 +338,11 @@ export function createScheduler(options: SchedulerOptions) {
       }
     },
     /**
-     * Waits for runs over the store's own events that are about to end, 250 ms at most: their reads and a commit take turns on the
-     * store's connection, so without it each of hundreds of alerts that begin together is a commit of its own.
+     * Waits at most 250 ms for runs over the store's own events that are about to end. Their reads and a commit share
+     * the store's connection: otherwise hundreds of alerts that begin together would each be a commit of their own.
      */
     gatherEnding: async (): Promise<void> => {
-      // A remote request takes its time: the runs that end while another one is committed are enough.
+      // A remote request takes longer: it is enough to join the runs that end during another commit.
       if (round !== undefined) await endsWithin(clock, places.whenIdle(), gatherMs);
       // The last run hands its report over after it has left its place.
       await eventLoopTurn();

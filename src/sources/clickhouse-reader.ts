@@ -77,7 +77,8 @@ const codesOf: Readonly<Partial<Record<ErrorCode, string>>> = {
   api_network: "198 210 279",
   // Syntax errors, unknown names and functions, type mismatches: errors of the configuration.
   api_bad_request:
-    "6 10 16 20 26 27 32 36 38 41 42 43 44 46 47 48 50 53 60 62 63 69 70 72 81 115 130 179 184 207 215 352 386 403 407 456 457 636",
+    "6 10 16 20 26 27 32 36 38 41 42 43 44 46 47 48 50 53 60 62 63 69 70 72 81 115 130 179 184 207 " +
+    "215 352 386 403 407 456 457 636",
 };
 const codes: ReadonlyMap<string, ErrorCode> = new Map(
   Object.entries(codesOf).flatMap(([code, numbers]) =>
@@ -106,7 +107,7 @@ function clickhouseError(error: unknown, secrets: readonly Secret[]): FlatlineEr
   return fail("api_server_error", message);
 }
 
-// See the last condition of countStatement in clickhouse-sql.
+// The error of the last condition of countStatement (clickhouse-sql.ts).
 const timeGuard = /illegal type .* function (?:toYear|abs)\b/i;
 const timeHint = "; check source.timeUnit, the unit of the time column";
 // The server repeats the whole query before its suggestion.

@@ -19,8 +19,8 @@ function quotedTable(table: string): string {
 }
 
 /**
- * Builds the query for deaths by slug, type and segment in one pass that each shard of a cluster does itself: the
- * segment is the number of bounds of the slug before the event. Without a join, shards send sums and not rows.
+ * Builds the query for deaths by slug, type and segment in one pass on each shard of a cluster. The segment is the
+ * number of the slug's bounds before the event. There is no join, so shards send sums and not rows.
  */
 export function countStatement(
   { events, timeUnit }: Pick<TableSource, "events" | "timeUnit">,
@@ -28,7 +28,9 @@ export function countStatement(
 ): ClickhouseStatement {
   const { relation, slug, at, assetType, deaths, isMeant, parameters } =
     events.kind === "table" ? tableParts(events) : queryParts(events, timeUnit, queries);
-  const item = `transform(toString(${slug}), {flatline_slugs:Array(String)}, arrayEnumerate({flatline_slugs:Array(String)}), 0)`;
+  const item =
+    `transform(toString(${slug}), {flatline_slugs:Array(String)}, ` +
+    "arrayEnumerate({flatline_slugs:Array(String)}), 0)";
   const bound = timeExpression("flatline_bound", timeUnit);
   const value = (atMs: number): bigint => boundValue(atMs, timeUnit);
   const [fromMs, toMs] = outerBounds(queries);

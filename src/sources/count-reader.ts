@@ -14,7 +14,7 @@ export interface SegmentQuery {
 /** One row as the driver returned it. */
 export type RawRow = Readonly<Record<string, unknown>>;
 
-/** One database with the user's table; each call sends one query for many organizations. Rejects with an `api_*` code. */
+/** The user's table in a database; each call sends one query for many organizations. Rejects with an `api_*` code. */
 export interface CountReader {
   /**
    * Returns rows with slug, segment (from 1), assetType and deaths, only for segments with a death; a slug occurs in
@@ -32,7 +32,7 @@ export function outerBounds(queries: readonly SegmentQuery[]): readonly [fromMs:
   return [Math.min(...first), Math.max(...queries.map(({ boundsMs }) => boundsMs.at(-1) ?? 0))];
 }
 
-/** Returns an instant in the unit of a column; of whole seconds s: s × 1000 > t exactly when s > ⌊t ÷ 1000⌋. */
+/** Returns an instant in a column's unit. Seconds are rounded down: s × 1000 > t exactly when s > ⌊t ÷ 1000⌋. */
 export function epochValue(atMs: number, timeUnit: Exclude<TimeUnit, "timestamp">): bigint {
   if (timeUnit === "seconds") return BigInt(Math.floor(atMs / 1_000));
   return timeUnit === "milliseconds" ? BigInt(atMs) : BigInt(atMs) * 1_000n;
@@ -46,7 +46,7 @@ export function stopped(signal: AbortSignal): FlatlineError {
   return abortError(signal, "the source did not answer in time", "the query was cancelled by its caller");
 }
 
-/** Asks once more where a kept connection was lost: the server or a proxy may have closed it, and reading twice is harmless. */
+/** Asks again once when the connection was lost: a server or proxy may have closed it, and a read can be repeated. */
 export async function askAgain<Answer>(
   ask: () => Promise<Answer>,
   signal: AbortSignal,
@@ -91,7 +91,7 @@ const firstSchema = z.object({
     .nullable(),
 });
 
-/** Returns the deaths by slug; an invalid row is an error of its slug alone. @throws api_invalid_response for a row without a slug */
+/** Returns the deaths, or the error of an invalid row, by slug. @throws api_invalid_response for a row without slug */
 export function readDeaths(raw: readonly RawRow[]): ReadonlyMap<string, readonly SegmentDeaths[] | FlatlineError> {
   const bySlug = new Map<string, SegmentDeaths[] | FlatlineError>();
   for (const one of raw) {
@@ -111,7 +111,7 @@ export function readDeaths(raw: readonly RawRow[]): ReadonlyMap<string, readonly
   return bySlug;
 }
 
-/** Returns the instants by slug; of an invalid row nothing is known. */
+/** Returns the instants by slug, without invalid rows. */
 export function readFirstEvents(raw: readonly RawRow[]): ReadonlyMap<string, number | null> {
   return new Map(
     raw.flatMap((one) => {

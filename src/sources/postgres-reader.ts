@@ -9,7 +9,7 @@ import { countStatement, firstEventStatement, type PostgresStatement } from "./p
 
 /** Reads the user's table in PostgreSQL in read-only transactions, with a timeout on each statement. */
 export function createPostgresReader(source: PostgresTableSource): CountReader {
-  // What a message of the driver or server must not show.
+  // No message may show these.
   const secrets = [source.url, ...postgresPasswords(source.url.reveal()).map((password) => new Secret(password))];
   const pool = new Pool({
     connectionString: driverUrl(source.url.reveal()),
@@ -128,7 +128,7 @@ function postgresError(error: unknown, secrets: readonly Secret[]): FlatlineErro
   return new FlatlineError(isRefused ? "api_unauthorized" : code, `PostgreSQL: ${message}`, { cause: error });
 }
 
-/** Describes the error; a connection that was tried at several addresses fails with one error each, and without a message. */
+/** Describes the error. A connection that fails at several addresses has an error for each, and no message. */
 function textOf(error: Error): string {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
   if (error.message === "" && first instanceof Error) return first.message;

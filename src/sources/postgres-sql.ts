@@ -34,7 +34,8 @@ export function countStatement(
     boundsMs.slice(1).map((untilMs, index) => ({ of, segment: index + 1, afterMs: boundsMs[index] ?? 0, untilMs })),
   );
   return {
-    text: `select q.slug as "slug", q.segment as "segment", nullif(${assetType}, '') as "assetType", (${deaths})::text as "deaths"
+    text: `select q.slug as "slug", q.segment as "segment", nullif(${assetType}, '') as "assetType",
+  (${deaths})::text as "deaths"
 from unnest($4::text[], $5::int[], $6::${type}[], $7::${type}[]) as q(slug, segment, after_at, until_at)
 join ${relation} as e on ${slug} = q.slug and ${at} > q.after_at and ${at} <= q.until_at
 where ${at} > $1::${type} and ${at} <= $2::${type} and ${isMeant}
@@ -59,7 +60,7 @@ function tableParts({ table, columns, deadStatuses }: TableMapping) {
     at: column(columns.at),
     assetType: columns.assetType === null ? "null::text" : `${column(columns.assetType)}::text`,
     deaths: columns.count === null ? "count(*)" : `sum(coalesce(${column(columns.count)}, 1))`,
-    // A parameter has to be named to have a type.
+    // A parameter that is not used would have no type.
     isMeant: isDead ?? "$3::text[] is null",
     texts: isDead === null ? null : deadStatuses,
   };
@@ -72,7 +73,7 @@ function queryParts(source: CountQueryText, timeUnit: TimeUnit, queries: readonl
     relation: `(\n${boundQuery(source, timeUnit)}\n)`,
     slug: "e.slug::text",
     at: "e.bucket",
-    // PostgreSQL writes a name in lower case that is not quoted.
+    // PostgreSQL folds an unquoted name to lower case.
     assetType: `e.${isQuoted ? '"assetType"' : "assettype"}::text`,
     // A row without a number must not count as zero.
     deaths: "case when count(*) = count(e.count) then sum(e.count) end",

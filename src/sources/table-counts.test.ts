@@ -42,7 +42,7 @@ describe("counts of a table", () => {
     expect(asked.map(({ slugs }) => slugs)).toEqual([["a", "b"], ["c"]]);
   });
 
-  it("fail for the one organization whose rows are wrong, and for all when the query fails, which is not repeated", async () => {
+  it("fail for the organization whose rows are wrong, and for all when the query fails, once", async () => {
     const { asked, deathsOf } = reading();
     const partly = deathsOf("a", "odd");
     const failed = deathsOf("c", "d");

@@ -30,7 +30,7 @@ export interface TableCounts extends LivenessCounts {
   close(): Promise<void>;
 }
 
-// About 100 KB of parameters; further organizations go into a concurrent second query.
+// About 100 KB of parameters; more organizations go into concurrent queries.
 const defaultMostOrganizations = 2_000;
 // The server cancels a query first and reports the reason; this bound is for a server that does not answer.
 const graceMs = 2_000;
@@ -38,7 +38,7 @@ const graceMs = 2_000;
 const knownForMs = hourMs;
 const unknownForMs = minuteMs;
 
-/** Creates counts over the user's table, with one query for each some thousand organizations of a round. */
+/** Creates counts over the user's table, with one query for at most `mostOrganizations`. */
 export function createTableCounts(source: AnyTableSource, options: TableCountsOptions): TableCounts {
   const { clock, onRequest, mostOrganizations = defaultMostOrganizations, connect = connectTo } = options;
   const known = new Map<string, { readonly atMs: number | null; readonly untilMs: number }>();
