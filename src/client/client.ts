@@ -8,7 +8,7 @@ import type { OwnFilterName, Report, ReportsPage, ReportsQuery } from "../contra
 import { createConnectedClient } from "./connected-client.ts";
 import type { PauseRegistry } from "./pauses.ts";
 
-// The exports of this file are flatline/client. The declarations name no library, so that a user needs none to compile.
+// The exports of this file are flatline/client. The declarations need no library to compile.
 export { FlatlineError, type ErrorCode } from "../base/errors.ts";
 export { Secret } from "../base/secret.ts";
 export type { HealthcheckResult } from "../contract/healthcheck.ts";
@@ -17,23 +17,23 @@ export type { Report, ReportsPage, ReportsQuery } from "../contract/reports.ts";
 export type { ReviewDecision, ReviewOutcome, ReviewRequest } from "../contract/review.ts";
 export { PauseRegistry } from "./pauses.ts";
 
-/** One attempt: `code` is the HTTP status, or `timeout`, `network`, `aborted` without one. */
+/** One attempt; `code`: the HTTP status, or `timeout`, `network` or `aborted`. */
 export interface RequestEvent {
   readonly operation: OperationName;
   readonly code: string;
 }
 
 export interface ClientOptions {
-  /** Ends in /api/v2, for example `https://security.example.com/api/v2`; the key is sent to this origin only. */
+  /** Ends in /api/v2, such as `https://security.example.com/api/v2`; only this origin gets the key. */
   readonly baseUrl: string;
   readonly apiKey: string | Secret;
-  /** Timeout of one attempt, milliseconds [30000]. */
+  /** Timeout of one attempt [30000]. */
   readonly timeoutMs?: number;
-  /** Retries of healthchecks and the listing after network errors, 429 and 5xx [2]; a review is never retried. */
+  /** Of healthchecks and the listing, after network errors, 429 and 5xx [2]; a review is never retried. */
   readonly retries?: number;
   /** User-Agent header [flatline/VERSION]. */
   readonly userAgent?: string;
-  /** Environment with HTTP_PROXY, HTTPS_PROXY and NO_PROXY, such as `process.env` [none]. */
+  /** HTTP_PROXY, HTTPS_PROXY and NO_PROXY, such as in `process.env` [none]. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** [the system's clock] */
   readonly clock?: Clock;
@@ -41,7 +41,7 @@ export interface ClientOptions {
   readonly random?: () => number;
   /** Shared by clients that honour each other's Retry-After, per key and origin [not shared]. */
   readonly pauses?: PauseRegistry;
-  /** Keys that are kept first if a map is larger than the limit [none]. */
+  /** Keys to keep first if a map is larger than the limit [none]. */
   readonly observedKeys?: readonly string[];
   /** Called for each attempt, for metrics. */
   readonly onRequest?: (event: RequestEvent) => void;
@@ -49,21 +49,19 @@ export interface ClientOptions {
   readonly onIgnoredFilter?: (name: OwnFilterName) => void;
 }
 
-/** A client of API v2. */
 export interface Client extends PlatformApi {
-  /** Runs any healthcheck of the platform. Retried like the other readings. @throws usage for a path that can be none */
+  /** Runs any healthcheck of the platform; retried. @throws usage for a path that cannot be one */
   healthcheck(request: HealthcheckRequest, options?: CallOptions): Promise<HealthcheckResult>;
-  /** Returns one page; the first one if the query has no cursor. */
+  /** Returns one page; without a cursor the first one. */
   listReports(query?: ReportsQuery, options?: CallOptions): Promise<ReportsPage>;
-  /** Iterates over all reports. Rejects like `listReports`, and with api_invalid_response if a cursor repeats. */
+  /** Iterates over all reports. Rejects as `listReports`, and with api_invalid_response for a repeated cursor. */
   allReports(query?: ReportsQuery, options?: CallOptions): AsyncGenerator<Report, void, undefined>;
-  /** Closes the connections. */
   close(): Promise<void>;
 }
 
 /**
- * Creates a client of API v2 (CONTRACT 9, the client): strict about the documented fields, tolerant about others. Its
- * promises reject with a FlatlineError whose code begins with `api_`.
+ * Creates a client of API v2 (CONTRACT 9, the client): strict about documented fields, tolerant of others. Rejects with
+ * a FlatlineError whose code begins with `api_`.
  * @throws invalid_config for a base URL or key that cannot be used
  */
 export function createClient(options: ClientOptions): Client {

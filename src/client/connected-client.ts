@@ -29,9 +29,9 @@ import { reportSchema } from "../contract/report-schemas.ts";
 export type ConnectedClient = Omit<Client, "close">;
 
 export interface ConnectedClientOptions extends Omit<ClientOptions, "env"> {
-  /** Opens the connections; closed by its owner. */
+  /** The owner closes it. */
   readonly dispatcher: HttpDispatcher;
-  /** Limits how many large answers are read at the same time, across all clients that share it [no limit]. */
+  /** Limits how many large answers are read at once, by all clients that share it [no limit]. */
   readonly gate?: BodyGate | undefined;
 }
 
@@ -109,7 +109,7 @@ export function createConnectedClient(options: ConnectedClientOptions): Connecte
   };
 }
 
-/** Returns the query of a listing. A false flag is left out: some services take any text for true (CONTRACT 9). */
+/** A false flag is left out: some services take any text for true (CONTRACT 9). */
 function reportsQueryString(query: ReportsQuery): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query) as [string, string | number | boolean | undefined][]) {
@@ -120,10 +120,10 @@ function reportsQueryString(query: ReportsQuery): string {
 }
 
 const reportsSchema = z.array(reportSchema);
-// A missing cursor ends a listing; null and "" mean the same in services that always send the field.
+// A missing cursor ends a listing; services that always send the field mean the same by null and "".
 const cursorSchema = z.string().nullish();
 
-/** Reads `reports`, or the only array there is, and an optional cursor (CONTRACT 9). @throws api_invalid_response */
+/** Reads `reports`, or the only array, and an optional cursor (CONTRACT 9). @throws api_invalid_response */
 function parseReportsPage(json: unknown): ReportsPage {
   if (typeof json !== "object" || json === null || Array.isArray(json)) throw unlike("it is not an object");
   const page = json as Readonly<Record<string, unknown>>;
@@ -146,7 +146,7 @@ function unlike(what: string): FlatlineError {
   return invalid(`the answer is not a page of reports: ${what}`);
 }
 
-/** Returns place and text of the first problem; the path contains only names that the schema knows. */
+/** Returns path and text of the first problem; the path has only names of the schema. */
 function describeFirst([first]: readonly SchemaProblem[], root = ""): string {
   if (first === undefined) return "";
   const steps = first.path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`));
@@ -156,7 +156,7 @@ function describeFirst([first]: readonly SchemaProblem[], root = ""): string {
 
 type Value = string | null | undefined;
 
-/** Returns the values of a report that a filter compares; undefined where it does not have the field, or one of another type. */
+/** The values that a filter compares; undefined: the report has no such field, or one of another type. */
 const valuesOf: Readonly<Record<OwnFilterName, (report: Report) => readonly Value[]>> = {
   status: (report) => [textOf(report["status"])],
   source: (report) => [textOf(report["source"])],
@@ -179,8 +179,8 @@ function fieldOf(value: unknown, name: string): unknown {
 }
 
 /**
- * Applies flatline's own filters of `query` to the reports. Another service may not know these filters, so the client
- * applies them again, to the reports that have the field (CONTRACT 9, the client). `ignored` are those that it received but did not apply.
+ * Applies flatline's own filters to the reports that have the field, because another service may ignore them (CONTRACT
+ * 9, the client). `ignored`: the filters that the service did not apply.
  */
 function applyOwnFilters(reports: readonly Report[], query: ReportsQuery) {
   const asked = ownFilterNames.filter((name) => query[name] !== undefined);

@@ -18,15 +18,16 @@ export interface ExchangeRequest {
   readonly body?: object;
 }
 
-// Documented answers have some kilobytes; a page of 100 reports has about 200 kB (CONTRACT 9: at most 4 MiB).
+// Documented answers have some kilobytes, a page of 100 reports about 200 kB (CONTRACT 9: at most 4 MiB).
 const maxBodyBytes = 4 * 1_024 * 1_024;
-// Full jitter over 0.5, 1, 2 … s: short compared to a check's interval, long enough for a restart of the service.
+// Full jitter over 0.5, 1, 2 … s: short for a check's interval, long enough for a restart of the service.
 const firstBackoffMs = 500;
 const longestBackoffMs = 8_000;
 
 /**
- * Creates what sends requests with one key to one origin, retries them where that is safe, waits where a Retry-After says so, and maps
- * failures to `api_*` errors (CONTRACT 9, the client). @throws invalid_config for a base URL or key that cannot be used
+ * Sends requests with one key to one origin: retries safe ones, waits as a Retry-After says, and maps failures to
+ * `api_*` errors (CONTRACT 9, the client).
+ * @throws invalid_config for a base URL or key that cannot be used
  */
 export function createExchange(options: ConnectedClientOptions) {
   const { dispatcher, gate, timeoutMs = 30_000, retries = 2, random = Math.random } = options;
@@ -37,7 +38,7 @@ export function createExchange(options: ConnectedClientOptions) {
   const account = accountOf(baseUrl.origin, apiKey);
   const headers = { accept: "application/json", "user-agent": userAgent, "x-api-key": apiKey.reveal() };
 
-  /** Waits until the pause of a Retry-After ends; rejects at once if that takes longer than one attempt may. */
+  /** Waits for the end of a Retry-After pause; rejects at once if that is longer than the timeout of an attempt. */
   async function awaitPause(signal: AbortSignal | undefined): Promise<void> {
     for (;;) {
       if (signal?.aborted === true) {
@@ -80,7 +81,7 @@ export function createExchange(options: ConnectedClientOptions) {
     return refusal(response, { operation: operation.name, apiKey, nowMs: clock.nowMs() });
   }
 
-  /** undefined: it is none, or not whole. */
+  /** undefined: no JSON, or truncated. */
   function jsonOf({ isTruncated, body }: HttpResponse): unknown {
     return isTruncated ? undefined : parseJson(body, apiKey);
   }
@@ -96,7 +97,7 @@ export function createExchange(options: ConnectedClientOptions) {
 
   return {
     apiKey,
-    /** Sends a request that may be repeated and returns the JSON of the 200. @throws FlatlineError api_* */
+    /** Sends a request that may be repeated; returns the JSON of a 200. @throws FlatlineError api_* */
     repeatable: async (request: ExchangeRequest, { signal }: CallOptions): Promise<unknown> => {
       for (let attempt = 0; ; attempt++) {
         await awaitPause(signal);
@@ -129,7 +130,7 @@ export function createExchange(options: ConnectedClientOptions) {
         const message = `${error.message}; nothing was sent, so it may be tried again`;
         throw new FlatlineError(error.code, message, { cause: error });
       });
-      // A gateway that stopped waiting (502, 504) lost the answer of the service behind it.
+      // 502 and 504: a gateway lost the answer of the service behind it.
       if (response.status === 502 || response.status === 504)
         throw outcomeUnknown(`a gateway answered ${response.status}`, undefined);
       if (response.status < 200 || response.status > 299) throw refused(response, request);
@@ -146,7 +147,7 @@ function usableUrl(text: string): URL {
   return url;
 }
 
-/** Rejects a key that no header can hold, and what plain JavaScript has of a variable that is not set. */
+/** Rejects a key that no header can hold, and an unset variable of plain JavaScript. */
 function usableKey(given: string | Secret | undefined): Secret {
   const apiKey = given === undefined || typeof given === "string" ? new Secret(given ?? "") : given;
   if (/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(apiKey.reveal())) return apiKey;
@@ -161,12 +162,11 @@ function ownVersion(): string {
 // Another attempt may succeed.
 const passing: ReadonlySet<ErrorCode> = new Set(["api_timeout", "api_network", "api_rate_limited", "api_server_error"]);
 
-/** Creates the error for an answer that the API does not document. */
+/** The API does not document this answer. */
 export function invalid(message: string): FlatlineError {
   return new FlatlineError("api_invalid_response", message);
 }
 
-/** Creates the error for a review whose outcome is unknown. */
 export function outcomeUnknown(what: string, cause: unknown): FlatlineError {
   const advice =
     "whether the review was made is unknown, and it was not sent again: " +

@@ -12,7 +12,6 @@ function busy(retryAfter: string, status = 429): ScriptedStep {
   return { kind: "answer", status, headers: { "retry-after": retryAfter } };
 }
 
-/** How long the clock has to move until `call` is done. */
 async function durationOf(call: Promise<unknown>): Promise<number> {
   let isDone = false;
   const startedAtMs = bench.clock.monotonicMs();

@@ -3,34 +3,33 @@ import { createHash } from "node:crypto";
 import type { Secret } from "../base/secret.ts";
 import { hourMs, type Clock } from "../base/time.ts";
 
-// CONTRACT 9: a Retry-After of years is a mistake, and an hour is long enough for a real rate limit.
+// CONTRACT 9: a Retry-After of years is a mistake; an hour is long enough for a real rate limit.
 const longestPauseMs = hourMs;
 
-/** The pauses that a Retry-After asked for, by hashes of key and origin, for all clients that share it (CONTRACT 9). */
+/** Retry-After pauses by origin and hash of the key, for all clients that share it (CONTRACT 9). */
 export class PauseRegistry {
   readonly #clock: Clock;
   readonly #others: PauseRegistry | null;
-  /** Account → end of its pause, monotonic milliseconds. */
+  /** Account → end of its pause, monotonic clock. */
   readonly #endsAtMs = new Map<string, number>();
 
-  /** With `others`: honours their pauses, too, and asks none of them to honour its own. */
+  /** Also honours the pauses of `others`, which do not honour its own. */
   constructor(options: { readonly clock: Clock; readonly others?: PauseRegistry }) {
     this.#clock = options.clock;
     this.#others = options.others ?? null;
   }
 
-  /** Pauses the account for `delayMs`, at most an hour; a longer pause that is already in force stays. */
+  /** Pauses the account for `delayMs`, at most an hour; a longer pause stays. */
   pause(account: string, delayMs: number): void {
     const endsAtMs = this.#clock.monotonicMs() + Math.min(delayMs, longestPauseMs);
     if (endsAtMs > (this.#endsAtMs.get(account) ?? 0)) this.#endsAtMs.set(account, endsAtMs);
   }
 
-  /** Ends the pause of the account. */
   end(account: string): void {
     this.#endsAtMs.delete(account);
   }
 
-  /** Returns the rest of the account's pause in milliseconds, 0 without one. */
+  /** 0: no pause. */
   remainingMs(account: string): number {
     const remainingMs = (this.#endsAtMs.get(account) ?? 0) - this.#clock.monotonicMs();
     if (remainingMs <= 0) this.#endsAtMs.delete(account);
@@ -38,7 +37,7 @@ export class PauseRegistry {
   }
 }
 
-/** Returns the name of a key on an origin, in which the key itself is hashed. */
+/** Names a key on an origin by the key's hash. */
 export function accountOf(origin: string, apiKey: Secret): string {
   return `${origin} ${createHash("sha256").update(apiKey.reveal()).digest("hex")}`;
 }

@@ -5,13 +5,13 @@ import { createConnectedClient, type ConnectedClient, type ConnectedClientOption
 import { accountOf, PauseRegistry } from "./pauses.ts";
 
 export interface PlatformSourceOptions extends Omit<ConnectedClientOptions, "apiKey"> {
-  /** The key for organizations without a key of their own; null if each has one. */
+  /** For organizations without their own key; null: each has one. */
   readonly apiKey: Secret | null;
-  /** Returns the organization's own key, which takes precedence over `apiKey`; null if it has none. */
+  /** Returns the organization's own key, which takes precedence over `apiKey`; null: it has none. */
   readonly apiKeyOf: (slug: string) => Secret | null;
 }
 
-/** Creates the clients of one service, one per key. `forOrganization` throws invalid_config where there is no key. */
+/** Creates one client per key. `forOrganization` throws invalid_config for an organization without a key. */
 export function createPlatformSource(options: PlatformSourceOptions) {
   const clock = options.clock ?? createSystemClock();
   const pauses = options.pauses ?? new PauseRegistry({ clock });

@@ -6,8 +6,8 @@ import type { OperationName } from "../contract/operations.ts";
 import { parseJson, quoteIssues, quoteUpstream } from "./upstream-text.ts";
 
 /**
- * Creates the error for an answer other than 200. The status determines the code (CONTRACT 6: other 4xx are bad_request,
- * anything that is neither 4xx nor 5xx is invalid_response); the message quotes the service and says what to do.
+ * Creates the error for an answer other than 200. The status gives the code (CONTRACT 6); the message quotes the
+ * service and gives advice.
  */
 export function refusal(
   response: HttpResponse,
@@ -38,7 +38,7 @@ const codes: Readonly<Record<string, ErrorCode>> = {
   "5xx": "api_server_error",
 };
 
-/** Advice for the operator, in the words of the API's description where it has some. */
+/** Advice for the operator, in the words of the API's description if it has some. */
 const guidance: Readonly<Partial<Record<ErrorCode, string>>> = {
   api_unauthorized: "the API key is missing, wrong or revoked",
   api_forbidden: "the API key has no access to this organization, or the organization does not exist",
@@ -54,16 +54,18 @@ const redirectGuidance = "redirects are not followed, so that the API key goes n
 
 const reviewGuidance: Readonly<Partial<Record<ErrorCode, string>>> = {
   api_forbidden:
-    "not a failure to retry: either the API key is not a customer member's, the proposal is not in the review queue, or " +
-    "a safety check wants a person to decide on the Review page",
+    "not a failure to retry: either the API key is not a customer member's, the proposal is not in the review queue, " +
+    "or a safety check wants a person to decide on the Review page",
   api_not_found: "there is no such proposal, or it is another organization's",
   api_conflict:
     "do not send it again: the proposal is already resolved, or its asset is no longer the one of assetId; " +
     "read the proposal again from the reports listing",
   api_rate_limited:
-    "the organization's reviews by API (ten in 24 hours, over all its keys) are used up; nothing was changed, go on later or on the Review page",
+    "the organization's reviews by API (ten in 24 hours, over all its keys) are used up; " +
+    "nothing was changed, go on later or on the Review page",
   api_server_error:
-    "whether the review was made is not certain and it was not sent again: read the proposal again before you decide again",
+    "whether the review was made is not certain and it was not sent again: " +
+    "read the proposal again before you decide again",
   api_bad_request: "the review was not made",
 };
 

@@ -6,12 +6,12 @@ import { plainText } from "../base/unseen-text.ts";
 // One log line.
 const longestQuote = 300;
 const mostIssues = 20;
-// A valid answer has about six levels; thousands of levels would exhaust the stack.
+// A valid answer has about six levels; thousands would exhaust the stack.
 const deepest = 64;
-// A shorter key occurs in ordinary words ("key", "acme"), so redacting it would change the answer.
+// A shorter key occurs in ordinary words ("key", "acme"): redacting it would change the answer.
 const shortestRedacted = 8;
 
-/** Returns text of an upstream for display: without the key, on one line, at most 300 characters. */
+/** Returns upstream text for display: without the key, on one line, at most 300 characters. */
 export function quoteUpstream(text: string, apiKey: Secret): string {
   const line = plainText(redact(text, [apiKey]));
   return hasAtMost(line, longestQuote) ? line : `${firstCharacters(line.slice(0, 2 * longestQuote), longestQuote)}…`;
@@ -24,12 +24,12 @@ export function quoteIssues(issues: readonly string[], apiKey: Secret): string[]
   return quoted;
 }
 
-/** Parses JSON and redacts the key in it; undefined where it is none, or has more than 64 levels. */
+/** Parses JSON and redacts the key in it; undefined: it is none, or has more than 64 levels. */
 export function parseJson(text: string, apiKey: Secret): unknown {
   const secrets = apiKey.reveal().length < shortestRedacted ? [] : [apiKey];
   try {
     const json: unknown = JSON.parse(text);
-    // Without an escape, each string occurs literally in the text: if the key is not in the text, it is in no string.
+    // Without an escape, each string is in the text literally: a key that is not in the text is in no string.
     const isClean = !text.includes("\\") && !holdsSecret(text, secrets);
     if (!isWithin(json, deepest)) return undefined;
     return isClean ? json : mapTexts(json, (one) => redact(one, secrets));
@@ -39,7 +39,6 @@ export function parseJson(text: string, apiKey: Secret): unknown {
   }
 }
 
-/** Returns whether a value has at most `levels` levels. */
 function isWithin(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return true;
   if (levels === 0) return false;

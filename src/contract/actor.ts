@@ -1,17 +1,17 @@
-/** The ways by which an act reaches flatline (CONTRACT 13). */
+/** How an act reaches flatline (CONTRACT 13). */
 export type ActVia = FailedVia | "cli" | "config" | "discovery";
 
-/** The ways by which wrong credentials come. */
+/** How wrong credentials reach flatline. */
 export const failedVias = ["token", "session", "proxy", "link", "pagerduty", "api_v2"] as const;
 export type FailedVia = (typeof failedVias)[number];
 
 export interface Actor {
-  /** The token's name, the proxy's user, the operating system's user of a command, the key's name. */
+  /** The name of the token or key, the proxy's user, or the operating system's user of a command. */
   readonly name: string;
   readonly via: ActVia;
-  /** The operating system's user of a command that went through the daemon; not authenticated. */
+  /** The operating system's user of a command that asked the daemon; not authenticated. */
   readonly user: string | null;
-  /** The author that a request names in addition (`by`, `createdBy`), or its session; not authenticated. */
+  /** The author that a request claims (`by`, `createdBy`), or its session; not authenticated. */
   readonly note: string | null;
 }
 
@@ -19,10 +19,10 @@ export function actor(name: string, via: ActVia): Actor {
   return { name, via, user: null, note: null };
 }
 
-/** The header in which a command that asks the daemon names its user, encoded as in a URL; not authenticated. */
+/** A command that asks the daemon names its user in this header, URL-encoded; not authenticated. */
 export const userHeader = "x-flatline-user";
 
-/** Formats an author for people: who it was by their own word, and in brackets the name that is authenticated. */
+/** Formats an author for people: the claimed name, then the authenticated one in brackets. */
 export function describeAuthor(name: string | null, note: string | null = null): string {
   if (name === null || note === null || note === name) return name ?? note ?? "";
   return `${note} (${name})`;

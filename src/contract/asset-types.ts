@@ -1,4 +1,4 @@
-/** The asset types of the API. Liveness events may have others: a new type of the platform is always accepted there. */
+/** The asset types of the API. Liveness events may have others, so that a new type of the platform is accepted. */
 export const assetTypes = names(`
   URL PAGE ADDRESS DISCORD LINKEDIN TWITTER FACEBOOK YOUTUBE REDDIT TELEGRAM GOOGLE_APP_STORE APPLE_APP_STORE
   AMAZON_APP_STORE MICROSOFT_APP_STORE TIKTOK INSTAGRAM THREADS MEDIUM CHROME_WEB_STORE MOZILLA_ADDONS OPERA_ADDONS
@@ -10,14 +10,14 @@ export const assetTypes = names(`
   META_AD SIGNAL DEVIANTART BANDCAMP ARCHIVE_ORG FIVE_HUNDRED_PX LUMA SMARTMONEYMATCH APK_GOLD
 `);
 
-// CONTRACT 9: URL, PAGE, EMAIL and the API's "social platforms" can be checked again for revival.
+// CONTRACT 9: a revival check is possible for URL, PAGE, EMAIL and the API's "social platforms".
 const recheckable = names(`
   URL PAGE DISCORD LINKEDIN TWITTER FACEBOOK YOUTUBE REDDIT TELEGRAM TIKTOK INSTAGRAM THREADS MEDIUM EMAIL FARCASTER
   WHATSAPP DISCORD_USER QUORA PRIMAL BLUESKY SNAPCHAT DESO PINTEREST FLICKR BILIBILI_TV VIMEO DAILYMOTION SOUNDCLOUD
   REDNOTE TWITCH BEHANCE SIGNAL DEVIANTART
 `);
 
-/** Returns whether WATCHLIST is possible for this asset type. */
+/** Returns whether an asset of this type can be watchlisted. */
 export function isRecheckable(assetType: string): boolean {
   return recheckable.includes(assetType);
 }

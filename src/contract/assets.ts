@@ -1,28 +1,27 @@
-/** An asset as events name it: a type and a content. A `PAGE` and the `URL` of its content are two. */
+/** Events name an asset by type and content: a `PAGE` and the `URL` of its content are two. */
 export interface AssetName {
-  /** Number of its type among what is read together; `noType` where the event says none. */
+  /** An index into the types that were read together; `noType`: the event has none. */
   readonly typeId: number;
   readonly asset: string;
 }
 
-/** One event of an asset: a death, or a look that found it alive. */
+/** An event of an asset: a death, or a look that found it alive. */
 export interface AssetLook extends AssetName {
   readonly atMs: number;
   readonly isDeath: boolean;
-  /** How many deaths it stands for; 0: none. */
+  /** How many deaths it stands for; 0: it is not a death. */
   readonly count: number;
 }
 
 export const noType = 0;
 
-/** Returns whether an event of a type may be of an asset of another: of its own, and where one of the two is not said. */
+/** Returns whether an event and an asset may belong together: equal types, or one unknown. */
 export function isSameType(left: number, right: number): boolean {
   return left === right || left === noType || right === noType;
 }
 
-/** What is known of assets, each by its name. */
 export class AssetBook<Value> {
-  // The outer map is by type, of which there are few.
+  // The outer map is by type: there are few.
   readonly #byType = new Map<number, Map<string, Value>>();
 
   get size(): number {
@@ -45,7 +44,7 @@ export class AssetBook<Value> {
     this.#byType.get(typeId)?.delete(asset);
   }
 
-  /** Returns those that an event of this name is about: one without a type is about every asset of its content. */
+  /** Returns the assets of an event: one without a type is about every asset with its content. */
   meant({ typeId, asset }: AssetName): (readonly [AssetName, Value])[] {
     return [...this.#byType].flatMap(([known, values]) => {
       const value = isSameType(known, typeId) ? values.get(asset) : undefined;

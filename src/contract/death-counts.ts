@@ -1,7 +1,7 @@
 import { formatExpected, formatRatio } from "../base/numbers.ts";
 import { countedWords, type CountKind } from "../spike/findings.ts";
 
-/** The counts of a spike check; null for values that its source does not provide. */
+/** The counts of a spike check; null: its source does not provide the value. */
 export interface DeathCounts {
   readonly currentCount: number | null;
   readonly expectedCount: number | null;
@@ -13,7 +13,7 @@ export function countingOf(result: { readonly observed: Readonly<Record<string, 
   return result?.observed["counting"] === "assets" ? "assets" : "deaths";
 }
 
-/** Returns `459×`; "none expected" if the ratio would be infinite; null if it is unknown. */
+/** Returns `459×`; "none expected" if the ratio would be infinite; null: unknown. */
 export function ratioWords({ currentCount, expectedCount, ratio = null }: DeathCounts): string | null {
   if (ratio !== null && Number.isFinite(ratio)) return formatRatio(ratio);
   if (expectedCount === null || currentCount === null) return null;
@@ -21,12 +21,12 @@ export function ratioWords({ currentCount, expectedCount, ratio = null }: DeathC
   return formatRatio(currentCount / expectedCount);
 }
 
-/** `5,119 deaths`, `1 dead asset` of a result that counts assets. */
+/** Returns `5,119 deaths`, or `1 dead asset` for a result that counts assets. */
 export function countText(count: number, result: Parameters<typeof countingOf>[0]): string {
   return countedWords(count, countingOf(result));
 }
 
-/** `5,119 deaths, 11.1 expected (459×)`, `22 deaths in 24 h, none expected`; as much of it as is known. */
+/** Returns `5,119 deaths, 11.1 expected (459×)` or `22 deaths in 24 h, none expected`, without what is unknown. */
 export function deathWords(counts: DeathCounts, windowHours: number | null = null): string | null {
   const { currentCount, expectedCount, counting = "deaths" } = counts;
   if (currentCount === null) return null;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The codes of API v2's error bodies and the status of each (CONTRACT 9). */
+/** The codes of API v2's error bodies, with their statuses (CONTRACT 9). */
 export const apiErrorStatuses = {
   BAD_REQUEST: 400,
   UNAUTHORIZED: 401,
@@ -29,7 +29,7 @@ const looseErrorSchema = z.looseObject({
     .catch(undefined),
 });
 
-/** Reads the message of an error body of any service, which may be nested under `error`; null if there is none. */
+/** Reads the error body of any service, which may be under `error`; null: it has no message. */
 export function readErrorBody(body: unknown): { readonly message: string; readonly issues: readonly string[] } | null {
   const wrapped = z.looseObject({ error: looseErrorSchema }).safeParse(body);
   const plain = looseErrorSchema.safeParse(body);

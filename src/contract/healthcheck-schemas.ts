@@ -17,7 +17,7 @@ const findingSchema = z.object({
   message: z.string(),
 });
 
-/** The result of a healthcheck as flatline serves it: the API's twelve fields with the API's types. */
+/** A healthcheck result as flatline serves it: the API's twelve fields with the API's types. */
 export const servedHealthcheckSchema = z.object({
   id: z.string(),
   title: z.string(),
@@ -33,12 +33,12 @@ export const servedHealthcheckSchema = z.object({
   appUrl: z.string().nullable(),
 });
 
-/** What flatline accepts: findings may be ok. Other keys, whose size is not bounded, are dropped (CONTRACT 9). */
+/** A healthcheck result as flatline accepts it: findings may be ok, and other keys are dropped (CONTRACT 9). */
 export const healthcheckResultSchema = servedHealthcheckSchema.extend({
   findings: z.array(findingSchema.extend({ severity: z.enum(healthcheckSeverities) })),
 }) satisfies z.ZodType<HealthcheckResult>;
 
-/** A threshold that is a count: a safe integer above 0, without coercion: "24" is invalid (CONTRACT 2 and 9). */
+/** A safe integer above 0, without coercion: "24" is invalid (CONTRACT 2 and 9). */
 const count = z.int().gt(0);
 const multiplier = z.number().gt(0);
 

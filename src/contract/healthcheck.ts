@@ -14,7 +14,7 @@ export const findingSeverities = ["warn", "fail"] as const;
 
 export type HealthcheckMap = Readonly<Record<string, number | string | boolean | null>>;
 
-/** One finding: kind, subject (null for none), severity and text. */
+/** `ref` is the subject; null: none. */
 export interface Finding {
   readonly kind: string;
   readonly ref: string | null;
@@ -35,16 +35,15 @@ export interface HealthcheckResult {
   readonly findings: readonly Finding[];
   readonly suggestedAction: string | null;
   readonly appUrl: string | null;
-  /** Number of findings that the service sent beyond the limit (contract/result-bounds.ts); absent: none. */
+  /** Findings that the service sent beyond the limit (contract/result-bounds.ts). */
   readonly findingsOmitted?: number;
-  /** True if the report was shortened further for storage. */
+  /** The report was shortened further for storage. */
   readonly isTruncated?: true;
 }
 
-/** The texts of a result that people read. */
 type ShownTexts = Pick<HealthcheckResult, "title" | "observed" | "threshold" | "findings" | "suggestedAction">;
 
-/** Returns the result as people may be shown it: with every address in its texts broken that is not of `own` origins (CONTRACT 12). */
+/** Breaks every address in the texts that people read, except those of `own` origins (CONTRACT 12). */
 export function brokenResult<Result extends ShownTexts>(result: Result, own: readonly string[]): Result {
   const { title, observed, threshold, findings, suggestedAction } = result;
   return {
@@ -54,7 +53,7 @@ export function brokenResult<Result extends ShownTexts>(result: Result, own: rea
   };
 }
 
-/** Returns what a finding names and says, with addresses broken; a sentinel's names an asset, also without a scheme. */
+/** Breaks the addresses of a finding; a sentinel's `ref` is an asset, which may have no scheme. */
 export function brokenFinding(
   { kind, ref, message: text }: Pick<Finding, "kind" | "ref" | "message">,
   own: readonly string[] = [],

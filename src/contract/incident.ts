@@ -1,12 +1,12 @@
 import { checkNames, type CheckErrorReason, type CheckName } from "./report.ts";
 
-/** Families of incidents that several checks share; every other check is a family of its own name (CONTRACT 15). */
+/** Families of several checks; every other check is a family of its own name (CONTRACT 15). */
 export const sharedFamilies = ["deaths", "unreachable", "no-events"] as const;
 
-// Unknown alerts are about the way to the service, but those of these two checks are about missing events.
+// Unknown alerts are about the way to the service, except for these two reasons: events are missing.
 const reasonsOfMissingEvents: readonly CheckErrorReason[] = ["no_events", "stream_silent"];
 
-/** Returns the family of an alert, whose incident has no other; `errorReason`: of the run with which it fired. */
+/** Returns the family of an alert and of its incident; `errorReason` is that of the run with which it fired. */
 export function familyOf({
   check,
   kind,
@@ -26,7 +26,7 @@ function familyOfCheck(check: CheckName): string {
   return check === "event-flow" ? "no-events" : check;
 }
 
-/** Returns the families that alerts of these checks can have, the shared ones first. */
+/** Returns the families of these checks' alerts, the shared ones first. */
 export function familiesOf(checks: Iterable<CheckName>): readonly string[] {
   return [...new Set<string>([...sharedFamilies, ...[...checks].map(familyOfCheck)])];
 }

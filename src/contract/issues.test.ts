@@ -91,7 +91,8 @@ describe("readWith", () => {
     const read = readWith(schema, { hundred: "value-1O" });
 
     expect(read.kind === "data" ? [] : issueMessages(read.problems, (field) => `--${field}`)).toEqual([
-      '--hundred: must be one of the 100 values that openapi.json and `flatline reports list --help` list; did you mean "value-1"?',
+      "--hundred: must be one of the 100 values that openapi.json and `flatline reports list --help` list; " +
+        'did you mean "value-1"?',
     ]);
   });
 

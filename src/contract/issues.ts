@@ -2,13 +2,13 @@ import type { z } from "zod";
 
 import { suggest } from "../base/suggestions.ts";
 
-/** One thing that a schema rejects, in flatline's words. */
+/** A problem that a schema found, in flatline's words. */
 export interface SchemaProblem {
   readonly path: readonly (string | number)[];
   /** Follows the name of the field at `path`: "must be a number, not a string". */
   readonly message: string;
   readonly isAboutKey: boolean;
-  /** True if the value has a wrong type, or is not one of the choices. */
+  /** The value has a wrong type, or is not one of the choices. */
   readonly isAboutType: boolean;
 }
 
@@ -16,17 +16,17 @@ export type Reading<Output> =
   | { readonly kind: "data"; readonly data: Output }
   | { readonly kind: "problems"; readonly problems: readonly SchemaProblem[] };
 
-/** Returns how messages call a field of the API: as it does, or by a flag. */
+/** Returns the name of a field in messages: the API's name, or a flag. */
 export type NameOf = (field: string) => string;
 
-/** Validates `value`; words all problems. What is read once is read `jitless`: zod then compiles no code for it. */
+/** Validates `value` and words all problems. `jitless`: zod compiles no code, for a value that is read once. */
 export function readWith<Output>(schema: z.ZodType<Output>, value: unknown, jitless = false): Reading<Output> {
   const parsed = schema.safeParse(value, { jitless, error: wordIssue });
   if (parsed.success) return { kind: "data", data: parsed.data };
   return { kind: "problems", problems: withoutEchoes(parsed.error.issues.flatMap((issue) => problemsOf(issue, []))) };
 }
 
-/** zod also checks the length of a list where text is wanted: with a wrong type, only the type problem is reported. */
+/** With a wrong type zod also reports, for example, a length: only the type problem stays. */
 function withoutEchoes(problems: readonly SchemaProblem[]): SchemaProblem[] {
   const wrong = new Set<string>();
   return problems.filter(({ path, isAboutType }) => {
@@ -37,7 +37,7 @@ function withoutEchoes(problems: readonly SchemaProblem[]): SchemaProblem[] {
   });
 }
 
-/** Returns one message per field for an error body: neither an integer nor positive is one mistake. */
+/** Returns one message per field: "not an integer" and "not positive" are one mistake. */
 export function issueMessages(problems: readonly SchemaProblem[], nameOf: NameOf = String): string[] {
   const messages = new Map<string, string>();
   for (const { path, message } of problems) {
@@ -53,7 +53,7 @@ const longestList = 20;
 // A longer name is not a typo: a body may have a megabyte there.
 const longestName = 64;
 
-/** Returns the choices, to follow "must be", with the most likely one as a suggestion. */
+/** Returns the choices, to follow "must be", and the most likely one. */
 export function choicesText(value: unknown, choices: readonly unknown[]): string {
   const names = choices.map(String);
   const isName = typeof value === "string" && value.length <= longestName;
@@ -78,12 +78,12 @@ function problemsOf(issue: z.core.$ZodIssue, prefix: SchemaProblem["path"]): Sch
     }));
   }
   if (issue.code === "invalid_union") {
-    // The intended branch is the one whose type fits; its problems are the useful ones.
+    // The intended branch has the right type: only its problems are useful.
     const fitting = issue.errors.filter((branch) => !branch.some((nested) => isMismatch(nested)));
     const [likely] = fitting.toSorted((left, right) => left.length - right.length);
     if (likely !== undefined) return likely.flatMap((nested) => problemsOf(nested, path));
   }
-  // A problem with the name of a record's value.
+  // The name of a record's value is wrong.
   if (issue.code === "invalid_key") {
     const message = issue.issues[0]?.message ?? issue.message;
     return [{ path, message, isAboutKey: true, isAboutType: false }];
@@ -95,7 +95,6 @@ function problemsOf(issue: z.core.$ZodIssue, prefix: SchemaProblem["path"]): Sch
 
 const unknownKey = "unknown key";
 
-/** Words an issue whose schema has no message of its own. */
 function wordIssue(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case "invalid_type":
@@ -185,7 +184,7 @@ function quotesHint(wanted: readonly string[], value: unknown): string {
   return isQuoted ? "; write it without quotes" : "";
 }
 
-/** Names of zod's types, in words of YAML and JSON. */
+/** zod's types in words of YAML and JSON. */
 const nouns = {
   string: "a string",
   number: "a number",

@@ -1,12 +1,12 @@
-/** The verdicts of people on an alert: the checker was wrong, the assets did die, or it was known beforehand. */
+/** `checker`: it was wrong; `real`: the assets died; `expected`: it was known beforehand. */
 export const judgementVerdicts = ["checker", "real", "expected"] as const;
 export type JudgementVerdict = (typeof judgementVerdicts)[number];
 
-// Real mass deaths are reversed in part, too (docs/detection.md, regret); fewer than three prove nothing.
+// Real mass deaths are partly reversed, too (docs/detection.md, regret); fewer than three prove nothing.
 const proposedShare = 0.5;
 const leastRevived = 3;
 
-/** Returns whether so many assets were found alive that the checker was wrong. */
+/** Returns whether so many assets were found alive that the checker is likely to be wrong. */
 export function speaksForChecker({ revivedCount, share }: RevivedShare): boolean {
   return revivedCount >= leastRevived && share >= proposedShare;
 }

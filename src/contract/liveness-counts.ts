@@ -1,7 +1,7 @@
 import type { FlatlineError } from "../base/errors.ts";
 import type { CountKind } from "../spike/findings.ts";
 
-/** The instants after `afterMs`, up to and including `untilMs`; epoch ms. */
+/** The instants after `afterMs`, up to and including `untilMs`. */
 export interface Interval {
   readonly afterMs: number;
   readonly untilMs: number;
@@ -11,7 +11,7 @@ export interface Interval {
 export interface DeathsQuery {
   readonly slug: string;
   readonly intervals: readonly Interval[];
-  /** The counted things [deaths]; `assets`, each once in an interval, is for stored events only. */
+  /** [deaths]; `assets` counts each asset once per interval, of stored events only. */
   readonly count?: CountKind;
 }
 
@@ -21,20 +21,20 @@ export interface AssetTypeDeaths {
   readonly deaths: readonly number[];
 }
 
-/** The first event of each organization: null without one that is still there, absent without any ever. */
+/** The first event of each organization; null: none is left; absent: there never was one. */
 export type FirstEvents = ReadonlyMap<string, number | null>;
 
 interface ReadOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The counts of a local evaluation, of stored events or of a table; one call is for a whole round (CONTRACT 2). */
+/** Counts stored events or rows of a table; one call is for a whole round (CONTRACT 2). */
 export interface LivenessCounts {
   /** Returns for each query the asset types with a death in one of its intervals, or its own error. */
   deaths(
     queries: readonly DeathsQuery[],
     options?: ReadOptions,
   ): Promise<readonly (readonly AssetTypeDeaths[] | FlatlineError)[]>;
-  /** Reads the instants of first events, of any status; null: the source cannot say. */
+  /** Reads the times of first events, of any status; null: the source cannot say. */
   firstEvents(slugs: readonly string[], options?: ReadOptions): Promise<FirstEvents | null>;
 }

@@ -1,4 +1,4 @@
-/** The status of a liveness event that counts as a death (CONTRACT 1). */
+/** An event with this status counts as a death (CONTRACT 1). */
 export const deadStatus = "DETECTED_AS_DEAD";
-/** The status of an asset that was found alive, also after it was called dead. */
+/** The asset was found alive, perhaps after a death. */
 export const aliveStatus = "DETECTED_AS_ALIVE";

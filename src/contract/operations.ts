@@ -1,4 +1,4 @@
-/** The operations of API v2 (CONTRACT 9 and 17). `name` is the label `operation` of the request counters (CONTRACT 6). */
+/** API v2 (CONTRACT 9 and 17). `name` is the label `operation` of the request counters (CONTRACT 6). */
 export const operations = {
   deadAssetSpike: { name: "dead_asset_spike", method: "POST", path: "/healthchecks/assets/dead-asset-spike" },
   healthcheck: { name: "healthcheck", method: "POST", path: "/healthchecks/{path}" },

@@ -3,7 +3,7 @@ import type { HealthcheckResult } from "./healthcheck.ts";
 import type { ReportsPage, ReportsQuery } from "./reports.ts";
 import type { ReviewOutcome, ReviewRequest } from "./review.ts";
 
-/** The body of POST /api/v2/healthchecks/assets/dead-asset-spike, all thresholds given. */
+/** The body of POST /api/v2/healthchecks/assets/dead-asset-spike, with all thresholds. */
 export interface SpikeRequest extends SpikeThresholds {
   readonly slug: string;
 }
@@ -17,27 +17,27 @@ export interface HealthcheckRequest {
 }
 
 export interface CallOptions {
-  /** Aborts the call; the promise then rejects with `api_timeout` (or `api_network` if the caller stopped). */
+  /** Aborts the call, which then rejects with `api_timeout`, or `api_network` if the caller stopped. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * The port of the platform: the operations of API v2 (CONTRACT 9 and 17), over HTTP (client/) or over the store (service/),
- * always with one API key. Rejects with a FlatlineError whose code begins with `api_`, or with a code of the store.
+ * The operations of API v2 (CONTRACT 9 and 17) with one API key, over HTTP (client/) or over the store (service/).
+ * Rejects with a FlatlineError whose code begins with `api_`, or with a code of the store.
  */
 export interface PlatformApi {
   deadAssetSpike(request: SpikeRequest, options?: CallOptions): Promise<HealthcheckResult>;
   /** Absent: flatline evaluates by itself, and knows no other healthcheck. */
   healthcheck?(request: HealthcheckRequest, options?: CallOptions): Promise<HealthcheckResult>;
-  /** Returns one page. contract/report-pages.ts follows the cursors. */
+  /** Returns one page; contract/report-pages.ts follows the cursors. */
   listReports(query: ReportsQuery, options?: CallOptions): Promise<ReportsPage>;
-  /** Irreversible. Never retried; `api_outcome_unknown` if the answer was lost. */
+  /** Irreversible and never retried; `api_outcome_unknown` if the answer was lost. */
   reviewProposal(request: ReviewRequest, options?: CallOptions): Promise<ReviewOutcome>;
 }
 
-/** Returns the PlatformApi for a slug: keys are usually bound to one organization. */
+/** Gives each organization its PlatformApi: API keys are usually bound to one. */
 export interface PlatformSource {
   forOrganization(slug: string): PlatformApi;
-  /** Ends the Retry-After pause of this organization's key; absent for sources that are never paused. */
+  /** Ends the Retry-After pause of this organization's key; absent: the source is never paused. */
   readonly endPause?: (slug: string) => void;
 }

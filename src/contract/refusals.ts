@@ -1,4 +1,4 @@
-/** Why rows of events are refused: the label values of flatline_events_refused_total. */
+/** Why rows of events are refused: labels of flatline_events_refused_total. */
 export const refusals = [
   "seconds",
   "microseconds",

@@ -2,10 +2,10 @@ import { FlatlineError } from "../base/errors.ts";
 import type { CallOptions, PlatformApi } from "./platform-api.ts";
 import type { Report, ReportsPage, ReportsQuery } from "./reports.ts";
 
-// Bounds a service that returns new cursors forever: with 100 reports per page this is ten million reports.
+// Ten million reports: a service may return new cursors forever.
 const mostPages = 100_000;
 
-/** Iterates over pages, also empty ones. @throws api_invalid_response for a repeated cursor, and as `listReports` */
+/** Iterates over all pages. @throws api_invalid_response for a repeated cursor, and as `listReports` */
 export async function* walkReportPages(
   api: Pick<PlatformApi, "listReports">,
   query: ReportsQuery,

@@ -11,7 +11,7 @@ const instant = z
   .meta({ format: "date-time" });
 const actor = z.enum(actors);
 
-/** The query of the URL, one string per field: repeated, unknown or malformed fields are separate issues. */
+/** The query of the URL, a string per field: repeated, unknown and malformed fields are separate issues. */
 export const reportsQuerySchema = z.strictObject({
   slug: z.string().min(1).exactOptional(),
   cursor: z.string().min(1).exactOptional(),
@@ -37,7 +37,7 @@ export const reportsQuerySchema = z.strictObject({
     .exactOptional(),
 });
 
-/** Parses the query, or returns one message per problem that names the fields by `nameOf`; a start after the end is one. */
+/** Returns the query, or one message per problem; `nameOf` names the fields. A start after the end is a problem. */
 export function parseReportsQuery(
   raw: unknown,
   nameOf: NameOf = String,
@@ -52,7 +52,7 @@ export function parseReportsQuery(
   return { kind: "query", query };
 }
 
-/** Returns whether `text` is exactly `YYYY-MM-DDTHH:mm:ss.sssZ` and an existing date. */
+/** Returns whether `text` is exactly `YYYY-MM-DDTHH:mm:ss.sssZ`, and a date of the calendar. */
 export function isInstant(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/.test(text)) return false;
   const atMs = Date.parse(text);
@@ -61,7 +61,7 @@ export function isInstant(text: string): boolean {
 
 const identifier = z.int().gt(0);
 
-/** What the client requires of a report and a review returns; all else is passed through (CONTRACT 9). */
+/** What the client requires of a report; a review returns one, too. Other fields are passed through (CONTRACT 9). */
 export const reportSchema = z.looseObject({
   proposals: z.array(z.looseObject({ id: identifier, asset: z.looseObject({ id: identifier }) })).optional(),
 }) satisfies z.ZodType<Report>;
@@ -82,7 +82,7 @@ export const proposalRecordSchema = z.object({
   asset,
 });
 
-/** A report in flatline's own service; every field is always present (CONTRACT 9), instants are ISO with ms and Z. */
+/** A report of flatline's own service: every field is present (CONTRACT 9), instants are ISO with ms and Z. */
 export const reportRecordSchema = z.object({
   id,
   organization: z.object({ slug: z.string() }),
@@ -91,9 +91,9 @@ export const reportRecordSchema = z.object({
   status: z.enum(reportStatuses),
   source: z.enum(reportSources),
   title: z.string().nullable(),
-  /** Two letters; null if unknown. Used by the filter `country`. */
+  /** Two letters; null: unknown. The filter `country` compares it. */
   country: z.string().nullable(),
-  /** `organization` is the slug if the organization itself reported. */
+  /** `organization`: the organization itself reported; this is its slug. */
   reporter: z.object({
     kind: z.enum(actors),
     name: z.string().nullable(),
@@ -106,13 +106,13 @@ export const reportRecordSchema = z.object({
 });
 export type ReportRecord = z.infer<typeof reportRecordSchema>;
 
-/** A page of flatline's own service; `cursor` is present only if more reports exist. */
+/** A page of flatline's own service; without `cursor` it is the last one. */
 export const reportRecordsPageSchema = z.object({
   reports: z.array(reportRecordSchema),
   cursor: z.string().optional(),
 });
 
-/** The answer of flatline's own service to a review; every field is always present (CONTRACT 9). */
+/** The answer of flatline's own service to a review; every field is present (CONTRACT 9). */
 export const reviewRecordSchema = z.object({
   proposal: proposalRecordSchema,
   review: z.object({
@@ -121,7 +121,7 @@ export const reviewRecordSchema = z.object({
     decision: z.enum(["APPROVE", "REJECT"]),
     label: z.string(),
     brandId: z.int().nullable(),
-    /** Composed of reason and note. */
+    /** Reason and note. */
     comment: z.string(),
     createdAt: z.string(),
   }),

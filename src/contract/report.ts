@@ -3,10 +3,10 @@ import type { HealthcheckResult } from "./healthcheck.ts";
 import type { SpikeEvidence } from "./spike-evidence.ts";
 import type { Severity } from "./severity.ts";
 
-/** The names of flatline's own checks (CONTRACT 1). All else that depends on the kind is in its folder of checks/. */
+/** flatline's own checks (CONTRACT 1). The folder of a kind in checks/ has all else about it. */
 export const checkNames = ["dead-asset-spike", "review-queue", "sentinel", "event-flow", "regret"] as const;
 export type OwnCheckName = (typeof checkNames)[number];
-/** One of these, or the name of a healthcheck that the configuration lists (contract/platform-healthcheck.ts). */
+/** A name of `checkNames`, or of a configured healthcheck (contract/platform-healthcheck.ts). */
 export type CheckName = string;
 
 /** Returns whether a check is flatline's own; the others are healthchecks of the platform. */
@@ -14,7 +14,7 @@ export function isOwnCheck(name: CheckName): name is OwnCheckName {
   return checkNames.some((own) => own === name);
 }
 
-/** Why a run has no result: the closed set of `flatline_check_errors_total` (CONTRACT 6). */
+/** Why a run has no result: the labels of `flatline_check_errors_total` (CONTRACT 6). */
 export const checkErrorReasons = [
   "timeout",
   "network",
@@ -31,7 +31,7 @@ export const checkErrorReasons = [
 ] as const;
 export type CheckErrorReason = (typeof checkErrorReasons)[number];
 
-/** The counts of a spike result, if it has them under the names of `source.observedKeys` (CONTRACT 4 and 6). */
+/** The counts of a spike result under the names of `source.observedKeys` (CONTRACT 4 and 6); null: it has none. */
 export interface ObservedCounts {
   readonly currentCount: number | null;
   readonly baselineCount: number | null;
@@ -39,7 +39,7 @@ export interface ObservedCounts {
   readonly ratio: number | null;
 }
 
-/** What lists show of a report, and how long its window is. */
+/** What lists show of a report. */
 export interface ShownCounts extends Omit<ObservedCounts, "baselineCount"> {
   readonly windowHours: number | null;
 }
@@ -56,17 +56,17 @@ export interface ResultReport extends ReportBase {
   readonly severity: Exclude<Severity, "unknown">;
   readonly result: HealthcheckResult;
   readonly counts: ObservedCounts;
-  /** Local sources: share (0–1) of the baseline after the organization's first stored event; null for remote sources. */
+  /** Share (0–1) of the baseline after the organization's first stored event; null: a remote source. */
   readonly baselineCoverage: number | null;
-  /** What the events say of a spike; absent for what is ok, other checks and remote sources. */
+  /** Evidence from events; absent for ok results, other checks and remote sources. */
   readonly evidence?: SpikeEvidence;
 }
 
-/** The report of a run without a verdict: `unknown`, never folded into ok, warn or fail. */
+/** A run without a verdict: `unknown`, which never becomes ok, warn or fail. */
 export interface ErrorReport extends ReportBase {
   readonly kind: "error";
   readonly severity: "unknown";
-  /** `status`: the 4xx or 5xx that the service answered; absent where it did not. */
+  /** `status`: the service answered with this 4xx or 5xx. */
   readonly error: { readonly reason: CheckErrorReason; readonly message: string; readonly status?: number };
 }
 
@@ -88,7 +88,7 @@ const reasons: Readonly<Partial<Record<ErrorCode, CheckErrorReason>>> = {
   no_events: "no_events",
 };
 
-/** Returns the reason under which an error of a PlatformApi is counted; what is no answer of a service is `store`. */
+/** Returns the reason to count for an error of a PlatformApi; `store` for every code without one. */
 export function checkErrorReason(code: ErrorCode): CheckErrorReason {
   return reasons[code] ?? "store";
 }

@@ -10,7 +10,7 @@ export type ProposalDecision = (typeof proposalDecisions)[number];
 export const actors = ["human", "automation"] as const;
 export type Actor = (typeof actors)[number];
 
-/** The filters that are extensions of flatline: another service may ignore them (CONTRACT 9, the client). */
+/** Filters that are extensions of flatline: another service may ignore them (CONTRACT 9, the client). */
 export const ownFilterNames = [
   "status",
   "decision",
@@ -37,7 +37,7 @@ export interface ReportsQuery extends Readonly<Partial<Record<OwnFilterName, str
 
 export const defaultPageSize = 20;
 
-/** A report with the fields that the client requires; others are optional and passed through (CONTRACT 9). */
+/** The fields that the client requires; others are passed through (CONTRACT 9). */
 export interface Report {
   readonly proposals?: readonly ReportedProposal[] | undefined;
   readonly [field: string]: unknown;

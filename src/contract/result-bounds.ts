@@ -6,16 +6,16 @@ import type { CheckReport } from "./report.ts";
 export interface ResultBounds {
   readonly keys: number;
   readonly findings: number;
-  /** UTF-16 units per text, also for names of keys. */
+  /** UTF-16 units per text, names of keys included. */
   readonly characters: number;
 }
 
-/** The limits of the client (CONTRACT 9): more than a person reads, far less than the 4 MiB of a full answer. */
+/** The limits of the client (CONTRACT 9): more than a person reads, far less than an answer of 4 MiB. */
 export const answerBounds: ResultBounds = { keys: 64, findings: 100, characters: 4_096 };
 
-/** Maximum size of a stored report in bytes of JSON; an ordinary one has a kilobyte. */
+/** The limit of a stored report, as JSON; an ordinary one has a kilobyte. */
 export const maxReportBytes = 32 * 1_024;
-// Texts are shortened first, then the number of findings and keys.
+// Shortens texts first, then reduces the number of findings and keys.
 const reportBounds: readonly ResultBounds[] = [
   { ...answerBounds, characters: 1_024 },
   { ...answerBounds, characters: 256 },
@@ -26,7 +26,7 @@ const reportBounds: readonly ResultBounds[] = [
 // Longer than any message of flatline; a driver may quote its input.
 const errorCharacters = 1_024;
 
-/** Returns a result within the limits; of a larger map `firstKeys` are kept, then the first keys by name. */
+/** Returns a result within the limits; a larger map keeps `firstKeys`, then the first keys by name. */
 export function boundResult(
   result: HealthcheckResult,
   { keys, findings, characters }: ResultBounds,
@@ -51,7 +51,7 @@ function boundMap(map: HealthcheckMap, keys: number, firstKeys: readonly string[
   return Object.fromEntries([...first].slice(0, keys).map((name) => [name, map[name] ?? null]));
 }
 
-/** Returns the report within `maxReportBytes` of JSON: with shorter texts, then fewer findings and keys. */
+/** Returns a report of at most `maxReportBytes`: with shorter texts, then fewer findings and keys. */
 export function boundReport<Report extends CheckReport>(report: Report): Report;
 export function boundReport(report: CheckReport): CheckReport {
   if (report.kind === "error") {

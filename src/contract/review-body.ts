@@ -38,7 +38,7 @@ const watchlistOther = watchlist.extend({
     .meta({ maxLength: longestNote, pattern: "\\S" }),
 });
 
-/** All forms of the body, for the API's description: the fields that each decision needs. Unknown keys are ignored. */
+/** All forms of the body, for the API's description: each decision needs other fields. Unknown keys are ignored. */
 export const reviewBodySchema = z.union([
   approveTargeted,
   approve.extend({ label: z.enum(approveLabels).exclude([...targetedLabels]) }),
@@ -48,9 +48,8 @@ export const reviewBodySchema = z.union([
 ]);
 
 /**
- * Combines path and body into one request, or returns one message per problem, conditional fields included. Fields of
- * other decisions are dropped (CONTRACT 9, check 2 of the review). `proposalId` is the text in the path; messages name
- * the fields by `nameOf`.
+ * Returns the request, or one message per problem, conditional fields included. Drops the fields of other decisions
+ * (CONTRACT 9, check 2 of the review). `proposalId` is the text in the path; `nameOf` names the fields.
  */
 export function parseReviewRequest(
   proposalId: string,
@@ -70,7 +69,7 @@ export function parseReviewRequest(
   };
 }
 
-/** Returns the schema for the decision that the body names, so that nothing is checked twice. */
+/** Returns the schema of the decision in the body, so that nothing is checked twice. */
 function schemaFor(body: unknown): z.ZodType<Omit<ReviewRequest, "proposalId">> {
   if (typeof body !== "object" || body === null) return anyDecision;
   const { decision, label, watchlistReason } = body as Readonly<Record<string, unknown>>;
@@ -86,7 +85,7 @@ function schemaFor(body: unknown): z.ZodType<Omit<ReviewRequest, "proposalId">> 
   }
 }
 
-/** The fields that the client requires of that answer. */
+/** What the client requires of the answer. */
 export const reviewOutcomeSchema = z.looseObject({
   proposal: z.looseObject({}),
   review: z.looseObject({}),

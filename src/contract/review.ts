@@ -2,7 +2,7 @@
 export const reviewDecisions = ["APPROVE", "REJECT", "WATCHLIST"] as const;
 export type ReviewDecision = (typeof reviewDecisions)[number];
 
-/** Labels of APPROVE that name a specific target: they need a `brandId`. */
+/** Labels of APPROVE that need a `brandId`. */
 export const targetedLabels = ["Brand Impersonation", "Employee Impersonation"] as const;
 /** Labels of APPROVE, in the order of the API's description. */
 export const approveLabels = [
@@ -25,7 +25,7 @@ export const rejectReasons = [
 export const watchlistReasons = ["DEAD", "PARKING", "NOT_ENOUGH_EVIDENCE", "OTHER"] as const;
 export const longestNote = 1_000;
 
-/** Path and body of the review together. Conditional fields are checked by `parseReviewBody`, not by the type. */
+/** Path and body of the review. The type does not check conditional fields; `parseReviewRequest` does. */
 export interface ReviewRequest {
   readonly proposalId: number;
   readonly slug?: string;

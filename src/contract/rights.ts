@@ -2,7 +2,7 @@
 export const rights = ["read", "operate", "ingest", "gate", "admin"] as const;
 export type Right = (typeof rights)[number];
 
-/** Returns what may be done with these: each right includes `read`, but `ingest`. */
+/** Each right includes `read`, except `ingest`. */
 export function rightsOf(may: readonly Right[]): ReadonlySet<Right> {
   return new Set([...(may.some((right) => right !== "ingest") ? (["read"] as const) : []), ...may]);
 }

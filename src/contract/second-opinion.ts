@@ -1,8 +1,8 @@
-/** The answers of a verifier: two show life, `parked` and `gone` show death, the last nothing (CONTRACT 16). */
+/** A verifier's answers (CONTRACT 16): two show life, `parked` and `gone` show death, the last one nothing. */
 export const lookAnswers = ["answers", "challenge", "parked", "gone", "undecided"] as const;
 export type LookAnswer = (typeof lookAnswers)[number];
 
-/** Why the verifier was asked about an asset: of the incident's dead, or as a control that is known to be alive or long dead. */
+/** Why an asset is asked about: a `sample` of the incident's dead, or a control, known to be `alive` or long `dead`. */
 export const lookRoles = ["sample", "alive", "dead"] as const;
 export type LookRole = (typeof lookRoles)[number];
 
@@ -36,21 +36,21 @@ export interface ControlCounts {
   readonly alive: number;
 }
 
-/** A second opinion without names, as far as it is said in words. */
+/** A second opinion without names of assets. */
 export interface OpinionCounts {
-  /** Dead assets that were asked about, and how many of them showed life and death. */
+  /** Dead assets that were asked about; of these, the next two showed life and death. */
   readonly asked: number;
   readonly alive: number;
   readonly gone: number;
   readonly verdict: OpinionVerdict;
   readonly controls: Readonly<Record<"alive" | "dead", ControlCounts>>;
-  /** Why the verifier fails; `controls`: it takes most of what lives for dead. Absent: it does not. */
+  /** `controls`: the verifier takes most live assets for dead. Absent: it does not fail. */
   readonly failure?: (typeof opinionFailures)[number] | undefined;
-  /** Nobody looked: the answers are from a file. */
+  /** The answers are from a file. */
   readonly isRecorded?: boolean | undefined;
 }
 
-/** Returns what was found, without a full stop: "14 of 20 still answer; of 20 known to be alive 19 do, of 20 long dead 1". */
+/** Returns a finding without a full stop: "14 of 20 still answer; of 20 known to be alive 19 do, of 20 long dead 1". */
 export function opinionWords(opinion: OpinionCounts): string {
   const { asked, alive, gone, verdict, isRecorded, failure } = opinion;
   if (failure === "no_answer") return failureWords.no_answer;
@@ -67,7 +67,7 @@ export function opinionWords(opinion: OpinionCounts): string {
   return known === null ? found : `${found}; ${known}`;
 }
 
-/** Returns what controls said beside what was found: "of 20 known to be alive 19 do, of 20 long dead 1"; null without any. */
+/** Returns the answers for controls: "of 20 known to be alive 19 do, of 20 long dead 1"; null: there is none. */
 export function controlWords({ verdict, controls }: OpinionCounts): string | null {
   const known = (["alive", "dead"] as const).flatMap((role) => {
     const { asked, alive } = controls[role];

@@ -1,4 +1,4 @@
-/** Severities of the API, plus flatline's `unknown`: the check could not be run (CONTRACT 1). */
+/** The API's severities, and `unknown`: the check could not be run (CONTRACT 1). */
 export const severities = ["ok", "warn", "fail", "unknown"] as const;
 export type Severity = (typeof severities)[number];
 export type ResultSeverity = Exclude<Severity, "unknown">;

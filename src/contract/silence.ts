@@ -1,9 +1,9 @@
 import { dayMs } from "../base/time.ts";
 
-/** Of one made at run time: longer ones belong into the configuration, where somebody sees them (CONTRACT 7). */
+/** For silences made at run time: longer ones belong into the configuration, where people see them (CONTRACT 7). */
 export const longestSilenceMs = 30 * dayMs;
 
-/** Exact values or patterns with `*`, as base/text-pattern reads them; an absent key matches all (CONTRACT 7). */
+/** Exact values, or patterns with `*` (base/text-pattern); an absent key matches all (CONTRACT 7). */
 export interface Matcher {
   readonly slug?: string;
   readonly check?: string;

@@ -1,2 +1,2 @@
-/** Maximum length of a slug in every input, so that a configured slug can always be imported and posted. */
+/** The limit of every input, so that a configured slug can be imported and posted. */
 export const longestSlug = 256;

@@ -1,10 +1,10 @@
 import { z } from "zod";
 
-// What the events say of a spike stands beside its result: a finding has words only (API v2), and nobody reads them again.
+// Evidence stands beside a result: a finding of API v2 is only text, and no program reads that again.
 
 const nullableNumber = z.number().nullable();
 
-/** A value of an attribute that deaths share, with its shares (0–1) in the window and usually. */
+/** A value that deaths share: its share (0–1) in the window and usually. */
 export const carrierSchema = z.object({
   key: z.string(),
   value: z.string(),
@@ -12,7 +12,7 @@ export const carrierSchema = z.object({
   usualShare: z.number(),
 });
 
-/** When the excess of a spike began, and the last marker before; null without one. */
+/** The begin of a spike's excess, and the last marker before it. */
 export const onsetSchema = z.object({
   atMs: z.number(),
   marker: z.object({ text: z.string(), atMs: z.number() }).nullable(),
@@ -23,9 +23,9 @@ export const excessSchema = z.object({
   state: z.enum(["ongoing", "stopped", "unclear"]),
   deathsLastHour: z.number(),
   usualPerHour: z.number(),
-  /** The end of the last busy hour, to the minute, since when nothing is unusual; null: it goes on, or came too thinly to say. */
+  /** The end of the last busy hour, to the minute; null: the excess goes on, or is too thin to say. */
   quietSinceMs: nullableNumber,
-  /** When the window is without it at the latest; null unless it has stopped. */
+  /** The window is without the excess by then; null: it has not stopped. */
   expectedEndAtMs: nullableNumber,
 });
 
@@ -36,10 +36,10 @@ export type SpikeOnset = Readonly<z.infer<typeof onsetSchema>>;
 export type SpikeExcess = Readonly<z.infer<typeof excessSchema>>;
 
 export interface SpikeEvidence {
-  /** The asset types of the findings with their deaths above the expected number, largest first. */
+  /** Asset types of the findings, largest excess first. */
   readonly assetTypes: readonly { readonly assetType: string; readonly excess: number }[];
   readonly carriers: readonly SpikeCarrier[];
-  /** `key=value` that most of the deaths share and usually fewer do: alerts of one belong to one incident. */
+  /** `key=value` that most deaths share and usually fewer do: alerts with one value join one incident. */
   readonly sharedValue: string | null;
   readonly onset: SpikeOnset | null;
   readonly excess: SpikeExcess | null;
@@ -47,7 +47,7 @@ export interface SpikeEvidence {
   readonly cause: string | null;
 }
 
-/** The evidence where single events say nothing. */
+/** There are no single events. */
 export const noEvidence: SpikeEvidence = {
   assetTypes: [],
   carriers: [],
@@ -58,7 +58,7 @@ export const noEvidence: SpikeEvidence = {
   cause: null,
 };
 
-/** Returns when the excess stopped; null: it goes on, or that cannot be said. */
+/** null: the excess goes on, or that is unknown. */
 export function stoppedAtMsOf({ state, quietSinceMs }: Pick<SpikeExcess, "state" | "quietSinceMs">): number | null {
   return state === "stopped" ? quietSinceMs : null;
 }

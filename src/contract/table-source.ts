@@ -1,11 +1,9 @@
 import type { Secret } from "../base/secret.ts";
 
-/** Unit of a numeric time column; `timestamp`: the column is not a number. */
+/** The unit of a numeric time column; `timestamp`: the column is not a number. */
 export const timeUnits = ["timestamp", "seconds", "milliseconds", "microseconds"] as const;
-/** One of {@link timeUnits}. */
 export type TimeUnit = (typeof timeUnits)[number];
 
-/** The columns of the user's table. */
 export interface TableMapping {
   readonly kind: "table";
   /** `name` or `schema.name`. */
@@ -17,7 +15,7 @@ export interface TableMapping {
     readonly status: string | null;
     readonly count: string | null;
   };
-  /** Statuses that count as deaths; without a status column every row does. */
+  /** Without a status column every row counts as a death. */
   readonly deadStatuses: readonly string[];
 }
 
@@ -27,23 +25,20 @@ export interface CountQueryText {
   readonly query: string;
 }
 
-/** The configured place of the deaths. */
 export interface TableSource {
   readonly events: TableMapping | CountQueryText;
   readonly timeUnit: TimeUnit;
-  /** Timeout of one query on the server; the client waits slightly longer. */
+  /** The server's timeout for one query; the client waits slightly longer. */
   readonly timeoutMs: number;
 }
 
-/** A table in PostgreSQL. */
 export interface PostgresTableSource extends TableSource {
   /** With user, password and database. */
   readonly url: Secret;
 }
 
-/** A table in ClickHouse. */
 export interface ClickhouseTableSource extends TableSource {
-  /** URL of the HTTP interface. */
+  /** The HTTP interface. */
   readonly url: Secret;
   readonly username: string;
   readonly password: Secret | null;

@@ -2,33 +2,32 @@ import { medianOf } from "../../base/numbers.ts";
 import type { CheckReport, ResultReport } from "../report.ts";
 import type { SpikeOnset } from "../spike-evidence.ts";
 
-/** An organization whose spike alert fires, with its last result. */
+/** An organization with a firing spike alert, and its last result. */
 export interface SpikingMember {
   readonly alert: { readonly onset?: SpikeOnset };
   readonly report: CheckReport | null;
 }
 
-/** The facts that many organizations that spike at once have in common. Times are epoch ms. */
+/** What organizations that spike together have in common. Times are epoch ms. */
 export interface FleetEvidence {
   /** The median of the onsets; null: none is known. */
   readonly beganAtMs: number | null;
-  /** The markers that many of the onsets follow, oldest first. */
+  /** Markers before many of the onsets, oldest first. */
   readonly markers: readonly { readonly text: string; readonly atMs: number }[];
-  /** null: no events say it. */
+  /** null: there are no events of revivals. */
   readonly undone: {
-    /** Share of the deaths that were found alive, 0–1. */
+    /** The share of the deaths that were found alive, 0–1. */
     readonly share: number;
-    /** Organizations most of whose deaths were. */
+    /** Organizations with most of their deaths found alive. */
     readonly organizations: number;
   } | null;
 }
 
-// A marker of one organization is not about the fleet, and would name it to the receivers of others.
+// A marker of one organization says nothing about the fleet, and would name it to receivers of others.
 const leastMarkedShare = 0.2;
 const mostMarkers = 3;
 const mostlyUndone = 0.5;
 
-/** Returns what the members have in common. */
 export function fleetEvidence(members: readonly SpikingMember[]): FleetEvidence {
   const results = members.map(({ report }) => (report?.kind === "result" ? report : null));
   const begun = members.flatMap(({ alert }, index) => alert.onset ?? results[index]?.evidence?.onset ?? []);

@@ -5,11 +5,11 @@ import { severities } from "../severity.ts";
 import { instantSchema } from "./instant.ts";
 
 /**
- * What `/api/v1/alerts…` answers. Every schema of this folder holds what the server answers and a command reads. Sets that a
- * later version may extend are text here, and its further fields are dropped: a client reads the answers of every version.
+ * `/api/v1/alerts…`. The schemas of this folder serve the server and the commands. A client reads the answers of every
+ * version: sets that may grow are text here, and unknown fields are dropped.
  */
 
-/** The cost of a broken checker: deaths after the onset, and how long live assets counted as dead, over the revived only. */
+/** The cost of a broken checker: deaths after the onset. Durations are of revived assets only. */
 export const costSchema = z.object({
   deaths: z.number(),
   knownCount: z.number(),
@@ -21,19 +21,19 @@ export const costSchema = z.object({
 });
 export type CostAnswer = z.infer<typeof costSchema>;
 
-/** The result of a healthcheck as it is kept: shortened where the service sent more than is kept. */
+/** A healthcheck result as it is stored, which may be shortened. */
 export const keptResultSchema = healthcheckResultSchema.extend({
   findings: healthcheckResultSchema.shape.findings.readonly(),
   findingsOmitted: z.number().optional(),
   isTruncated: z.literal(true).optional(),
 });
 
-/** The judgement of a person; author and comment only for readers with that right. */
+/** A person's judgement; author and comment only for readers with that right. */
 export const judgementSchema = z.object({
   verdict: z.string(),
   at: instantSchema,
   by: z.string().nullable().optional(),
-  /** What a request claims about its author; not verified. */
+  /** The author that the request claims; not verified. */
   note: z.string().nullable().optional(),
   comment: z.string().nullable().optional(),
 });
@@ -41,7 +41,7 @@ export type AlertJudgementAnswer = z.infer<typeof judgementSchema>;
 
 const onsetMarkerSchema = z.object({ text: z.string(), at: instantSchema });
 
-/** A live alert; who acknowledged it and why only for readers with that right. */
+/** A live alert; who acknowledged it, and why, only for readers with that right. */
 export const alertSchema = z.object({
   id: z.string(),
   check: z.string(),
@@ -52,28 +52,27 @@ export const alertSchema = z.object({
   startsAt: instantSchema,
   beganAt: instantSchema.nullable(),
   detectedAt: instantSchema,
-  /** When a receiver first accepted a message about it. */
+  /** A receiver first accepted a message then. */
   notifiedAt: instantSchema.nullable(),
   firingAt: instantSchema.nullable(),
   onsetAt: instantSchema.nullable(),
   marker: onsetMarkerSchema.nullable(),
   silenced: z.boolean(),
-  /** What it belongs to; null while pending. */
+  /** null while pending. */
   incidentId: z.string().nullable(),
   incidentNumber: z.number().nullable(),
   acknowledged: z.boolean(),
   judgement: judgementSchema.nullable(),
   peak: z.object({ severity: z.enum(severities), currentCount: z.number().nullable(), at: instantSchema }),
-  /** These five are of the last run; null: it did not say so, or had no result. */
+  /** These five are from the last run; null: it had no result, or no such value. */
   currentCount: z.number().nullable(),
   expectedCount: z.number().nullable(),
-  /** null also where none was expected. */
+  /** Also null if none was expected. */
   ratio: z.number().nullable(),
-  /** Deaths that were found alive. */
   revivedCount: z.number().nullable(),
-  /** Their share (0–1) of the deaths with a known asset. */
+  /** Share (0–1) of the deaths with a known asset. */
   revivedShare: z.number().nullable(),
-  /** Whether the excess of a spike over stored events goes on; absent for others. */
+  /** Whether the excess goes on; only for spikes over stored events. */
   excess: z.string().optional(),
   deathsLastHour: z.number().optional(),
   usualPerHour: z.number().optional(),
@@ -103,12 +102,12 @@ export const commentSchema = z.object({
 });
 export type AlertCommentAnswer = z.infer<typeof commentSchema>;
 
-/** An alert that is live, or over and kept; an ended one with the result of its worst run. */
+/** A live or stored alert; an ended one has the result of its worst run. */
 export const alertDetailSchema = alertSchema.extend({
   result: keptResultSchema.nullable().optional(),
   resultAt: instantSchema.nullable().optional(),
   endsAt: instantSchema.nullable(),
-  /** The cost of an alert that is judged `checker`; absent if nothing is stored of its assets. */
+  /** Of an alert that is judged `checker`; absent: none of its assets is stored. */
   cost: costSchema.nullable().optional(),
   judgements: z
     .array(
@@ -143,11 +142,11 @@ const checkAlertSchema = alertSchema.pick({
 });
 export type CheckAlertAnswer = z.infer<typeof checkAlertSchema>;
 
-/** The last state of a check of an organization: one element of `/api/v1/checks`. */
+/** An element of `/api/v1/checks`. */
 export const checkSchema = z.object({
   check: z.string(),
   slug: z.string(),
-  /** Null before the first run; `unknown` after a failed one, and when the last verdict is stale. */
+  /** null before the first run; `unknown` after a failed one, or if the last verdict is stale. */
   severity: z.enum(severities).nullable(),
   severitySince: instantSchema.nullable(),
   isStale: z.boolean(),
@@ -174,7 +173,7 @@ export const runReportSchema = z.object({
 });
 export type RunReportAnswer = z.infer<typeof runReportSchema>;
 
-/** Whether an organization's deaths may be acted on; who released it and why only for readers with that right. */
+/** Whether an organization's deaths may be acted on; who released it, and why, only for readers with that right. */
 export const gateSchema = z.object({
   slug: z.string(),
   decision: z.enum(["allow", "hold"]),
@@ -196,6 +195,6 @@ export const gateSchema = z.object({
 });
 export type Gate = z.infer<typeof gateSchema>;
 
-/** The gates that hold, worst first, and how many others are open. */
+/** The gates that hold, worst first, and the number of open ones. */
 export const gateListSchema = z.object({ gates: z.array(gateSchema), open: z.number() });
 export type GateList = z.infer<typeof gateListSchema>;

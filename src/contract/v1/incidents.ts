@@ -6,7 +6,7 @@ import { alertSchema, commentSchema, costSchema } from "./alerts.ts";
 import { instantSchema } from "./instant.ts";
 
 const opinionSchema = z.object({
-  /** Dead assets that were asked about, and how many of them showed life and death. */
+  /** Dead assets that were asked about; of these, the next two showed life and death. */
   asked: z.number(),
   alive: z.number(),
   gone: z.number(),
@@ -14,14 +14,14 @@ const opinionSchema = z.object({
   finding: z.string(),
 });
 
-/** Alerts that began together (CONTRACT 15): totals over its members, as far as the reader may see them. */
+/** Alerts that began together (CONTRACT 15): totals of the alerts that the reader may see. */
 export const incidentSchema = z.object({
   id: z.string(),
-  /** Counts from 1; paths take it in place of the id. */
+  /** Counts from 1; paths accept it in place of the id. */
   number: z.number(),
   url: z.string().nullable(),
   family: z.string(),
-  /** What it is, in whole sentences: the first says who, how many and since when; then the cause, judgement and what is on hold. */
+  /** Whole sentences: who, how many and since when; then the cause, the judgement and what is on hold. */
   headline: z.array(z.string()),
   startedAt: instantSchema,
   endedAt: instantSchema.nullable(),
@@ -72,17 +72,17 @@ export const incidentDetailSchema = incidentSchema.extend({
     })
     .nullable(),
   alerts: z.array(alertSchema.extend({ endsAt: instantSchema.nullable() })),
-  /** How many alerts have each verdict; comments, with the organization of those on one alert. Only for readers with that right. */
+  /** Alerts by verdict; this and `comments` only for readers with that right. A comment on one alert has its `slug`. */
   judgements: z.record(z.string(), z.number()).optional(),
   comments: z.array(commentSchema.extend({ slug: z.string().nullable() })).optional(),
-  /** null where nothing is judged `checker`. */
+  /** null: no alert is judged `checker`. */
   cost: costSchema.nullable(),
 });
 export type IncidentDetailAnswer = z.infer<typeof incidentDetailSchema>;
 
 const actedAlertSchema = z.object({ slug: z.string(), alertId: z.string() });
 
-/** What an act on an incident did, or with a dry run would do. */
+/** What an act on an incident did; with a dry run, would do. */
 export const incidentActSchema = z.object({
   done: z.array(actedAlertSchema),
   skipped: z.array(actedAlertSchema.extend({ reason: z.string() })),
@@ -92,7 +92,7 @@ export const incidentActSchema = z.object({
 export type IncidentActAnswer = z.infer<typeof incidentActSchema>;
 
 export const lookSchema = z.object({
-  /** Counts from 1 in its incident. */
+  /** Counts from 1 per incident. */
   look: z.number(),
 });
 export type LookAnswer = z.infer<typeof lookSchema>;
@@ -105,7 +105,7 @@ export const deadAssetSchema = z.object({
   revivedAt: instantSchema.nullable(),
 });
 
-/** A page of the assets that died in an alert; the counts are those of the whole alert. */
+/** A page of the assets that died in an alert; the counts are of the whole alert. */
 export const deadAssetPageSchema = z.object({
   alertId: z.string(),
   fromAt: instantSchema,
@@ -118,15 +118,15 @@ export const deadAssetPageSchema = z.object({
 
 export const incidentAssetSchema = deadAssetSchema.extend({
   slug: z.string(),
-  /** What the verifier said of it; null: nothing. */
+  /** The verifier's answer; null: none. */
   answer: z.enum(lookAnswers).nullable(),
 });
 
-/** A page of the assets that died in an incident; the counts are of all that are listed, whatever the filters are. */
+/** A page of the assets that died in an incident; the counts ignore the filters. */
 export const incidentAssetPageSchema = deadAssetPageSchema.omit({ alertId: true }).extend({
   incidentId: z.string(),
   number: z.number(),
-  /** How many showed life to the verifier, and how many events found alive since. */
+  /** How many showed life to the verifier; `revivedCount`: how many events found alive since. */
   seenAliveCount: z.number(),
   revivedCount: z.number(),
   assets: z.array(incidentAssetSchema),

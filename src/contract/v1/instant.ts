@@ -1,9 +1,8 @@
 import { z } from "zod";
 
-/** An instant as every answer of the HTTP API writes it: ISO 8601 in UTC, with milliseconds and Z. */
+/** ISO 8601 in UTC, with milliseconds and Z. */
 export const instantSchema = z.string();
 
-/** Returns the instant as the HTTP API writes it. */
 export function iso(atMs: number): string;
 export function iso(atMs: number | null): string | null;
 export function iso(atMs: number | null): string | null {
@@ -16,7 +15,7 @@ type WithInstants<Row> = {
     : Row[Key];
 };
 
-/** Returns an object as the HTTP API writes it: each epoch `startsAtMs` is a `startsAt`. */
+/** Returns an object for the HTTP API: each epoch `startsAtMs` becomes a `startsAt`. */
 export function withInstants<Row extends object>(row: Row): WithInstants<Row> {
   const entries = Object.entries(row).map(([key, value]) =>
     key.endsWith("Ms") ? [key.slice(0, -2), iso(value as number | null)] : [key, value],

@@ -9,14 +9,14 @@ export const outboxEntrySchema = z.object({
   state: z.string(),
   attempts: z.number(),
   lastError: z.string().nullable(),
-  /** The number of the incident that it is about; null: of none. */
+  /** The number of its incident; null: it has none. */
   incident: z.number().nullable(),
   createdAt: instantSchema,
   nextAttemptAt: instantSchema.nullable(),
 });
 export type OutboxEntryAnswer = z.infer<typeof outboxEntrySchema>;
 
-/** A receiver, without its address, which is a secret. */
+/** A receiver, without its secret address. */
 export const receiverSchema = z.object({
   name: z.string(),
   type: z.string(),
@@ -24,12 +24,12 @@ export const receiverSchema = z.object({
   sendResolved: z.boolean(),
   pending: z.number(),
   deadLetters: z.number(),
-  /** The end of the pause that it asked for (Retry-After); null: none. */
+  /** The receiver asked for a pause until then (Retry-After); null: no pause. */
   pausedUntil: instantSchema.nullable(),
 });
 export type ReceiverAnswer = z.infer<typeof receiverSchema>;
 
-/** The answer of each recipient of a receiver to a test, or to the begin and the end of a sample incident; recipient null: the receiver has no recipients. */
+/** The answers to a test, or to the begin and the end of a sample incident; `recipient` null: it has none. */
 export const receiverTestSchema = z.object({
   receiver: z.string(),
   accepted: z.boolean(),
@@ -51,7 +51,7 @@ export const unwatchedSchema = z.object({
 });
 export type UnwatchedAnswer = z.infer<typeof unwatchedSchema>;
 
-/** A page of what people and programs did, newest first. */
+/** A page of the audit log, newest first. */
 export const auditSchema = z.object({
   entries: z.array(
     z.object({
@@ -78,12 +78,12 @@ const storedSchema = z.object({
 });
 
 export const ingestedSchema = storedSchema.extend({
-  /** Received events by their status, where that is neither a death nor a sign of life: they count for nothing. */
+  /** Events by status that are neither deaths nor signs of life: they count for nothing. */
   otherStatuses: z.record(z.string(), z.number()).optional(),
 });
 export type IngestedAnswer = z.infer<typeof ingestedSchema>;
 
-/** What an import says of itself before it begins. */
+/** What a client says of an import before it begins. */
 export const importPlanSchema = z.strictObject({
   name: z.string().min(1).max(4_096),
   slugs: z.array(z.string()),
@@ -94,7 +94,7 @@ export const importAnswerSchema = storedSchema.extend({
   someConflicts: z.array(z.object({ slug: z.string(), id: z.string() })),
 });
 
-/** A silence of either origin; a recurring one has a schedule in place of its start and end. */
+/** A silence from the configuration or made at run time; a recurring one has no start and end. */
 export const silenceSchema = z.object({
   id: z.string().nullable(),
   origin: z.string(),
@@ -109,7 +109,7 @@ export const silenceSchema = z.object({
   timezone: z.string().optional(),
   comment: z.string(),
   createdBy: z.string().nullable(),
-  /** What a request claims about its author; not verified. */
+  /** The author that the request claims; not verified. */
   note: z.string().nullable(),
   createdAt: instantSchema.nullable(),
   isActive: z.boolean(),
@@ -117,14 +117,14 @@ export const silenceSchema = z.object({
 });
 export type Silence = z.infer<typeof silenceSchema>;
 
-/** A marker; who made it only for readers with that right. */
+/** A marker; its author only for readers with that right. */
 export const markerSchema = z.object({
   id: z.string(),
   at: instantSchema,
   text: z.string(),
   slug: z.string().nullable(),
   createdBy: z.string().nullable().optional(),
-  /** What a request claims about its author; not verified. */
+  /** The author that the request claims; not verified. */
   note: z.string().nullable().optional(),
   createdAt: instantSchema,
 });
@@ -140,10 +140,10 @@ export const listedKeySchema = z.object({
 });
 export type ListedKey = z.infer<typeof listedKeySchema>;
 
-/** A key that was made now: the only answer that has it. */
+/** The only answer that has the key itself. */
 export const madeKeySchema = listedKeySchema.extend({
   key: z.string(),
-  /** Organizations that are not there yet; absent: none. */
+  /** Organizations that do not exist yet. */
   unknown: z.array(z.string()).optional(),
 });
 export type MadeKey = z.infer<typeof madeKeySchema>;
@@ -158,7 +158,7 @@ export const fixtureCountsSchema = z.object({
 });
 export type FixtureCounts = z.infer<typeof fixtureCountsSchema>;
 
-/** The removed rows of an organization by kind; reports of API v2 are `records`. */
+/** The rows that were removed; reports of API v2 are `records`. */
 export const forgottenSchema = z.object({
   events: z.number(),
   history: z.number(),

@@ -13,7 +13,7 @@ const receiverSchema = z.object({
   lastError: z.object({ at: instantSchema, text: z.string() }).nullable(),
 });
 
-/** A source of organizations, and what the list that is held back would change. */
+/** A source of organizations; `held` is what a list that is held back would change. */
 export const discoverySchema = z.object({
   name: z.string(),
   up: z.boolean(),
@@ -37,7 +37,7 @@ export const statusSchema = z.object({
     silenced: z.number(),
   }),
   unattended: z.number(),
-  /** null: the store cannot be read, which `store.problem` explains. */
+  /** null: the store cannot be read (`store.problem`). */
   gate: z
     .object({
       held: z.number(),
@@ -50,7 +50,7 @@ export const statusSchema = z.object({
   receivers: z.array(receiverSchema).optional(),
   unwatched: z.array(z.string()).optional(),
   discovery: z.array(discoverySchema).optional(),
-  /** Imports of events that have begun and not ended: they run, or were killed. */
+  /** Imports of events that have not ended: they run, or were killed. */
   imports: z
     .array(
       z.object({
@@ -64,7 +64,7 @@ export const statusSchema = z.object({
       }),
     )
     .optional(),
-  /** Posts of events that are refused; null: that does not go on. */
+  /** Posts of events that are refused now; null: none is. */
   refused: z
     .object({ posts: z.number(), since: instantSchema, lastAt: instantSchema, example: z.string() })
     .nullable()
