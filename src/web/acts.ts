@@ -6,7 +6,7 @@ import { judgementVerdicts } from "../contract/judgement.ts";
 import { longestSlug } from "../contract/slug.ts";
 import { commentSchema, instantSchema, nameSchema, nonBlank, reasonSchema } from "./api/read-input.ts";
 
-// More organizations than there are reach by leaving `slugs` out.
+// Acts on more organizations leave `slugs` out, which means all.
 const mostSlugs = 20_000;
 
 const common = {
@@ -14,7 +14,7 @@ const common = {
   by: nameSchema.optional(),
 };
 
-/** What a body or a form says of an act, at an instant. */
+/** Returns the act of a body or a form at an instant. */
 type AskedAct = (nowMs: number) => {
   readonly act: IncidentAct;
   /** null: all members. */
@@ -36,7 +36,7 @@ const duration = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** The acts on an incident and on its alerts (CONTRACT 15), as the API and the forms of the page take them. */
+/** The schemas of the acts on an incident and on its alerts (CONTRACT 15), for the API and the forms. */
 export const askedActs: Readonly<Record<IncidentAct["kind"], z.ZodType<AskedAct>>> = {
   acknowledge: asked(z.strictObject({ ...common, comment: commentSchema.optional() }), ({ comment }) => ({
     kind: "acknowledge",
@@ -74,7 +74,7 @@ export const askedActs: Readonly<Record<IncidentAct["kind"], z.ZodType<AskedAct>
   comment: asked(z.strictObject({ ...common, comment: reasonSchema }), ({ comment }) => ({ kind: "comment", comment })),
 };
 
-/** Returns what an act needs: those that may open a gate need a right of their own (CONTRACT 13). */
+/** Returns the right of an act: those that may open a gate need `gate` (CONTRACT 13). */
 export function rightOf(kind: IncidentAct["kind"]): "gate" | "operate" {
   return kind === "judge" || kind === "withdraw" || kind === "release" ? "gate" : "operate";
 }

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { acceptsGzip } from "./assets.ts";
 import { belowBasePath } from "./base-path.ts";
 
-/** The pages' own Content-Security-Policy: everything from here, nothing inline, no framing. */
+/** The Content-Security-Policy of pages: only flatline's own files, nothing inline, no framing. */
 export const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -19,23 +19,23 @@ export const pagePolicy = [
 ].join("; ");
 
 const compressGzip = promisify(gzip);
-// Smaller answers fit a packet anyway.
+// A smaller answer fits one packet anyway.
 const leastBytes = 1_400;
 
-/** Markup as one client takes it: text, or compressed. */
+/** Markup for one client: text, or gzip. */
 export type PackedText = string | Buffer;
 
-/** Leads the addresses of a markup below the path of `externalUrl`, and compresses it when the client takes it. */
+/** Puts addresses below the path of `externalUrl`, and compresses the markup if the client accepts gzip. */
 export async function packText(request: FastifyRequest, markup: string): Promise<PackedText> {
   const text = belowBasePath(request.basePath, markup);
   return text.length < leastBytes || !acceptsGzip(request) ? text : compressGzip(text);
 }
 
-/** Answers with a page, or a part of one, that is packed for this client. */
+/** Answers with packed markup. */
 export function sendPacked(
   reply: FastifyReply,
   packed: PackedText,
-  // Forms say where they come from, and a browser says it for them only where this lets it.
+  // A browser sends a form's `Origin` and `Referer` only if this allows it.
   referrerPolicy: "same-origin" | "no-referrer" = "same-origin",
 ): FastifyReply {
   void reply.type("text/html; charset=utf-8").headers({
@@ -46,7 +46,7 @@ export function sendPacked(
   return (typeof packed === "string" ? reply : reply.header("content-encoding", "gzip")).send(packed);
 }
 
-/** Answers with markup, compressed when the client takes it. */
+/** Answers with markup, compressed if the client accepts gzip. */
 export async function sendHtml(
   request: FastifyRequest,
   reply: FastifyReply,

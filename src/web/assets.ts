@@ -10,7 +10,7 @@ interface Asset {
   readonly type: string;
   readonly etag: string;
   readonly plain: Buffer;
-  /** As the build compressed it. */
+  /** null: the build made no compressed file. */
   readonly gzip: Buffer | null;
 }
 
@@ -20,12 +20,12 @@ const types: Readonly<Record<string, string>> = {
   svg: "image/svg+xml",
 };
 
-// What scripts/build.js made: as seen from dist/program, and from the sources, which take what was built last.
+// The output of scripts/build.js, as seen from dist/program, and from the sources.
 const folders = ["../web/", "../../dist/web/"].map((path) => new URL(path, import.meta.url));
 const hashedName = /-[0-9a-f]{12}\.(?:css|js)$/;
 const namePattern = /^(?:[a-z0-9-]+\/){0,3}[a-z0-9-]+\.(css|js|svg)$/;
 
-/** `/assets/…`: style, scripts and marks, as the build compressed them, with an ETag. The sign-in needs them before it knows who asks. */
+/** Adds `/assets/…`: the files of the build, with an ETag. They are open, because the sign-in page needs them. */
 export function addPageAssets(server: FastifyInstance): void {
   const known = new Map<string, Asset>();
   addRoute(server, "GET /assets/*", {
@@ -52,7 +52,7 @@ function readAsset(name: string): Asset | null {
   };
 }
 
-/** Returns a file that the build made for the pages; null: it is not there. */
+/** Returns a file of the build for the pages; null: it does not exist. */
 export function readBuilt(path: string): Buffer | null {
   for (const folder of folders) {
     try {
@@ -65,7 +65,7 @@ export function readBuilt(path: string): Buffer | null {
 }
 
 function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset): FastifyReply {
-  // A name with a hash says what it holds, for good; others are asked again, and answered with 304.
+  // A name with a hash never changes its content; other files are revalidated.
   const caching = hashedName.test(request.url) ? "public, max-age=31536000, immutable" : "no-cache";
   void reply.headers({ etag: asset.etag, "cache-control": caching, vary: "accept-encoding" }).type(asset.type);
   if (request.headers["if-none-match"] === asset.etag) return reply.code(304).send();
@@ -82,7 +82,7 @@ export function acceptsGzip({ headers }: FastifyRequest): boolean {
 
 let siteFiles: { readonly style: string; readonly script: string } | null = null;
 
-/** Returns the names of the style and the script of all pages: each has a part that changes with what it says. */
+/** Returns the names of the pages' style and script, each with a hash of its content. */
 export function siteAssets(): { readonly style: string; readonly script: string } {
   siteFiles ??= JSON.parse(
     readBuilt("assets/site.json")?.toString() ?? '{"style":"site.css","script":"site.js"}',

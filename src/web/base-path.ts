@@ -2,30 +2,30 @@ import type { FastifyInstance } from "fastify";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The path below which people reach the pages, as `/flatline`; empty: at the root of their host. */
+    /** The path of `externalUrl`, such as `/flatline`; empty: the root. */
     basePath: string;
   }
 }
 
-/** Returns the path of `externalUrl`, without a slash at its end. */
+/** Returns the path of `externalUrl` without a trailing slash. */
 export function basePathOf(externalUrl: string | null): string {
   return (URL.parse(externalUrl ?? "")?.pathname ?? "").replace(/\/+$/, "");
 }
 
-/** Returns the address of a request without the path of `externalUrl`, which a reverse proxy may have left in it. */
+/** Returns the address of a request without the base path, which a reverse proxy may have kept. */
 export function withoutBasePath(basePath: string, url: string): string {
   if (basePath === "" || !url.startsWith(basePath)) return url;
   const rest = url.slice(basePath.length);
   return rest.startsWith("/") ? rest : /^(?:\?|$)/.test(rest) ? `/${rest}` : url;
 }
 
-/** Returns markup with each address of this server below a path; what `html` puts in has no quotes of its own. */
+/** Returns markup with the base path before each address; `html` escapes quotes, so that texts never match. */
 export function belowBasePath(basePath: string, markup: string): string {
   if (basePath === "") return markup;
   return markup.replace(/( (?:href|src|action|formaction|hx-get|hx-post)=")\/(?!\/)/g, `$1${basePath}/`);
 }
 
-/** Lets each request know the path, and leads each redirect below it (CONTRACT 8). */
+/** Sets the base path of each request, and puts it before each redirect (CONTRACT 8). */
 export function addBasePath(server: FastifyInstance, externalUrl: () => string | null): void {
   server.decorateRequest("basePath", "");
   server.addHook("onRequest", (request, _reply, done) => {
@@ -36,7 +36,7 @@ export function addBasePath(server: FastifyInstance, externalUrl: () => string |
     for (const name of basePath === "" ? [] : ["location", "hx-redirect"]) {
       const path = reply.getHeader(name);
       if (typeof path === "string" && path.startsWith("/"))
-        // Where a form came from is a path that the browser knows, with it.
+        // A path from a form's `Referer` already has it.
         void reply.header(name, basePath + withoutBasePath(basePath, path));
     }
     done();

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { hasAtMost } from "../base/cut-text.ts";
 import { type ByteBudget, receiveBody } from "../base/request-body.ts";
 
-/** Returns what a request says that its body is, in lower case; empty: nothing. */
+/** Returns the media type of a body in lower case; empty: none. */
 export function mediaTypeOf({ headers }: Pick<FastifyRequest, "headers">): string {
   return headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
@@ -12,7 +12,7 @@ export function hasBody({ headers }: Pick<FastifyRequest, "headers">): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
-/** Reads the fields of a form; a body that is none has no fields. @throws FlatlineError too_large */
+/** Reads the fields of a form; another media type gives no fields. @throws FlatlineError too_large */
 export async function receiveForm(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -24,7 +24,7 @@ export async function receiveForm(
 
 const longestName = 64;
 
-/** Returns the name that a person gives in a form; null: nothing that is a name of printable characters. */
+/** Returns a person's name from a form; null: it is empty, too long, or has control characters. */
 export function personNameOf(form: URLSearchParams): string | null {
   const name = form.get("name")?.trim() ?? "";
   return hasAtMost(name, longestName) && /^[^\p{C}]+$/u.test(name) ? name : null;

@@ -1,17 +1,17 @@
 import { isLoopbackHost } from "../base/loopback-host.ts";
 import { memoized } from "../base/memo.ts";
 
-/** The names that a server on the loopback interface answers to, beside those of the interface itself. */
+/** The names that a server on the loopback interface answers to, beside the loopback names. */
 export interface ServedNames {
-  /** As `server.listen` has it. */
+  /** The host of `server.listen`. */
   readonly listenHost: string;
   readonly externalUrl: string | null;
 }
 
 /**
- * Returns the refusal of a request to a server on the loopback interface that names another host: a page of a foreign
- * site whose name was made to resolve to 127.0.0.1 (DNS rebinding) could read everything otherwise. Browsers always
- * name the host; a request without one is not from a browser. null: it may be answered.
+ * Returns the refusal of a request that names a foreign host to a server on the loopback interface; null: it is
+ * allowed. Otherwise a foreign site whose name resolves to 127.0.0.1 could read everything (DNS rebinding). Browsers
+ * always send `Host`.
  */
 export function refuseForeignHost(host: string | undefined, names: ServedNames): string | null {
   if (host === undefined) return null;
@@ -23,10 +23,10 @@ export function refuseForeignHost(host: string | undefined, names: ServedNames):
   return `flatline listens on this machine only and does not answer to the name ${shown}: use localhost or 127.0.0.1, or set alerting.externalUrl to the address that it is reached by`;
 }
 
-// A name of DNS has at most 253 characters.
+// A DNS name has at most 253 characters.
 const longestShown = 253;
 
-// Asked three times per request, always about the same few names.
+// Each request asks three times for the same few names.
 const keptNames = 64;
 const hostnameOfUrl = memoized(keptNames, (url: string) => URL.parse(url)?.hostname ?? null);
 const hostnameOf = memoized(keptNames, (host: string) => hostnameOfUrl(`http://${host}`));

@@ -13,33 +13,32 @@ import type { IncidentReading } from "./read/incidents.ts";
 import type { Running } from "./read/running.ts";
 import type { UnwatchedReading } from "./read/unwatched.ts";
 
-/** What the daemon gives its routes: each takes what it needs. */
+/** The parts of the daemon that routes use. */
 export interface DaemonParts {
-  /** Of flatline. */
   readonly version: string;
   readonly running: Running;
   readonly alertAssets: AlertAssets;
   readonly silences: SilenceBook;
   readonly unwatched: UnwatchedReading;
-  /** Asked at each request; null while the source is not a local one. */
+  /** null: the source is not a local one. */
   readonly events: () => EventsPort | null;
   readonly hooks: Hooks;
   readonly links: Links;
   readonly health: HealthPort;
-  /** Reads the configuration again and applies it. @throws FlatlineError invalid_config with one issue per problem */
+  /** Reloads the configuration. @throws FlatlineError invalid_config with an issue for each problem */
   readonly reload: (author: Actor) => Promise<void>;
-  /** The effective configuration as JSON shows it, secrets as `***`. */
+  /** The effective configuration as JSON, with secrets as `***`. */
   readonly showConfiguration: () => unknown;
-  /** The whole answer of `/metrics`, in pieces. */
+  /** The answer of `/metrics`, in pieces. */
   readonly renderMetrics: () => Promise<readonly Buffer[]>;
   /**
-   * Runs the check now without counting or storing it, shared with other probes of the same; an error report with
-   * reason `timeout` when it does not end within `timeoutMs`. Null: the organization has no such check.
+   * Runs a check without counting or storing it; equal probes share one run. After `timeoutMs` the report has the error
+   * `timeout`; null: the organization has no such check.
    */
   readonly probe: (check: CheckName, slug: string, timeoutMs: number) => Promise<CheckReport | null>;
 }
 
-/** The same with what is made once for all routes of a server. */
+/** The same, with the parts that all routes of a server share. */
 export interface WebParts extends DaemonParts {
   readonly bodies: ByteBudget;
   readonly sessions: Sessions;

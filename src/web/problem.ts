@@ -5,7 +5,7 @@ import type { FastifyError, FastifyReply } from "fastify";
 
 import { FlatlineError, storeReason } from "../base/errors.ts";
 
-// What keeps a browser from doing anything with an answer but showing it.
+// These keep a browser from anything but showing an answer.
 export const securityHeaders: Readonly<Record<string, string>> = {
   "content-security-policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   "x-content-type-options": "nosniff",
@@ -15,7 +15,7 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
 };
 
-/** Returns the body of a refusal (CONTRACT 8): its code is the name of its status, as in API v2. */
+/** Returns the body of a refusal (CONTRACT 8); its code is the status's name, as in API v2. */
 export function problemBody(status: number, message: string, issues: readonly string[] = []) {
   const code = nameOf(status).toUpperCase().replaceAll(/\W+/g, "_");
   return { message, code, ...(issues.length === 0 ? {} : { issues: issues.map((text) => ({ message: text })) }) };
@@ -25,7 +25,7 @@ function nameOf(status: number): string {
   return STATUS_CODES[status] ?? "Bad Request";
 }
 
-/** Answers with a refusal; a 400 has its issues, if only those that its message names, each on a line below the first. */
+/** Answers with a refusal. A 400 always has issues: its own, or the message's further lines, or the message. */
 export function sendProblem(
   reply: FastifyReply,
   status: number,
@@ -41,7 +41,7 @@ export function sendProblem(
     .send(problemBody(status, message, causes));
 }
 
-/** Answers what is not even HTTP, and what did not come in time, before any route sees it. */
+/** Answers a request that is no valid HTTP, or too slow; no route sees it. */
 export function answerClientError(error: Error & { readonly code?: string }, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const statuses: Readonly<Record<string, number>> = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 };
@@ -57,7 +57,7 @@ export function answerClientError(error: Error & { readonly code?: string }, soc
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-/** Returns the status and the words of what a route threw. */
+/** Returns the status, message and issues of an error. */
 export function describeError(error: unknown): { status: number; message: string; issues: readonly string[] } {
   if (error instanceof FlatlineError) {
     return { status: error.httpStatus, message: storeReason(error) ?? error.message, issues: error.issues };
@@ -67,7 +67,7 @@ export function describeError(error: unknown): { status: number; message: string
   return { status: isRefusal ? statusCode : 500, message: message ?? "", issues: [] };
 }
 
-/** Without the query, which a log has no use for. */
+/** Returns an address without its query. */
 export function pathOf(url: string): string {
   return url.split("?", 1)[0] ?? url;
 }

@@ -8,45 +8,45 @@ import { readInput } from "./api/read-input.ts";
 import { hasBody, mediaTypeOf } from "./body.ts";
 import { pathOf, sendProblem } from "./problem.ts";
 
-/** What the routes of a server share. */
+/** The context that all routes of a server share. */
 export interface RouteContext {
   readonly access: () => AccessSettings;
-  /** All bodies that are held take of it. */
+  /** The memory for all bodies. */
   readonly bodies: ByteBudget;
-  /** Answers who may not see or do something. */
+  /** Answers a refused request. */
   readonly refuse: (request: FastifyRequest, reply: FastifyReply, refusal: Refusal) => unknown;
 }
 
 declare module "fastify" {
   interface FastifyInstance {
     readonly routes: RouteContext;
-    /** All that were added, in that order. */
+    /** All routes, in the order of their addition. */
     readonly operations: Operation[];
   }
 }
 
-/** What the description of the API says of a route (CONTRACT 8). */
+/** A route in the API's description (CONTRACT 8). */
 export interface Described {
-  /** Absent: it is none of the API. */
+  /** Absent: it is not in the description. */
   readonly says?: string;
-  /** Absent: it answers without a body. */
+  /** Absent: it has no body. */
   readonly answer?: z.ZodType | "text/markdown";
-  /** [200, without an answer 204] */
+  /** Default: 200, or 204 without an answer. */
   readonly status?: number;
-  /** What its body is, where its handler reads that itself [`body`]. */
+  /** The schema of a body that the handler reads itself; default: `body`. */
   readonly bodySays?: z.ZodType;
 }
 
-/** A request, as the schemas of its route read it. */
+/** A parsed request. */
 export interface Asked<Path extends string, Query, Body> {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly params: ParamsOf<Path>;
   readonly query: Query;
-  /** The same as it came. */
+  /** The raw query. */
   readonly search: URLSearchParams;
   readonly body: Body;
-  /** Whether who asks may see what is not public. */
+  /** Whether the caller may see details. */
   readonly withDetails: boolean;
 }
 
@@ -58,24 +58,23 @@ type ParamsOf<Path extends string> = Path extends `${infer Head}/${infer Rest}`
       ? { readonly "*": string }
       : unknown;
 
-/** What a route does, for whom, and the schemas of what it reads: JSON, none of it when there is no body. */
+/** A route with its access and its schemas. Bodies are JSON; an empty one is `{}`. */
 export interface Route<Path extends string, Query, Body> extends Requirement, Described {
   readonly query?: z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;
   readonly handle: (asked: Asked<Path, Query, Body>) => unknown;
 }
 
-/** A route, as it is described. */
 export type Operation = Described &
   Pick<Route<string, unknown, unknown>, "access" | "query" | "body"> & {
     readonly method: string;
     readonly url: string;
   };
 
-// CONTRACT 8; events, fixtures and hooks have limits of their own.
+// CONTRACT 8; events, fixtures and hooks have other limits.
 const mostJsonBytes = 1_024 * 1_024;
 
-/** Adds a route, `GET /path` (HEAD comes with it). */
+/** Adds a route; a GET also answers HEAD. */
 export function addRoute<Path extends `${"GET" | "POST" | "PATCH" | "DELETE"} ${string}`, Query, Body>(
   server: FastifyInstance,
   path: Path,
@@ -101,7 +100,7 @@ export function addRoute<Path extends `${"GET" | "POST" | "PATCH" | "DELETE"} ${
       const { query: querySchema, body: bodySchema } = route;
       let body: unknown;
       if (bodySchema !== undefined) {
-        // HTTP libraries that name no type by themselves are many, and there is nothing else that it could be.
+        // Many HTTP clients send no type.
         if (hasBody(request) && !["", "application/json"].includes(mediaTypeOf(request)))
           return sendProblem(reply, 415, "a body is JSON here: application/json");
         const limits = { mostBytes: mostJsonBytes, budget: bodies };
@@ -121,7 +120,7 @@ export function addRoute<Path extends `${"GET" | "POST" | "PATCH" | "DELETE"} ${
   });
 }
 
-/** Lets a server answer 405 with `Allow`, before the body is looked at, when a path does not have the method. */
+/** Answers 405 with `Allow` for a known path with another method, before it reads the body. */
 export function refuseOtherMethods(server: FastifyInstance): void {
   server.addHook("onRequest", (request, reply, done) => {
     const found = request.is404 ? server.operations.filter(({ url }) => isAt(url, pathOf(request.url))) : [];
@@ -133,7 +132,7 @@ export function refuseOtherMethods(server: FastifyInstance): void {
   });
 }
 
-/** Returns whether a path is one of a route: `:name` stands for a segment of it, `*` for the rest. */
+/** Returns whether a path matches a route: `:name` stands for one segment, `*` for the rest. */
 function isAt(url: string, path: string): boolean {
   const parts = url.split("/");
   const segments = path.split("/");
@@ -141,7 +140,7 @@ function isAt(url: string, path: string): boolean {
   return hasEnough && parts.every((part, index) => /^[:*]/.test(part) || part === segments[index]);
 }
 
-/** Lets the routes of a server take any body and leave it unread: Node.js drops it after the answer, if no route reads it. */
+/** Leaves all bodies unread; Node.js drops a body after the answer if no route reads it. */
 export function leaveBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("*", (_request, _payload, done) => done(null, undefined));

@@ -95,12 +95,12 @@ afterEach(() => {
 
 interface Opened {
   readonly socket: Socket;
-  /** Whether the server ended it. */
+  /** Whether the server has closed it. */
   readonly isClosed: () => boolean;
   readonly text: () => string;
 }
 
-/** Connects and sends that much of a request. */
+/** Connects and sends a part of a request. */
 async function open(web: RunningWeb, text: string): Promise<Opened> {
   let isClosed = false;
   let received = "";
@@ -115,12 +115,12 @@ const listChecks = "GET /api/v1/checks HTTP/1.1\r\nHost: localhost\r\n\r\n";
 const lastRequest = "GET /-/healthy HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 const mebibyte = 1_024 * 1_024;
 
-/** Lets an answer of `/api/v1/checks` be so long, which is more than the memory of the system for one connection. */
+/** Makes `/api/v1/checks` longer than the system's buffers for one connection. */
 function answerAtLength(web: RunningWeb, bytes = 20 * mebibyte): void {
   web.world.checks = [checkOf(resultReport({ result: { title: "x".repeat(bytes) } }))];
 }
 
-/** Asks for the long answer and takes nothing of it. */
+/** Asks for the long answer and reads nothing of it. */
 async function takeNothing(web: RunningWeb): Promise<Opened> {
   const opened = await open(web, "");
   opened.socket.pause().write(listChecks);

@@ -5,16 +5,15 @@ import { contentType, formatFamily } from "../metrics/exposition.ts";
 import { sendProblem, securityHeaders } from "./problem.ts";
 import { bindServer, noSchemas, type WebTransport } from "./web.ts";
 
-/** Creates the HTTP server of a process that stands by (CONTRACT 21): it lives, and is not ready. */
+/** Creates the HTTP server of a standby process (CONTRACT 21): healthy, and not ready. */
 export function createStandby({
   version,
   nodeVersion,
   transport,
 }: {
-  /** Of flatline. */
   readonly version: string;
   readonly nodeVersion: string;
-  /** [on a socket] */
+  /** Default: a socket. */
   readonly transport?: WebTransport;
 }) {
   const server = fastify({ schemaController: noSchemas, forceCloseConnections: true });
@@ -29,7 +28,7 @@ export function createStandby({
     sendProblem(reply.header("retry-after", "5"), 503, "flatline stands by: another process writes to the store"),
   );
   return {
-    /** @throws FlatlineError unavailable when it cannot */
+    /** @throws FlatlineError unavailable */
     listen: (listen: string) => bindServer(server, listen, transport),
     close: () => server.close(),
   };

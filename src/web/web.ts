@@ -49,23 +49,20 @@ import { addSignInRoutes } from "./sign-in/routes.ts";
 import { leaveBodies, refuseOtherMethods } from "./route.ts";
 
 export interface WebOptions extends DaemonParts {
-  /** Until then everything but `/-/healthy` is answered with 503 [it has started]. */
+  /** Until it is true, all paths but `/-/healthy` answer 503. Default: true. */
   readonly isStarted?: () => boolean;
-  /** Asked at each request. */
   readonly access: () => AccessSettings;
-  /** Called for each request whose credentials are wrong [it is not]. */
   readonly noteFailure?: NoteFailure;
-  /** Registered under /api/v2, with their own authentication and their own 404; they hold bodies of the same budget. */
+  /** Registered under /api/v2, with their own authentication and 404; they share the memory for bodies. */
   readonly plugins?: (bodies: ByteBudget) => readonly FastifyPluginAsync[];
-  /** [4,096] */
+  /** Default: 4,096. */
   readonly mostConnections?: number;
-  /** [defaultWebTimeouts] */
   readonly timeouts?: Readonly<typeof defaultWebTimeouts>;
-  /** [on a socket] */
+  /** Default: a socket. */
   readonly transport?: WebTransport;
 }
 
-/** Lets the server take requests; answers where. */
+/** Makes the server listen; returns its address. */
 export type WebTransport = (
   server: FastifyInstance,
   at: { readonly host: string; readonly port: number },
@@ -78,35 +75,34 @@ const onSocket: WebTransport = async (server, at) => {
 
 /** How long a client may take, milliseconds. */
 const defaultWebTimeouts = {
-  /** For the head of a request. */
+  /** The head of a request. */
   headersMs: 10 * secondMs,
-  /** For a whole request: 16 MiB of events on a slow line take minutes; everything else is small. */
+  /** A whole request: 16 MiB of events on a slow line take minutes. */
   requestMs: 120 * secondMs,
-  /** Between two requests on one connection: Prometheus scrapes at least every minute or so. */
+  /** Between two requests: Prometheus scrapes about every minute. */
   keepAliveMs: 75 * secondMs,
-  /** For any part of an answer to be taken. */
+  /** Until a client takes any part of an answer. */
   answerMs: 10 * secondMs,
-  /** How often slow ones are looked for. */
+  /** The interval of the check for slow clients. */
   checkMs: 2 * secondMs,
 };
 
 const mebibyte = 1_024 * 1_024;
-// All bodies that are being received or dealt with, in a container of 1 GiB: two posts of events of the largest kind.
+// All bodies in memory, for a container of 1 GiB: two of the largest posts of events.
 const mostBodyBytes = 64 * mebibyte;
-// A client that asks for more before it has taken an answer only wants to cost something.
+// Honest clients read answers before they send so many requests.
 const mostInTurn = 100;
-// Slugs are not ours to choose; Node.js refuses a head of more than this before any route sees it.
+// Slugs may be long; Node.js refuses a longer head itself.
 const maxParamLength = 16 * 1_024;
 const defaultGraceMs = secondMs;
 
-/** Where it listens. */
 export interface WebAddress {
   readonly host: string;
   readonly port: number;
   readonly url: string;
 }
 
-/** Creates the HTTP server of one app (CONTRACT 6 and 8). It listens after a call of `listen`. */
+/** Creates the HTTP server of the daemon (CONTRACT 6 and 8). */
 export function createWeb(options: WebOptions) {
   let listenHost = "";
   let isLoopback = false;
@@ -115,21 +111,21 @@ export function createWeb(options: WebOptions) {
     isLoopback ? refuseForeignHost(host, { listenHost, externalUrl: options.access().externalUrl }) : null,
   );
   return {
-    /** Begins to listen at a checked `server.listen`; port 0 takes a free one. @throws FlatlineError unavailable when it cannot */
+    /** Listens at a checked `server.listen`; port 0 takes a free port. @throws FlatlineError unavailable */
     listen: async (listen: string): Promise<WebAddress> => {
       listenHost = hostOf(listen);
       isLoopback = isLoopbackHost(listenHost);
       const address = await bindServer(server, listen, options.transport);
-      // A name of this machine may be one of the loopback interface.
+      // A name may resolve to a loopback address.
       isLoopback = isLoopbackHost(new URL(address.url).hostname);
       return address;
     },
-    /** Ends sessions whose token is gone or has another secret: to be called when a configuration is applied. */
+    /** To be called after a reload. */
     endStaleSessions: () => sessions.endStale(),
     /** Answers a request of this process, without a connection. */
     inject: async (request: InjectOptions): Promise<{ readonly statusCode: number; readonly payload: string }> =>
       server.inject(request),
-    /** Takes no more connections, closes idle ones at once and the others after `graceMs` [1 s]. Does not reject. */
+    /** Stops listening; closes idle connections now and the others after `graceMs` (default: 1 s). Never rejects. */
     close: async (graceMs = defaultGraceMs): Promise<void> => {
       const closed = new AbortController();
       const forced = clock.sleep(graceMs, closed.signal).then(() => server.server.closeAllConnections());
@@ -142,18 +138,18 @@ export function createWeb(options: WebOptions) {
 
 export type Web = ReturnType<typeof createWeb>;
 
-/** The host of a `server.listen`, which may have colons of its own. */
+/** Returns the host, which may contain colons. */
 function hostOf(listen: string): string {
   return listen.slice(0, listen.lastIndexOf(":"));
 }
 
-/** Begins to listen at a checked `server.listen`. @throws FlatlineError unavailable when it cannot */
+/** Listens at a checked `server.listen`. @throws FlatlineError unavailable */
 export async function bindServer(
   server: FastifyInstance,
   listen: string,
   transport: WebTransport = onSocket,
 ): Promise<WebAddress> {
-  // A host of IPv6 is written in brackets before its port.
+  // An IPv6 address has brackets before its port.
   const at = {
     host: hostOf(listen).replace(/^\[(.*)\]$/, "$1"),
     port: Number(listen.slice(listen.lastIndexOf(":") + 1)),
@@ -177,14 +173,14 @@ function describeListenError(error: unknown): string {
   return reasons[systemCodeOf(error)] ?? error.message;
 }
 
-/** A path that cannot be decoded matches no route: taken literally, so that it meets the same authentication and the same 404. */
+/** Escapes a path that cannot be decoded, so that it gets the same authentication and the same 404. */
 function decodableUrl(url: string): string {
   const path = pathOf(url);
   try {
-    // The bundler drops a call of decodeURIComponent whose result is unused, and with it what it throws.
+    // The bundler removes decodeURIComponent if its result is unused.
     if (decodeURIComponent(path) !== "") return url;
   } catch {
-    // It is taken literally.
+    // The path is escaped below.
   }
   return path.replaceAll("%", "%25") + url.slice(path.length);
 }
@@ -195,10 +191,10 @@ function refuseSchema(): never {
   throw new FlatlineError("internal", "a route has a JSON schema");
 }
 
-/** Takes the place of Fastify's compilers of JSON schemas, which are left out of the build: zod reads what comes in. */
+/** Replaces Fastify's JSON schema compilers, which the build leaves out: zod parses all input. */
 export const noSchemas = { compilersFactory: { buildValidator: refuseSchema, buildSerializer: refuseSchema } };
 
-/** Lets the requests of a connection begin one at a time: Node.js begins with all that come in one piece, and keeps every answer. */
+/** Starts a connection's requests one by one: Node.js starts pipelined ones together and buffers their answers. */
 function createTurns(): onRequestHookHandler {
   const lines = new WeakMap<Socket, { waiting: number; last: Promise<void> }>();
   return ({ raw: { socket } }, { raw: response }, done) => {
@@ -222,7 +218,7 @@ function createTurns(): onRequestHookHandler {
   };
 }
 
-/** `refusalOf` says why a request to this name of the host is not answered; null: it is. */
+/** `refusalOf` returns the refusal of a `Host` header; null: it is allowed. */
 function createServer(options: WebOptions, refusalOf: (host: string | undefined) => string | null) {
   const { access, running, plugins, timeouts = defaultWebTimeouts, mostConnections = 4_096 } = options;
   const { isStarted = () => true } = options;
@@ -233,7 +229,7 @@ function createServer(options: WebOptions, refusalOf: (host: string | undefined)
   const server: FastifyInstance = fastify({
     logger: false,
     rewriteUrl: (request) => decodableUrl(withoutBasePath(basePathOf(access().externalUrl), request.url ?? "/")),
-    // `request.ip` is the last address of X-Forwarded-For that is none of the proxy's (CONTRACT 13).
+    // CONTRACT 13: `request.ip` is the last address of X-Forwarded-For that is not the proxy's.
     trustProxy: (address) => comesFrom(address, access().trustedProxy?.from ?? noProxy),
     routerOptions: { maxParamLength },
     schemaController: noSchemas,
@@ -257,11 +253,11 @@ function createServer(options: WebOptions, refusalOf: (host: string | undefined)
   });
   server.addHook("onRequest", createTurns());
   server.addHook("onRequest", ({ headers, url }, reply, done) => {
-    // Those that a route sets take their place.
+    // Routes may replace these.
     reply.headers(securityHeaders);
-    // Without a listener, an error of one answer would end the process.
+    // Otherwise an error of one answer would end the process.
     reply.raw.on("error", onError);
-    // What is still being worked on has time; an answer of which nothing is taken has not.
+    // A slow handler may go on; a client that takes nothing may not.
     reply.raw.on("timeout", (socket) => {
       if (socket.writableLength > 0) socket.destroy();
     });
@@ -276,7 +272,7 @@ function createServer(options: WebOptions, refusalOf: (host: string | undefined)
   server.decorate("routes", { access, bodies, refuse: site.refuse });
   server.decorate("operations", []);
   refuseOtherMethods(server);
-  // Fastify would read 1 MiB of JSON for a path that does not exist, whoever asks.
+  // Otherwise Fastify reads 1 MiB of JSON even for an unknown path.
   leaveBodies(server);
   server.setReplySerializer((payload) => escapeUnseen(JSON.stringify(payload)));
   server.setErrorHandler(site.fail);

@@ -6,30 +6,27 @@ import { commandUser, missingRight, type AccessSettings, type Identity, type Tok
 import { isFromOwnPage } from "./own-page.ts";
 import { identifyByProxy } from "./proxy.ts";
 
-/**
- * What a route asks for (CONTRACT 13): nothing (`open`); nothing while `publicRead` is true, else `read` (`public`); or
- * a right.
- */
+/** The access that a route needs (CONTRACT 13). `open`: none; `public`: none while `publicRead` is on, else `read`. */
 export type Access = "open" | "public" | Right;
 
 export interface Requirement {
   readonly access: Access;
-  /** It changes something [every right but `read`]. */
+  /** Default: true for every right but `read`. */
   readonly isWrite?: boolean;
 }
 
 const bearerChallenge = 'Bearer realm="flatline"';
 const basicChallenge = 'Basic realm="flatline", charset="UTF-8"';
 
-/** Why a request may not go on. */
+/** The refusal of a request. */
 export interface Refusal {
   readonly status: 401 | 403;
   readonly message: string;
-  /** The ways to give the token that a 401 offers. */
+  /** Values of `WWW-Authenticate`. */
   readonly challenges: readonly string[];
 }
 
-/** Finds out who asks and answers true; or answers 401 or 403, and false. */
+/** Identifies the caller of a request; answers 401 or 403 and returns false where access is refused. */
 export function admit(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -46,7 +43,7 @@ export function sendRefusal(reply: FastifyReply, { status, message, challenges }
   return sendProblem(reply, status, message);
 }
 
-/** Finds out who asks, and why that one may not; null: it may. */
+/** Identifies the caller of a request and returns the refusal; null: access is granted. */
 export function refusalOf(request: FastifyRequest, requirement: Requirement, settings: AccessSettings): Refusal | null {
   const { access } = requirement;
   if (access === "open") return null;
@@ -71,15 +68,14 @@ export function refusalOf(request: FastifyRequest, requirement: Requirement, set
   return null;
 }
 
-/** Returns whether a caller can have a name here. */
+/** Returns whether the configuration names any caller. */
 export function hasIdentities({ tokens, trustedProxy }: AccessSettings): boolean {
   return tokens.length > 0 || trustedProxy !== null;
 }
 
 function unauthorized(isWrite: boolean, { tokens, trustedProxy }: AccessSettings): Refusal {
   const message = `the token${trustedProxy === null ? "" : " or the proxy's user"} is missing or wrong`;
-  // Basic is for reading only: a browser sends it along with requests that another site made up. And where no token can
-  // be given, none is asked for.
+  // Browsers also send Basic credentials with requests that another site made: they only read.
   const isBasic = !isWrite && tokens.length > 0;
   return { status: 401, message, challenges: isBasic ? [bearerChallenge, basicChallenge] : [bearerChallenge] };
 }
@@ -88,14 +84,14 @@ function forbidden(message: string): Refusal {
   return { status: 403, message, challenges: [] };
 }
 
-/** The identity of a request; null: it claims none; "wrong": its claim is not true. */
+/** Returns the caller of a request; null: it shows no credentials; "wrong": they are false. */
 function identify(request: FastifyRequest, settings: AccessSettings, mayBeBasic: boolean): Identity | null | "wrong" {
   const { headers, raw, session } = request;
   const { tokens, trustedProxy, localToken } = settings;
   const given = credentialsOf(headers.authorization ?? "", mayBeBasic);
   if (given !== null && localToken.equals(given))
     return { name: commandUser(request) ?? "unknown", personName: null, via: "cli", rights: allRights, slugs: null };
-  // Without a configured token a header is for another program, such as a proxy before flatline.
+  // No token is configured: the header is for another program, such as a proxy before flatline.
   if (!hasIdentities(settings)) return null;
   if (session !== null) {
     const { token, stored } = session;
@@ -110,7 +106,7 @@ function identityOf({ name, rights, slugs }: TokenAccess): Identity {
   return { name, personName: null, via: "token", rights, slugs };
 }
 
-/** The token that `authorization` carries: as Bearer, or as the password of Basic; null: neither. */
+/** Returns the token of an `Authorization` header: Bearer, or the password of Basic; null: neither. */
 function credentialsOf(header: string, mayBeBasic: boolean): string | null {
   const match = /^([\w-]+) +(.+)$/.exec(header);
   const [, scheme = "", value = ""] = match ?? [];

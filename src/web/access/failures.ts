@@ -3,20 +3,17 @@ import { minuteMs, type Clock } from "../../base/time.ts";
 import type { FailedVia } from "../../contract/actor.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 
-/** Called for each request whose credentials are wrong, with the address that it came from. */
+/** Notes a request with wrong credentials; `address` is its sender. */
 export type NoteFailure = (via: FailedVia, address: string) => void;
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** How its credentials were given, if they are wrong. */
+    /** null: its credentials are not wrong. */
     failedVia: FailedVia | null;
   }
 }
 
-/**
- * Counts wrong credentials, and logs them: the first one of its kind at once, later ones in one line per minute, so
- * that who guesses tokens does not fill the log.
- */
+/** Counts wrong credentials; logs the first of each kind at once, and later ones once a minute. */
 export function createFailureNotes({
   metrics,
   logger,

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 
 /**
- * Returns whether the page that sent the request is flatline's own: no other site may act with a cookie that the browser adds
- * by itself. `isHostEnough`: its page may also be of the host that the request names, not only of `externalUrl`.
+ * Returns whether a page of flatline sent the request: browsers add cookies to requests of other sites, too.
+ * `isHostEnough`: the page may be at the request's own host, not only at `externalUrl`.
  */
 export function isFromOwnPage(
   { headers }: Pick<IncomingMessage, "headers">,
@@ -19,6 +19,6 @@ export function isFromOwnPage(
 
 /** Returns whether a `Host` header names the host and port of an address. */
 export function isHostOf(url: URL, host: string | undefined): boolean {
-  // The port of the scheme may be there or not.
+  // An address may have its scheme's default port, or leave it out.
   return host !== undefined && URL.parse(`${url.protocol}//${host}`)?.host === url.host;
 }

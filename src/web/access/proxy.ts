@@ -5,12 +5,12 @@ import { BlockList, isIP, isIPv6 } from "node:net";
 import { rightsOf } from "../../contract/rights.ts";
 import type { AccessSettings, Identity } from "./identity.ts";
 
-// A longer name is none.
+// A longer name is refused.
 const longestUser = 200;
 
 /**
- * Returns the user that a reverse proxy before flatline names; null: none, or the request does not come from that
- * proxy; "wrong": it says so in a way that no proxy should let through.
+ * Returns the user that a trusted reverse proxy names; null: none, or another sender; "wrong": the headers are not
+ * valid.
  */
 export function identifyByProxy(
   { rawHeaders, socket }: IncomingMessage,
@@ -21,7 +21,7 @@ export function identifyByProxy(
   if (users.length === 0) return null;
   const [user = ""] = users;
   const lines = valuesOf(rawHeaders, proxy.groupsHeader);
-  // One of two may be the client's own.
+  // If a header comes twice, the client may have sent one of them.
   if (users.length > 1 || lines.length > 1 || user === "" || user.length > longestUser) return "wrong";
   const groups = (lines[0] ?? "").split(",").map((one) => one.trim());
   return {
@@ -33,7 +33,7 @@ export function identifyByProxy(
   };
 }
 
-/** Every value of a header, as it came: Node.js joins them, or drops all but one. */
+/** Returns every value of a header: Node.js joins them, or keeps only one. */
 function valuesOf(rawHeaders: readonly string[], name: string): string[] {
   return rawHeaders.flatMap((header, index) =>
     index % 2 === 0 && header.toLowerCase() === name.toLowerCase() ? [decode(rawHeaders[index + 1] ?? "").trim()] : [],
@@ -48,7 +48,7 @@ function decode(value: string): string {
 
 const lists = new WeakMap<readonly string[], BlockList>();
 
-/** Returns whether an address is one of a proxy's; what is no address is none. */
+/** Returns whether an address is in these ranges; false for what is no address. */
 export function comesFrom(address: string, from: readonly string[]): boolean {
   const list = lists.get(from) ?? listOf(from);
   lists.set(from, list);

@@ -13,7 +13,7 @@ import type { Running } from "../read/running.ts";
 import { isHostOf } from "./own-page.ts";
 import type { AccessSettings, TokenAccess } from "./identity.ts";
 
-/** A session that holds now, with its token as it is configured now. */
+/** A session that has not ended, with its token. */
 export interface ActiveSession {
   readonly stored: StoredSession;
   readonly token: TokenAccess;
@@ -21,7 +21,7 @@ export interface ActiveSession {
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Whose cookie it carries; null: none that holds, or an `Authorization`, which decides alone. */
+    /** The session of its cookie; null: none, or the request has an `Authorization`, which takes precedence. */
     session: ActiveSession | null;
   }
 }
@@ -34,9 +34,9 @@ function actOf({ tokenName, personName }: StoredSession, action: Action, atMs: n
   return { atMs, actor: author, action, slug: null, subject: null };
 }
 
-// 256 bits cannot be guessed, so that a plain hash of it is sufficient.
+// Nobody can guess 256 bits: a plain hash is enough.
 const keyBytes = 32;
-// A write for each request would be one for each look at the page. Of short sessions a part of their length.
+// Requests write their use of a session at most this often; for short sessions, a share of their length.
 const touchEveryMs = minuteMs;
 const touchesPerTtl = 10;
 
@@ -46,16 +46,16 @@ export function createSessions(
   access: () => AccessSettings,
 ) {
   const proofs = createTokenProofs();
-  /** Those that were asked for, by their SHA-256: open pages ask every few seconds, and nobody else writes to the store. */
+  /** Sessions by their SHA-256. Open pages ask every few seconds, and no other process writes sessions. */
   const known = new Map<string, StoredSession>();
 
-  /** The token by which a session began, as it is configured now; null: it is gone, or has another secret. */
+  /** Returns the token that began a session; null: it is gone, or its secret has changed. */
   async function tokenOf({ tokenName, tokenProof }: TokenClaim): Promise<TokenAccess | null> {
     const token = access().tokens.find(({ name }) => name === tokenName);
     return token !== undefined && (await proofs.isOf(tokenProof, token.secret)) ? token : null;
   }
 
-  /** The session whose key the browser shows; null: it has ended. */
+  /** Returns the session of a key; null: it has ended. */
   async function find(key: string): Promise<ActiveSession | null> {
     const sha256 = sha256Of(key);
     const stored = known.get(sha256) ?? (await store.sessions.bySha256(sha256));
@@ -65,7 +65,7 @@ export function createSessions(
     return token === null ? null : { stored, token };
   }
 
-  /** Notes the use of a session now and then; the browser of a remembered one keeps its cookie as long from now on. */
+  /** Stores the use of a session, not each time; a remembered session also renews its cookie. */
   async function touch(request: FastifyRequest, reply: FastifyReply, key: string): Promise<void> {
     const stored = request.session?.stored;
     const nowMs = clock.nowMs();
@@ -76,7 +76,7 @@ export function createSessions(
       known.set(stored.sha256, { ...stored, lastUsedAtMs: nowMs });
       if (stored.isRemembered) setCookie(request, reply, key, access().sessionTtlMs);
     } catch (error) {
-      // It holds all the same.
+      // The session goes on.
       logger.warn({ err: error }, "the use of a session could not be noted");
     }
   }
@@ -88,7 +88,7 @@ export function createSessions(
     known.delete(stored.sha256);
   }
 
-  /** `lastsMs`: how long the browser keeps it; null: until it closes. Of two flatlines below two paths of one host each has its own. */
+  /** `lastsMs`: how long the browser keeps it; null: until it closes. The path separates two flatlines on one host. */
   function setCookie({ headers }: FastifyRequest, reply: FastifyReply, key: string, lastsMs: number | null): void {
     const { externalUrl } = access();
     const url = URL.parse(externalUrl ?? "");
@@ -104,7 +104,7 @@ export function createSessions(
   }
 
   return {
-    /** Lets each request of a server know its session. */
+    /** Sets the session of each request of a server. */
     addTo: (server: FastifyInstance): void => {
       server.decorateRequest("session", null);
       server.addHook("onRequest", async (request, reply) => {
@@ -114,7 +114,7 @@ export function createSessions(
         if (!isRefresh(request)) await touch(request, reply, key);
       });
     },
-    /** Begins a session in place of the one that the browser had, and gives the browser its cookie. */
+    /** Begins a session, ends the browser's former one, and sets its cookie. */
     signIn: async (
       request: FastifyRequest,
       reply: FastifyReply,
@@ -137,16 +137,13 @@ export function createSessions(
       });
       setCookie(request, reply, key, asked.isRemembered ? access().sessionTtlMs : null);
     },
-    /**
-     * Ends the sessions whose token is not configured any more, or has another secret: for good, should it come back.
-     * It is called when a configuration is applied.
-     */
+    /** Ends for good the sessions whose token is gone or has another secret. A reload calls it. */
     endStale: async (): Promise<void> => {
       for (const claim of await store.sessions.claims())
         if ((await tokenOf(claim)) === null) await store.sessions.removeOf(claim);
       known.clear();
     },
-    /** Ends the session of the request, if there is one, and takes the cookie from the browser. */
+    /** Ends the session of the request, if any, and removes its cookie. */
     signOut: async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
       if (request.session !== null) await end(request.session.stored);
       setCookie(request, reply, "", 0);
@@ -159,13 +156,12 @@ const saltBytes = 16;
 const proofBytes = 32;
 
 /**
- * Proofs of secrets, for sessions to know theirs again after any number of reloads and restarts: a salt and what scrypt
- * makes of it, some 40 ms of a thread each, so that a weak secret cannot be guessed fast by who reads the store. Each
- * is made once per `Secret`, of which a reload makes new ones.
+ * Proves that a session's token still has the same secret, also after a restart: a salt and its scrypt hash (about 40
+ * ms), so that a reader of the store cannot guess a weak secret fast. Each proof is made once per `Secret`.
  */
 function createTokenProofs() {
   const known = new WeakMap<Secret, Map<string, Promise<string>>>();
-  /** That of the sessions to come: the one of those that hold, so that there is one proof to make. */
+  /** New sessions use the salt of valid ones: one proof is enough. */
   let salt = randomBytes(saltBytes).toString("base64url");
 
   function of(secret: Secret, itsSalt = salt): Promise<string> {
@@ -179,9 +175,7 @@ function createTokenProofs() {
   }
 
   return {
-    /** The proof of a secret. */
     of: (secret: Secret): Promise<string> => of(secret),
-    /** Whether it is a proof of this secret. */
     isOf: async (proof: string, secret: Secret): Promise<boolean> => {
       const [itsSalt = ""] = proof.split(".");
       const isHeld = proof === (await of(secret, itsSalt));
@@ -191,13 +185,13 @@ function createTokenProofs() {
   };
 }
 
-/** The name of the cookie: browsers share them among the ports of a host, where other flatlines may listen. */
+/** Returns the cookie's name. It has the port, because all ports of a host share cookies. */
 function cookieNameOf(host = ""): string {
   const [, port] = /:(\d{1,5})$/.exec(host) ?? [];
   return port === undefined || ["80", "443"].includes(port) ? "flatline_session" : `flatline_session_${port}`;
 }
 
-/** The key in a `Cookie` header; null: none, or several, of which one may be another site's. */
+/** Returns the key of a `Cookie` header; null: none, or several, because another site may have set one. */
 function keyOf({ headers }: FastifyRequest): string | null {
   if (headers.cookie === undefined) return null;
   const cookieName = cookieNameOf(headers.host);
@@ -208,12 +202,12 @@ function keyOf({ headers }: FastifyRequest): string | null {
   return keys.length === 1 ? (keys[0] ?? null) : null;
 }
 
-/** Whether an open page asks by itself if it has changed: nobody uses it. */
+/** Returns whether an open page refreshes itself: that is no use of a session. */
 function isRefresh({ headers }: FastifyRequest): boolean {
   return headers["hx-request"] === "true" && headers["if-none-match"] !== undefined;
 }
 
-/** What asks nobody who it is must not wait for the store. */
+/** Returns whether a path is open to all: its answers must not wait for the store. */
 function isAlwaysOpen(url: string): boolean {
   return /^\/(?:assets\/|-\/(?:healthy|ready)\b)/.test(url);
 }

@@ -128,7 +128,7 @@ describe("GET /api/v1/alerts/{id}", () => {
 });
 
 describe("POST /api/v1/alerts/{id}/ack", () => {
-  // What it does with what it has taken is tested over the program (e2e/api/silences-and-alerts).
+  // e2e/api/silences-and-alerts tests the effects of accepted requests.
   it.each<[string, string | undefined, Record<string, string>, number]>([
     ["who and why", '{"by":"kim","comment":"on it"}', {}, 404],
     ["neither", "{}", {}, 404],

@@ -23,7 +23,7 @@ import { viewJudgement, viewOnsetMarker, viewResult } from "./check-routes.ts";
 
 const path = "/api/v1/alerts/:id";
 
-/** `/api/v1/alerts…`: live alerts, one alert, and acts, which need the right to read them (CONTRACT 13). */
+/** Adds `/api/v1/alerts…`: live alerts, one alert, and acts. */
 export function addAlertRoutes(server: FastifyInstance, { running, alertAssets }: WebParts): void {
   const find = async (id: string): Promise<AlertDetail> => {
     const found = await findAlert(running, id);
@@ -79,7 +79,7 @@ export function addAlertRoutes(server: FastifyInstance, { running, alertAssets }
   });
 }
 
-/** An alert with its end, the result of its worst run, and all that was said of it for who may read that. */
+/** Returns an alert with its end and its worst result; `withPeople`: also its judgements and comments. */
 function viewDetail(detail: AlertDetail, withPeople: boolean): AlertDetailAnswer {
   const { end, judgements, comments, check, worstResult } = detail;
   const worst =
@@ -94,12 +94,11 @@ function viewDetail(detail: AlertDetail, withPeople: boolean): AlertDetailAnswer
   };
 }
 
-/** A comment as the API shows it. */
 export function viewComment({ atMs, by, note, text, act }: AlertComment): AlertCommentAnswer {
   return { at: iso(atMs), actor: by, note, text, act };
 }
 
-/** Oldest first; a withdrawal is an end of the one before it. */
+/** Returns judgements, oldest first; a withdrawal ends the one before it. */
 function viewJudgements(entries: readonly JudgementEntry[]): NonNullable<AlertDetailAnswer["judgements"]> {
   return entries.flatMap(({ verdict, comment, by, note, atMs }, index) => {
     if (verdict === null) return [];
@@ -109,7 +108,7 @@ function viewJudgements(entries: readonly JudgementEntry[]): NonNullable<AlertDe
   });
 }
 
-/** Times are ISO 8601. `withPeople`: who acknowledged it and why, which as with silences is the operator's business. */
+/** Returns an alert as the API shows it. `withPeople`: who acknowledged it and why, which only operators see. */
 export function viewAlert(shown: ShownAlert, withPeople: boolean): LiveAlert {
   const { end, lastResult, isSilenced, target, notifiedAtMs } = shown;
   const { id, check, slug, kind, severity, startsAtMs, firingAtMs, peak, onset, reason, acknowledgement } = shown;

@@ -26,7 +26,7 @@ import type { WebParts } from "../parts.ts";
 import { isStale, type CheckState } from "../read/running.ts";
 import { addRoute } from "../route.ts";
 
-/** `/api/v1/checks…`: what is known, and a run now (CONTRACT 8). */
+/** Adds `/api/v1/checks…` (CONTRACT 8). */
 export function addCheckRoutes(server: FastifyInstance, { running }: WebParts): void {
   const { checks, clock, checkNames } = running;
   const alertsByCheck = async () => Map.groupBy((await running.fleet()).alerts, checkKey);
@@ -65,7 +65,7 @@ export function addCheckRoutes(server: FastifyInstance, { running }: WebParts): 
   });
 }
 
-/** Returns the refusal of a check that is none of `known`, or that this organization does not have. */
+/** Returns the error for an unknown check, or one that this organization does not have. */
 export function unknownCheck(name: string, slug: string, known: readonly CheckName[]): FlatlineError {
   const message = known.includes(name)
     ? `no check ${name} is configured for ${JSON.stringify(slug)}`
@@ -73,7 +73,7 @@ export function unknownCheck(name: string, slug: string, known: readonly CheckNa
   return new FlatlineError("not_found", message);
 }
 
-/** Returns what is shown of a check of an organization; times are ISO 8601. `withDetails`: findings of the review queue too. */
+/** Returns a check as the API shows it. `withDetails`: also findings of the review queue. */
 export function viewCheck(
   state: CheckState,
   alerts: readonly AlertView[],
@@ -94,7 +94,7 @@ export function viewCheck(
   };
 }
 
-/** Returns the answer to a request that ran the check. */
+/** Returns the answer to a run on request. */
 export function viewReport(report: CheckReport, withDetails: boolean): RunReportAnswer {
   const { check, slug, severity, startedAtMs, finishedAtMs } = report;
   return {
@@ -104,7 +104,7 @@ export function viewReport(report: CheckReport, withDetails: boolean): RunReport
   };
 }
 
-/** Returns the judgement of an alert; null: none. `withPeople`: with its author and comment. */
+/** Returns the judgement of an alert; null: none. `withPeople`: also its author and comment. */
 export function viewJudgement(judgement: AlertJudgement | null, withPeople: boolean): AlertJudgementAnswer | null {
   if (judgement === null) return null;
   const { verdict, atMs, by, note, comment } = judgement;
@@ -117,7 +117,7 @@ function viewAlert(alert: AlertView): CheckAlertAnswer {
   return withInstants({ id, kind, state, severity, startsAtMs, onsetAtMs, marker, silenced });
 }
 
-/** Returns the markers before an alert's excess began; null without a marker, or when the onset is unknown. */
+/** Returns the marker before an alert's excess began; null: none, or the onset is unknown. */
 export function viewOnsetMarker(onset: SpikeOnset | undefined): LiveAlert["marker"] {
   const marker = onset?.marker ?? null;
   return marker === null ? null : { text: marker.text, at: iso(marker.atMs) };
@@ -132,7 +132,7 @@ function resultOf(report: CheckReport | null, withDetails: boolean): Healthcheck
   return report?.kind === "result" ? viewResult(report.check, report.result, withDetails) : null;
 }
 
-/** Returns the result as the reader may see it (CONTRACT 8). */
+/** Returns the result that the reader may see (CONTRACT 8). */
 export function viewResult(check: CheckName, result: HealthcheckResult, withDetails: boolean): HealthcheckResult {
   const { isClosedFinding } = checkKind(check);
   if (isClosedFinding === undefined || withDetails) return result;

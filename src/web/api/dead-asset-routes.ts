@@ -31,7 +31,7 @@ const incidentQuerySchema = querySchema.extend({
 });
 type AssetQuery = z.output<typeof querySchema>;
 
-/** A file has all of them. */
+/** Returns whether `limit` and `cursor` are allowed: a file has no pages. */
 function isPaged({ format = "json", limit, cursor }: AssetQuery): boolean {
   return format === "json" || (limit === undefined && cursor === undefined);
 }
@@ -40,7 +40,7 @@ const unpaged = { path: ["limit"], message: "limit and cursor are of json" };
 const ownColumns = ["deadAt", "assetType", "asset", "revivedAt"] as const;
 const incidentColumns = ["slug", ...ownColumns, "answer"] as const;
 
-/** `/api/v1/alerts/{id}/assets` and `/api/v1/incidents/{id}/assets`: which assets died (CONTRACT 12 and 18). */
+/** Adds the lists of dead assets of an alert and of an incident (CONTRACT 12 and 18). */
 export function addDeadAssetRoutes(server: FastifyInstance, { incidents, alertAssets }: WebParts): void {
   addRoute(server, "GET /api/v1/alerts/:id/assets", {
     access: "read",
@@ -86,11 +86,11 @@ interface Listing {
   readonly name: string;
   readonly columns: readonly (typeof incidentColumns)[number][];
   readonly toRestore?: boolean;
-  /** What a page says of itself. */
+  /** The page's own fields. */
   readonly of: (page: Awaited<ReturnType<DeadAssets["page"]>>) => object;
 }
 
-/** Answers with the page that is asked for, or with a file of all. */
+/** Answers with a page as JSON, or with all assets as a file. */
 async function answer(
   { request, reply, query }: Pick<Asked<"", AssetQuery, unknown>, "request" | "reply" | "query">,
   assets: DeadAssets | null,
@@ -131,7 +131,7 @@ async function* csvLines(
   }
 }
 
-/** A spreadsheet takes what begins so for a formula; a program would take the apostrophe for a part of the value. */
+/** Escapes a cell that a spreadsheet reads as a formula. Programs ask for plain CSV: the apostrophe changes values. */
 function inert(cell: string): string {
   return /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
 }

@@ -50,7 +50,7 @@ const fixturesSchema = z.strictObject({
 // CONTRACT 8.
 const mostFixtureBytes = 16 * 1_024 * 1_024;
 
-/** The routes beside the embedded service's API: its keys, fixtures, and operations without a key. Only a request loads it. */
+/** Adds the embedded service's keys, fixtures and operations; its modules are loaded at the first request. */
 export function addEmbeddedRoutes(server: FastifyInstance, { running, bodies }: WebParts): void {
   const { store, clock } = running;
   const requireEmbedded = (): void => {
@@ -104,7 +104,7 @@ export function addEmbeddedRoutes(server: FastifyInstance, { running, bodies }: 
     },
   });
 
-  /** The service as a customer key of the slug. */
+  /** Returns the service as a customer key of the slug sees it. */
   async function apiFor(request: FastifyRequest, slug: string | undefined): Promise<PlatformApi> {
     requireEmbedded();
     if (slug === undefined) throw malformed(["slug: is required"]);
@@ -139,13 +139,13 @@ export function addEmbeddedRoutes(server: FastifyInstance, { running, bodies }: 
   });
 }
 
-/** A fixture, or several that may refer to each other. */
+/** Returns one fixture, or several that may refer to each other. */
 function readFiles(text: string): readonly FixtureText[] {
   try {
     const several = fixturesSchema.safeParse(JSON.parse(text));
     if (several.success) return several.data.files;
   } catch {
-    // It may be YAML.
+    // The text may be YAML.
   }
   return [{ name: "body", text }];
 }

@@ -131,7 +131,7 @@ describe("POST /api/v1/events", () => {
   describe("beside others that are not stored yet", () => {
     const packed = gzipSync(Buffer.alloc(14 * 2 ** 20, 0x20));
 
-    /** Posts that are held when they are complete, until `store` is called. */
+    /** Complete posts wait until `store` is called. */
     async function holdPosts(): Promise<{ url: string; held: () => number; store: () => void }> {
       const { url, world } = await start();
       const waiting: (() => void)[] = [];
@@ -163,7 +163,7 @@ describe("POST /api/v1/events", () => {
 
       expect([refused.statusCode, refused.headers["retry-after"]]).toEqual([503, "1"]);
       expect(said).toMatchObject({ code: "SERVICE_UNAVAILABLE", message: expect.stringContaining("try again later") });
-      // People go on acting.
+      // People can still act.
       expect([act.statusCode, await act.body.json()]).toMatchObject([201, { slug: "acme" }]);
       expect((await Promise.all(first)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
       const later = post(url, packed, { "content-encoding": "gzip" });

@@ -21,41 +21,41 @@ import { sendProblem } from "../problem.ts";
 import { addRoute, type Asked, type Described } from "../route.ts";
 import { readInput } from "./read-input.ts";
 
-/** Who sends events. */
+/** The sender of events. */
 export interface EventAuthor {
   readonly actor: Actor;
-  /** The patterns of the slugs of which they may be; null: all. */
+  /** Patterns of the slugs that it may send; null: all. */
   readonly organizations: readonly string[] | null;
 }
 
-/** What takes events, a whole body at a time; lines or an array. */
+/** Takes liveness events: NDJSON, or a JSON array. */
 export interface EventsPort {
   /**
-   * Stores the events of a body when all of it is checked; `otherStatuses` counts those that are neither a death nor a
-   * sign of life. @throws FlatlineError invalid_data (issues name lines), forbidden, unavailable, store_*
+   * Stores the events of a valid body; `otherStatuses` counts those that are neither a death nor a sign of life.
+   * @throws FlatlineError invalid_data (issues name lines), forbidden, unavailable, store_*
    */
   ingest(
     body: Buffer,
     author: EventAuthor,
   ): Promise<Omit<ImportAnswer, "someConflicts"> & { readonly otherStatuses: Readonly<Record<string, number>> }>;
-  /** Begins an import. */
+  /** Returns the id of the new import. */
   begin(plan: ImportPlan, author: EventAuthor): Promise<number>;
-  /** Stores some events of an import. @throws not_found for one that has not begun, and as `ingest` */
+  /** @throws FlatlineError not_found for an unknown import, and as `ingest` */
   addBody(id: number, body: Buffer, author: EventAuthor): Promise<ImportAnswer>;
-  /** Ends an import whose events are all stored. @throws not_found */
+  /** @throws FlatlineError not_found */
   end(id: number, author: EventAuthor): Promise<void>;
-  /** Imports that have begun and not ended, and whether each is running. */
+  /** Imports that have not ended. */
   imports(): readonly (ImportRow & { readonly isRunning: boolean })[];
-  /** Posts that are refused, while that goes on. */
+  /** null: no posts are refused now. */
   refused(): RefusedPosts | null;
 }
 
 /** CONTRACT 8. */
 export const maxEventsBytes = 16 * 1_024 * 1_024;
-// Of the memory of all bodies; the rest is for people who act while events pour in.
+// A part of all bodies' memory; the rest is for people who act during a load of events.
 const mostEventBytes = 60 * 1_024 * 1_024;
 
-// They are read by the readers of imports, a row at a time.
+// The API's description shows it; the readers of imports check each row.
 const eventSchema = z.object({
   at: z.union([z.iso.datetime({ offset: true }), z.int()]),
   slug: z.string(),
@@ -67,7 +67,7 @@ const eventSchema = z.object({
   attributes: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** `POST /api/v1/events`, and the routes of imports (CONTRACT 8). */
+/** Adds `POST /api/v1/events` and the routes of imports (CONTRACT 8). */
 export function addEventRoutes(server: FastifyInstance, { events, bodies }: WebParts): void {
   const budget = bodies.part(mostEventBytes);
   const port = (): EventsPort => {
@@ -89,7 +89,7 @@ export function addEventRoutes(server: FastifyInstance, { events, bodies }: WebP
         const isPacked = encoding === "gzip" || encoding === "x-gzip";
         if (!isPacked && encoding !== "identity")
           return sendProblem(reply, 415, "events are sent with content-encoding gzip, or without one");
-        // A post waits for those before it, also when its client has gone: until then it takes memory.
+        // A post waits for earlier ones, also when its client has gone, and takes memory until then.
         const held = budget.open();
         try {
           const body = await readBody(request.raw, maxEventsBytes, held);

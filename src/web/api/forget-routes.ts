@@ -23,7 +23,7 @@ const bodySchema = z
   .prefault({})
   .refine(({ events, from, to }) => events || (from === undefined && to === undefined), "from and to go with events");
 
-/** `POST /api/v1/organizations/{slug}/forget`: removes what is stored of an organization (CONTRACT 12). */
+/** Adds `POST /api/v1/organizations/{slug}/forget` (CONTRACT 12). */
 export function addForgetRoutes(server: FastifyInstance, { running }: WebParts): void {
   addRoute(server, "POST /api/v1/organizations/:slug/forget", {
     access: "admin",
@@ -63,7 +63,7 @@ async function unknownSlug({ events, platform }: Store, slug: string): Promise<F
   return new FlatlineError("usage", `nothing is stored of ${JSON.stringify(slug)}${suggest(slug, known)}`);
 }
 
-// A few milliseconds of work, and as much rest for all others.
+// A slice takes a few milliseconds; the pause lets other work run.
 const rowsPerSlice = 1_000;
 const pauseMs = 5;
 
@@ -72,7 +72,7 @@ interface Asked extends z.infer<typeof bodySchema> {
   readonly author: Actor;
 }
 
-/** A slice at a time: what is interrupted goes on where it was when it is asked for again. */
+/** Removes one slice at a time; after an interruption, the next request continues. */
 async function forget(
   { store, clock, onAct }: Running,
   { slug, events: onlyEvents, from, to, author }: Asked,

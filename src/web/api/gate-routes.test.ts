@@ -35,7 +35,7 @@ let gate: ReturnType<typeof createGates>;
 function gatesOver(over: Partial<Running> = {}): ReturnType<typeof createGates> {
   return createGates({
     store: world.store,
-    // No run is on the board here.
+    // No check has run.
     checks: { of: () => null } as unknown as Running["checks"],
     config: () => config as unknown as Config,
     settings: () => settings as unknown as AlertingSettings,
@@ -75,7 +75,7 @@ it("is not opened by a release before the failure was recorded, though the run c
 it("is opened by a release for what has failed, and held again by what fails later", async () => {
   await fail("acme");
 
-  // With nothing on hold, nothing is known.
+  // No failure holds it, and its state is unknown.
   expect(await gate.release("acme", kim, "ten opened by hand")).toMatchObject({ decision: "allow" });
   await fail("acme");
 

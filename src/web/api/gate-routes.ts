@@ -24,16 +24,16 @@ import { addRoute } from "../route.ts";
 import { nameSchema, reasonSchema } from "./read-input.ts";
 
 const shownReleases = 10;
-// A pipeline asks for each takedown; to the hour is enough of the month for which it is remembered.
+// Pipelines ask for each takedown, and requests are remembered for a month: one note an hour is enough.
 const notedEachMs = hourMs;
 
-/** `/api/v1/gate…`: those that are held, and whether a pipeline may act on an organization's deaths; always 200 for a known slug. */
+/** Adds `/api/v1/gate…`: the gates on hold, and one organization's decision, which is 200 for every known slug. */
 export function addGateRoutes(server: FastifyInstance, { running }: WebParts): void {
   const { store, clock, logger } = running;
   const gates = createGates(running);
   let notedAtMs = -Infinity;
 
-  /** Notes that a gate was asked for; a store that takes nothing now is asked again with the next. */
+  /** Stores that a pipeline asked; after an error, the next request tries again. */
   async function noteAsked(): Promise<void> {
     const nowMs = clock.nowMs();
     if (Math.abs(nowMs - notedAtMs) < notedEachMs) return;
@@ -56,7 +56,6 @@ export function addGateRoutes(server: FastifyInstance, { running }: WebParts): v
       return { gates: held.map((view) => viewGate(view, withDetails)), open };
     },
   });
-  // A decision is of its moment: no answer of ours is kept on the way to the pipeline.
   addRoute(server, "GET /api/v1/gate/:slug", {
     access: "public",
     says: "May a pipeline act on the deaths of an organization",
@@ -79,7 +78,7 @@ export function addGateRoutes(server: FastifyInstance, { running }: WebParts): v
 
 type GateView = Awaited<ReturnType<ReturnType<typeof createGates>["look"]>>;
 
-/** Returns the gates over what runs: decided at each question from what the store has, never from memory. */
+/** Returns the gates. Each decision reads the store and is never cached. */
 export function createGates(
   running: Pick<
     Running,
@@ -100,16 +99,15 @@ export function createGates(
     return {
       slug,
       ...decided,
-      /** It is configured, or was once and is still on hold. */
+      /** The organization is configured, or a failure still holds its gate. */
       isFound: organization !== undefined || isHeldByFailure,
-      /** The reason in words. */
       message: wordDecision(slug, decided, policy),
       /** The latest ones, newest first. */
       releases: await store.log.releases(slug, shownReleases),
     };
   }
 
-  /** Whether the spike check's last run gave a result that still holds. */
+  /** Returns whether the spike check's last run gave a result that is not stale. */
   function isKnown(slug: string): boolean {
     const state = checks.of("dead-asset-spike", slug);
     return state?.last?.lastReport.kind === "result" && !isStale(state, clock.nowMs());
@@ -138,10 +136,7 @@ export function createGates(
   return {
     /** @throws FlatlineError not_found, unavailable when the store cannot be read */
     look,
-    /**
-     * Every gate that holds, by a failure or because nothing is known, worst first, and how many others are open.
-     * @throws FlatlineError unavailable
-     */
+    /** Returns every gate on hold, by reason, and the number of open ones. @throws FlatlineError unavailable */
     all: () =>
       read(async () => {
         const { organizations } = running.config();
@@ -152,12 +147,12 @@ export function createGates(
           ({ slug }) => !failing.has(slug) && rules.gateOf(slug).whenUnknown === "hold" && !isKnown(slug),
         );
         const views = await Promise.all([...failing.keys(), ...unknown.map(({ slug }) => slug)].map(view));
-        // Between the two reads a release may have opened one.
+        // Somebody may release a gate between the two reads.
         const held = views.filter(({ decision }) => decision === "hold").toSorted(compareHeld);
         const slugs = new Set(held.map(({ slug }) => slug));
         return { held, open: organizations.filter(({ slug }) => !slugs.has(slug)).length };
       }),
-    /** Lets deaths be acted on again by hand, and records it. @throws FlatlineError as `look` */
+    /** Releases the gate by hand. @throws FlatlineError as `look` */
     release: async (slug: string, author: Actor, comment: string) => {
       await look(slug);
       const context = { settings: settings(), nowMs: clock.nowMs(), newId: running.newId };
@@ -173,7 +168,7 @@ const holdOrder: readonly GateReason[] = ["fail_firing", "fail_latched", "unknow
 
 type Held = GateDecision & { readonly slug: string };
 
-/** Orders the firing ones first, then the latched, then the unknown; the longest first. */
+/** Orders gates by reason, then the longest on hold first. */
 function compareHeld(left: Held, right: Held): number {
   return (
     holdOrder.indexOf(left.reason) - holdOrder.indexOf(right.reason) ||
@@ -197,7 +192,7 @@ function wordDecision(slug: string, { decision, reason, failure }: GateDecision,
   return words[reason];
 }
 
-/** Times are ISO 8601. `withPeople`: who released it and why, which is the operator's business. */
+/** Returns a gate as the API shows it. `withPeople`: who released it and why, which only operators see. */
 function viewGate(
   { slug, decision, reason, message, failure, sinceMs, suspectFromMs, releases }: GateView,
   withPeople: boolean,

@@ -6,13 +6,13 @@ import type { WebParts } from "../parts.ts";
 import { sendProblem } from "../problem.ts";
 import { addRoute } from "../route.ts";
 
-/** What another service says of the incidents that alerts opened there. */
+/** Applies what other services report of flatline's alerts. */
 export interface Hooks {
-  /** Returns whether a receiver of PagerDuty has this name and a secret with which webhooks are signed. */
+  /** Returns whether a PagerDuty receiver has this name and a `webhookSecret`. */
   isSigning(receiver: string): boolean;
   /**
-   * Applies a webhook of PagerDuty. `unsigned`: it is not of that receiver's secret; `ignored`: it is about nothing that
-   * changes an alert; else what became of it. @throws FlatlineError invalid_data for a signed body that is no webhook
+   * Applies a webhook of PagerDuty. `unsigned`: its signature is wrong; `ignored`: its event changes no alert. @throws
+   * FlatlineError invalid_data for a signed body that is no webhook
    */
   pagerduty(webhook: {
     readonly receiver: string;
@@ -21,12 +21,12 @@ export interface Hooks {
   }): Promise<"unsigned" | "ignored" | "applied" | "repeated" | "late" | "no_alert" | "unchanged">;
 }
 
-// A webhook of PagerDuty has some kilobytes.
+// PagerDuty's webhooks have some kilobytes.
 const mostHookBytes = 64 * 1_024;
-// All who know the name of a receiver can send hooks.
+// Anyone who knows a receiver's name can send webhooks.
 const mostBytesOfAll = 2 * 1_024 * 1_024;
 
-/** `/api/v1/hooks/…`: what other services say of alerts. Their signatures let them in, not a token. */
+/** Adds `/api/v1/hooks/…`. Webhooks have a signature and need no token. */
 export function addHookRoutes(server: FastifyInstance, { hooks, bodies }: WebParts): void {
   const limits = { mostBytes: mostHookBytes, budget: bodies.part(mostBytesOfAll) };
   addRoute(server, "POST /api/v1/hooks/pagerduty/:receiver", {
@@ -36,9 +36,9 @@ export function addHookRoutes(server: FastifyInstance, { hooks, bodies }: WebPar
     answer: z.object({ outcome: z.string() }),
     handle: async ({ request, reply, params: { receiver } }) => {
       const { "x-pagerduty-signature": signature } = request.headers;
-      // This is open to all: of a body that cannot be signed nothing is read.
+      // The route is open: it reads a body only if its signature can be checked.
       if (typeof signature !== "string" || !hooks.isSigning(receiver)) return sendProblem(reply, 403, refusal);
-      // A signature is of the bytes as they came.
+      // The signature is for the raw bytes.
       const body = await receiveBody(request.raw, reply.raw, limits);
       const outcome = await hooks.pagerduty({ receiver, body, signature });
       if (outcome !== "unsigned") return { outcome };

@@ -51,7 +51,7 @@ const listSchema = z.strictObject({
 
 const path = "/api/v1/incidents/:id";
 
-/** Where each act is, and what it says of itself. */
+/** The route of each act, and its summary in the API's description. */
 const acts: readonly (readonly [`${"POST" | "DELETE"} ${typeof path}/${string}`, IncidentAct["kind"], string])[] = [
   [`POST ${path}/ack`, "acknowledge", "Acknowledges all that fires in it"],
   [`DELETE ${path}/ack`, "unacknowledge", "Takes the acknowledgement back"],
@@ -64,7 +64,7 @@ const acts: readonly (readonly [`${"POST" | "DELETE"} ${typeof path}/${string}`,
 
 type ListedLook = NonNullable<NonNullable<IncidentDetailAnswer["secondOpinion"]>["answers"]>[number];
 
-/** `/api/v1/incidents…` (CONTRACT 15). */
+/** Adds `/api/v1/incidents…` (CONTRACT 15). */
 export function addIncidentRoutes(server: FastifyInstance, { running, incidents, alertAssets }: WebParts): void {
   const { clock } = running;
   async function find(id: string): Promise<IncidentDetail> {
@@ -134,7 +134,7 @@ export function addIncidentRoutes(server: FastifyInstance, { running, incidents,
     says: "Asks the verifier now",
     body: z.strictObject({ by: nameSchema.optional() }),
     answer: lookSchema,
-    // It goes on for a minute or more.
+    // A look takes a minute or more.
     status: 202,
     handle: async ({ request, params: { id }, body: { by } }): Promise<LookAnswer> => {
       const { incident } = await find(id);

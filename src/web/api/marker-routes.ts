@@ -13,9 +13,9 @@ import type { WebParts } from "../parts.ts";
 import { addRoute } from "../route.ts";
 import { instantSchema, malformed, nameSchema } from "./read-input.ts";
 
-// What a chart can show beside a line, and a sentence can hold.
+// A chart's line and a sentence have room for this much.
 const longestText = 200;
-// A clock of the rollout that is a little ahead of ours is no mistake; tomorrow is.
+// The deployer's clock may be a little ahead.
 const aheadMs = 5 * 60_000;
 const shownMs = 30 * dayMs;
 
@@ -30,7 +30,7 @@ const newMarkerSchema = z.strictObject({
 
 const rangeSchema = z.strictObject({ from: instantSchema.optional(), to: instantSchema.optional(), slug: slugSchema });
 
-/** `/api/v1/markers`: what people did that may explain what began after it. */
+/** Adds `/api/v1/markers`: deployments and other changes that may explain an incident. */
 export function addMarkerRoutes(server: FastifyInstance, { running }: WebParts): void {
   const { store, clock, newId, onAct } = running;
   addRoute(server, "GET /api/v1/markers", {
@@ -81,7 +81,7 @@ export function addMarkerRoutes(server: FastifyInstance, { running }: WebParts):
   });
 }
 
-/** Times are ISO 8601. `withPeople`: who made it, which as with silences is the operator's business. */
+/** Returns a marker as the API shows it. `withPeople`: who made it, which only operators see. */
 function viewMarker({ id, atMs, text, slug, createdBy, note, createdAtMs }: Marker, withPeople: boolean): ListedMarker {
   return withInstants({ id, atMs, text, slug, ...(withPeople ? { createdBy, note } : {}), createdAtMs });
 }

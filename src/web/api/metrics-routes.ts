@@ -16,9 +16,9 @@ import { acceptsGzip } from "../assets.ts";
 import { addRoute } from "../route.ts";
 
 const defaultCheck = "dead-asset-spike";
-// What Prometheus needs for the way back (CONTRACT 6; the blackbox exporter's default too).
+// The answer needs this time to reach Prometheus (CONTRACT 6; the blackbox exporter's default).
 const scrapeMarginMs = 500;
-// Without the header the request is by hand; the blackbox exporter waits as long.
+// A request by hand has no timeout header; the blackbox exporter's default is the same.
 const longestProbeMs = 120_000;
 
 const probeSchema = z.object({
@@ -26,15 +26,15 @@ const probeSchema = z.object({
   check: z.string("at most one check can be asked for").default(defaultCheck),
 });
 
-/** What is wrong, for people; nothing: all is well. */
+/** Reports what is wrong, in words; empty: nothing. */
 export interface HealthPort {
-  /** With the scheduler and the outbox, which should tick. */
+  /** Includes a scheduler or an outbox that stands still. */
   unhealthy(): readonly string[];
-  /** The store is not open, the configuration is not applied, or the process is stopping. */
+  /** The store is not open, no configuration is applied, or the process is stopping. */
   unready(): readonly string[];
 }
 
-/** `/metrics` and `/probe` (CONTRACT 6), `/-/healthy`, `/-/ready` and `/-/reload` (CONTRACT 8). */
+/** Adds `/metrics` and `/probe` (CONTRACT 6), `/-/healthy`, `/-/ready` and `/-/reload` (CONTRACT 8). */
 export function addMetricsRoutes(
   server: FastifyInstance,
   { renderMetrics, probe, running, health, reload }: WebParts,
@@ -70,7 +70,7 @@ export function addMetricsRoutes(
   });
 }
 
-/** Half of a scrape's timeout where it is so short that taking the margin off leaves less. */
+/** Returns the probe's timeout: the scrape's less a margin, or half of a very short one. */
 function probeTimeoutMs(header: string | string[] | undefined): number {
   if (header === undefined) return longestProbeMs;
   const seconds = Number(header);
@@ -85,7 +85,7 @@ function sendExposition(request: FastifyRequest, reply: FastifyReply, pieces: re
   reply.type(contentType).header("vary", "accept-encoding");
   const body = Readable.from(pieces.filter(({ length }) => length > 0));
   if (!acceptsGzip(request)) return reply.send(body);
-  // Series shrink to a twentieth even so.
+  // Even so, series shrink to a twentieth.
   const gzip = createGzip({ level: constants.Z_BEST_SPEED });
   return reply.header("content-encoding", "gzip").send(pipeline(body, gzip, () => undefined));
 }

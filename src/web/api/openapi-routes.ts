@@ -7,14 +7,14 @@ import { addRoute, type Operation } from "../route.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-// A code may be added.
+// Later versions may add codes.
 const errorSchema = z.object({
   message: z.string(),
   code: z.string(),
   issues: z.array(z.object({ message: z.string() })).optional(),
 });
 
-/** `GET /api/v1/openapi.json`: all of `/api/v1`, by the schemas that its routes use (CONTRACT 8). */
+/** Adds `GET /api/v1/openapi.json`, made of the schemas of all routes (CONTRACT 8). */
 export function addOpenApiRoute(server: FastifyInstance, { version }: WebParts): void {
   const render = memoized(1, (basePath: string) =>
     JSON.stringify(openApiOf(server.operations, { version, server: `${basePath}/api/v1` })),
@@ -27,7 +27,7 @@ export function addOpenApiRoute(server: FastifyInstance, { version }: WebParts):
   });
 }
 
-/** Returns operations as OpenAPI 3.1; those that say nothing of themselves are none of the API. */
+/** Returns operations as OpenAPI 3.1; an operation without `says` is not in the API. */
 export function openApiOf(
   operations: readonly Operation[],
   { version, server }: { readonly version: string; readonly server: string },
@@ -98,7 +98,7 @@ function jsonContent(schema: z.ZodType): Json {
   return { "application/json": { schema: jsonSchema(schema) } };
 }
 
-/** What is sent: what is made of it when it is read is nobody's business. */
+/** Returns the JSON Schema of the input, not of the parsed value. */
 function jsonSchema(schema: z.ZodType): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   return rest;

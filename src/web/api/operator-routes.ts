@@ -30,7 +30,7 @@ const auditQuerySchema = z.strictObject({
   cursor: cursorSchema(z.tuple([z.int(), z.int()])).optional(),
 });
 
-/** The routes that only an operator sees: audit, outbox, receivers, configuration and slugs that nothing checks (CONTRACT 8, 11, 13). */
+/** Adds audit, outbox, receivers, configuration and unwatched slugs, for operators (CONTRACT 8, 11, 13). */
 export function addOperatorRoutes(server: FastifyInstance, { running, showConfiguration, unwatched }: WebParts): void {
   addRoute(server, "GET /api/v1/audit", {
     access: "admin",
@@ -44,7 +44,7 @@ export function addOperatorRoutes(server: FastifyInstance, { running, showConfig
         ...(until === undefined ? {} : { untilMs: until }),
         ...(actor === undefined ? {} : { actor }),
         ...(cursor === undefined ? {} : { after: { atMs: cursor[0], id: cursor[1] } }),
-        // One more shows whether there is a next page.
+        // One more entry shows that there is a next page.
         limit: limit + 1,
       });
       const last = found.length > limit ? found[limit - 1] : undefined;

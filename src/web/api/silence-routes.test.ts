@@ -169,7 +169,7 @@ describe("silences", () => {
   it("are taken for JSON when the request does not say what they are", async () => {
     const { url } = await start();
     const send = (text: string): Promise<Response> =>
-      // Of bytes fetch does not name a type, as it does of a text.
+      // fetch names a type for text, but not for bytes.
       fetch(`${url}/api/v1/silences`, { method: "POST", headers: bearer, body: Buffer.from(text) });
 
     expect((await send(JSON.stringify(good))).status).toBe(201);

@@ -15,7 +15,7 @@ import type { WebParts } from "../parts.ts";
 import { addRoute } from "../route.ts";
 import { instantSchema, malformed, nameSchema, readInput, reasonSchema } from "./read-input.ts";
 
-// The pattern of one organization is its slug with each star and backslash escaped.
+// A pattern for one organization is its slug with stars and backslashes escaped.
 const longestPattern = 2 * longestSlug;
 
 const newSilenceSchema = z.strictObject({
@@ -34,7 +34,7 @@ const changeSchema = z
     "changes nothing: give endsAt or comment",
   );
 
-/** `/api/v1/silences` (CONTRACT 7 and 8). */
+/** Adds `/api/v1/silences` (CONTRACT 7 and 8). */
 export function addSilenceRoutes(server: FastifyInstance, { silences, running }: WebParts): void {
   addRoute(server, "GET /api/v1/silences", {
     access: "read",
@@ -59,7 +59,7 @@ export function addSilenceRoutes(server: FastifyInstance, { silences, running }:
     body: changeSchema,
     answer: silenceSchema,
     handle: async ({ request, params: { id }, body: { endsAt, comment } }) => {
-      // As the list shows those of the configuration.
+      // Silences of the configuration have the id null.
       if (id === "null") throw new FlatlineError("conflict", "it is of the configuration: change it in its file");
       const change = {
         ...(endsAt === undefined ? {} : { endsAtMs: endsAt }),
@@ -78,22 +78,22 @@ export function addSilenceRoutes(server: FastifyInstance, { silences, running }:
   });
 }
 
-/** Reads a silence as `POST /api/v1/silences` takes it. @throws FlatlineError invalid_data */
+/** Parses a body of `POST /api/v1/silences`. @throws FlatlineError invalid_data */
 export function readSilence(body: unknown, nowMs: number, known: readonly CheckName[]): NewSilence {
   return silenceOf(readInput(newSilenceSchema, body), nowMs, known);
 }
 
 function silenceOf(wanted: z.output<typeof newSilenceSchema>, nowMs: number, known: readonly CheckName[]): NewSilence {
   const { slug, check = null, startsAt = nowMs, endsAt, comment } = wanted;
-  // A pattern may be meant for checks to come.
+  // A pattern may be for checks that do not exist yet.
   if (check !== null && literalOf(check) !== null && !known.includes(check)) throw malformed(["check: no such check"]);
   if (endsAt <= startsAt) throw malformed(["endsAt: is not after startsAt"]);
   if (endsAt <= nowMs) throw malformed(["endsAt: has passed"]);
-  // Nothing was held back before it was made: the list and the charts would say that it was. As in Alertmanager.
+  // A silence cannot begin in the past, as in Alertmanager: nothing was silenced then.
   return { slug, check, startsAtMs: Math.max(startsAt, nowMs), endsAtMs: endsAt, comment };
 }
 
-/** Times are ISO 8601; a recurring one has a schedule in place of its start and end. */
+/** Returns a silence as the API shows it; a recurring one has a schedule and no start or end. */
 function viewSilence({ rule, state, createdAtMs, nextChangeAtMs, ...silence }: ListedSilence): Silence {
   const { id, origin, createdBy, note } = silence;
   const { slug = null, check = null, labels = {}, comment } = rule;

@@ -11,12 +11,12 @@ import { readOverview } from "../read/overview.ts";
 import { readReceivers, receiverState } from "../read/receivers.ts";
 import { addRoute } from "../route.ts";
 
-/** `GET /api/v1/status`: the whole daemon on one screen, for `flatline status`; it says the same as the pages. */
+/** Adds `GET /api/v1/status`: the daemon's state on one screen, for `flatline status`. */
 export function addStatusRoute(server: FastifyInstance, parts: WebParts): void {
   const { version, unwatched, events, running } = parts;
   const startedAt = iso(running.clock.nowMs());
 
-  /** What is closed without `read`. */
+  /** Returns the parts that need `read`. */
   async function closedParts(): Promise<
     Pick<DaemonStatus, "receivers" | "unwatched" | "discovery" | "imports" | "refused">
   > {

@@ -2,7 +2,7 @@ import { part, refresh } from "./page.ts";
 
 let opener: HTMLElement | null = null;
 
-/** Opens the dialogs that the server sends over the page; closes them when their act is done, and says so. */
+/** Opens the server's dialogs over the page; closes them when their act is done. */
 export function startDialogs(): void {
   document.addEventListener("click", (event) => {
     if (!(event.target instanceof Element)) return;
@@ -14,18 +14,18 @@ export function startDialogs(): void {
   });
   document.addEventListener("htmx:after:swap", () => {
     const dialog = openDialog();
-    // A dialog of the server is open for readers without scripts; over the page it is modal.
+    // The server opens a dialog for readers without scripts; over the page it becomes modal.
     if (dialog === null || dialog.matches(":modal")) return;
     dialog.removeAttribute("open");
     dialog.showModal();
     dialog.addEventListener("close", () => finish(), { once: true });
     dialog.querySelector<HTMLElement>("input:checked, input[type=radio], input[type=text], .primary")?.focus();
   });
-  // Sent by the server with what was done.
+  // The server triggers it after an act.
   document.addEventListener("done", (event) => {
     const did = part("did");
     const { value } = (event as CustomEvent<{ readonly value: string }>).detail;
-    // A dialog that is the page itself leads back to where it is of.
+    // A dialog that is a page leads back to the page that it belongs to.
     const back = document.querySelector<HTMLAnchorElement>("main > dialog [data-close]");
     if (back !== null) return location.assign(`${back.href}?did=${encodeURIComponent(value)}`);
     close();

@@ -4,7 +4,7 @@ import { part, refresh } from "./page.ts";
 const longestMs = 60_000;
 const staleMs = 60_000;
 
-/** What of a request of htmx is read here. */
+/** The fields of an htmx request that are read here. */
 interface Asked {
   readonly sourceElement: Element;
   readonly sourceEvent: Event;
@@ -14,28 +14,28 @@ interface Asked {
 }
 
 /**
- * Asks for the page again every `data-every` milliseconds of the body while it is seen, and at once when it is shown again; after errors less
- * and less often. What has come is not drawn while a dialog is open or a row is ticked: how much it is stands above.
+ * Refreshes a visible page every `data-every` milliseconds, and less often after errors. While a dialog is open or a
+ * row is ticked, it only counts the changes.
  */
 export function startLive(): void {
   const main = part("main");
   if (main?.dataset["version"] === undefined) return;
   let [version, failures, heardMs] = [main.dataset["version"], 0, Date.now()];
   let waiting: ReturnType<typeof setTimeout> | undefined;
-  // Another question would take the place of one that is still answered, and a slow page would never come.
+  // Only one refresh runs at a time: a new one would cancel a slow one.
   let isAsking = false;
-  // What came was asked for by hand; the request for it is dropped while another question is under way.
+  // The reader asked to see the changes; htmx drops a request while another runs.
   let isWanted = false;
 
   function ask(): void {
     clearTimeout(waiting);
-    // What it is of may be gone; that is said now, for good.
+    // A message that the page is gone has no version, and stays.
     if (main?.dataset["version"] === undefined) return;
     if (!document.hidden && !isAsking) main.dispatchEvent(new Event("ask"));
     waiting = setTimeout(ask, Math.min(Number(document.body.dataset["every"]) * 2 ** failures, longestMs));
   }
 
-  /** Calls `listener` for what htmx asks of this page; a question of ours is one that nobody sees, and may be told to end. */
+  /** Listens to the page's own htmx requests; `isOurs`: a timer asked, not a person. */
   function on(name: string, listener: (asked: Asked, isOurs: boolean, event: Event) => void): void {
     document.addEventListener(`htmx:${name}`, (event) => {
       const { ctx } = (event as CustomEvent<{ readonly ctx: Asked }>).detail;
@@ -66,7 +66,7 @@ export function startLive(): void {
     if (isOurs && response.status === 304) return;
     if (!isOurs || isWanted || !isBusy()) {
       isWanted = false;
-      // Only now: what came and was not drawn has to come again.
+      // If the page was not drawn, the next refresh must bring it again.
       version = response.headers.get("etag") ?? version;
       return showWaiting(0);
     }
@@ -113,7 +113,7 @@ function showWaiting(count: number): void {
   button.textContent = count === 1 ? "1 change, show it" : `${count} changes, show them`;
 }
 
-/** How many heads, rows and lines of the page that came are not on the one that is shown. */
+/** Returns how many headings, rows and list items of the new page are not on the shown one. */
 function changesOf(shown: HTMLElement, text: string): number {
   const next = new DOMParser().parseFromString(text, "text/html").getElementById("main");
   return next === null ? 0 : wordsOf(next).difference(wordsOf(shown)).size;
@@ -132,7 +132,7 @@ function plainText(element: Element): string {
 
 let said: string | null = null;
 
-/** Says the headline to readers of text when it has changed, once. */
+/** Announces a changed headline to screen readers, once. */
 function sayHeadline(): void {
   const headline = part("headline");
   const text = headline === null ? null : plainText(headline);

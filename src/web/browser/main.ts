@@ -1,5 +1,4 @@
-// What the browser adds to pages that work without it: they stay live, dialogs open on the page, rows can be ticked
-// together, and times have the reader's own beside them.
+// Scripts only add to the pages: live refresh, dialogs over the page, ticked rows, and local times.
 import htmx from "htmx.org";
 
 import { startDialogs } from "./dialogs.ts";
@@ -15,12 +14,12 @@ const local = new Intl.DateTimeFormat("en-GB", {
   timeZoneName: "short",
 });
 
-/** Gives each time of the page, which is in UTC, the time of this browser's zone as its title. */
+/** Sets each time's title to the local time. */
 function titleTimes(): void {
   for (const time of document.querySelectorAll("time")) time.title = local.format(Date.parse(time.dateTime));
 }
 
-// By itself htmx begins a turn later; a key or click in that turn would follow the link in place of opening its dialog.
+// htmx starts a turn later by itself: until then a click would follow a dialog's link.
 htmx.process(document.body);
 startLive();
 startDialogs();

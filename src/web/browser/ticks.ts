@@ -1,4 +1,4 @@
-/** Ticks of rows: a group's box ticks its rows. */
+/** Lets a group's checkbox tick its rows, and shows the acts on ticked rows. */
 export function startTicks(): void {
   document.addEventListener("click", (event) => {
     const { target } = event;
@@ -18,7 +18,7 @@ function boxesOf(form: ParentNode): HTMLInputElement[] {
   return [...form.querySelectorAll<HTMLInputElement>("input[name=slug], input[name=letter]")];
 }
 
-/** The boxes of the rows below a group's head, up to the next one. */
+/** Returns the checkboxes of a group's rows. */
 function groupOf(head: HTMLInputElement): HTMLInputElement[] {
   const boxes: HTMLInputElement[] = [];
   let row = head.closest("tr")?.nextElementSibling ?? null;
@@ -34,7 +34,7 @@ function clear(): void {
   show();
 }
 
-/** Says how many are ticked; the bar of acts is shown while any is. */
+/** Shows how many rows are ticked, and the bar of acts if any is. */
 function show(): void {
   for (const form of document.querySelectorAll<HTMLFormElement>("form.picks")) {
     const boxes = boxesOf(form);

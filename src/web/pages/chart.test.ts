@@ -36,7 +36,7 @@ const data: ChartData = {
 
 const draw = (chart: ChartData): string => renderChart(chart, "/incidents/1", new URLSearchParams()).html;
 
-/** The data of the paths of one colour. */
+/** Returns the paths of one colour. */
 function pathsOf(chart: ChartData, paint: string): string[] {
   const found = draw(chart).matchAll(/<path\s+(?:fill|stroke)="var\(--([\w-]+)\)"[^>]*?\sd="([^"]*)"/g);
   return [...found].flatMap(([, colour, path]) => (colour === paint ? [path ?? ""] : []));

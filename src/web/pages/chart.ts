@@ -8,14 +8,14 @@ import { renderSwitch, withParams } from "./table.ts";
 
 type Values = ChartData["count"];
 
-// The plot is stretched: it is a thousand units wide, and its heights are pixels.
+// The plot is stretched: its width is a thousand units, its heights are pixels.
 const width = 1_000;
 const head = 10;
 const laneHeight = 26;
 const dashes = html`stroke-dasharray="2 3"`;
 const dots = html`stroke-width="1.25" stroke-dasharray="1.5 3"`;
 
-/** Renders the section with the chart: its name and ranges, its values, and the drawing. `path` is the page's. */
+/** Renders the section of a chart: name, ranges, values and drawing. */
 export function renderChart(data: ChartData, path: string, params: URLSearchParams): Html {
   const { plot, over, height } = drawChart(data);
   const ranges = (Object.keys(chartRanges) as ChartRange[]).filter(
@@ -46,7 +46,7 @@ function nameOf({ kind, subject }: ChartData): string {
   return kind === "answers" ? `Good answers of ${subject} per minute` : `Deaths of ${subject}`;
 }
 
-/** One sentence with the numbers of the chart, for who does not see it. */
+/** Returns one sentence with the chart's numbers, for screen readers. */
 export function describeChart(data: ChartData): string {
   const { fromMs, toMs, nowMs } = data;
   return `${nameOf(data)} from ${timeText(fromMs, nowMs)} to ${timeText(toMs, nowMs)}: ${keyWords(keysOf(data))}`;
@@ -56,7 +56,7 @@ function keyWords(keys: ReturnType<typeof keysOf>): string {
   return keys.map(({ figure, words }) => `${figure} ${words}`).join("; ");
 }
 
-/** The value of each line in a step [the last one that is known], and what it is of. */
+/** Returns each line's value in a step (default: the last known one) and its label. */
 function keysOf(
   { kind, count, expected, warn, fail, deaths, usual, counting, windowHours, stepMs }: ChartData,
   step?: number,
@@ -80,15 +80,15 @@ function keysOf(
 
 type Scale = (value: number) => number;
 
-/** A drawing while it is made: what is stretched with the page, and the words and marks over it, which are not. */
+/** A drawing in progress: `plot` is stretched to the page's width, `over` holds words and marks and is not. */
 interface Paper {
   readonly plot: Html[];
   readonly over: Html[];
-  /** Where an instant lies. */
+  /** Returns the horizontal place of an instant. */
   readonly x: Scale;
 }
 
-/** The parts from above: the count, the bars, when each began, what people did, the axis of time. */
+/** Draws from the top: the count, the bars, each onset, people's acts, the time axis. */
 function drawChart(data: ChartData) {
   const { deaths, fromMs, toMs } = data;
   const isIn = (atMs: number): boolean => atMs >= fromMs && atMs <= toMs;
@@ -126,7 +126,7 @@ function drawChart(data: ChartData) {
   return { plot, over, height: axis + 20 };
 }
 
-/** What lies behind all parts: the unknown past, deployments, and the end of the excess. */
+/** Draws the unknown past, the deployments, and the end of the excess behind the other parts. */
 function drawBackground(
   { plot, over, x }: Paper,
   { knownFromMs, incident, acts, nowMs, kind, fromMs, toMs }: ChartData,
@@ -150,12 +150,12 @@ function drawCount({ plot, over, x }: Paper, data: ChartData, foot: number): voi
   const peak = Math.max(0, ...[count, expected, warn, fail].flat().map((one) => one ?? 0));
   const raw = Math.max(peak, 1) / 3;
   const power = 10 ** Math.floor(Math.log10(raw));
-  // Deaths are whole.
+  // Deaths are whole numbers.
   const step = Math.max(1, ([1, 2, 5].find((one) => one * power >= raw) ?? 10) * power);
   const top = Math.max(peak * 1.05, step);
   const ticks = Array.from({ length: Math.floor(top / step) + 1 }, (_, index) => index * step);
   const y = scaleOf(top, head, foot);
-  /** Through the values at the ends of their steps; a null is a gap. */
+  /** Draws through the value at each step's end; null: a gap. */
   const line = (values: Values): string =>
     values
       .map((value, index) => {
@@ -176,7 +176,7 @@ function drawCount({ plot, over, x }: Paper, data: ChartData, foot: number): voi
   over.push(...ticks.map((tick) => leftWord(y(tick), formatTick(tick))));
 }
 
-/** The deaths of each step: red where they are more than usual while the incident was open. */
+/** Draws the deaths of each step; red: more than usual while the incident was open. */
 function drawBars({ plot, over, x }: Paper, data: ChartData, deaths: readonly number[], top: number): void {
   const { fromMs, stepMs, toMs, usual, incident } = data;
   const foot = top + 60;
@@ -204,14 +204,14 @@ function drawAxis({ plot, over, x }: Paper, { fromMs, toMs }: ChartData, axis: n
   const stepMs = tickSteps.find((one) => (toMs - fromMs) / one <= mostTicks) ?? 20_160 * minuteMs;
   const ticks: number[] = [];
   for (let atMs = Math.ceil(fromMs / stepMs) * stepMs; atMs < toMs; atMs += stepMs) ticks.push(atMs);
-  // On a narrow page there is room for half of many.
+  // A narrow page has room for half of the labels.
   const kind = (index: number): string => (ticks.length > 5 && index % 2 === 0 ? "mid wide" : "mid");
   const time = (atMs: number): string => (atMs % dayMs === 0 ? dayText(atMs) : clockText(atMs));
   plot.push(stroke("ink-3", [`M0 ${axis}H${width}`, ...ticks.map((atMs) => `M${x(atMs)} ${axis}v4`)].join("")));
   over.push(...ticks.map((atMs, index) => word(x(atMs), axis + 17, time(atMs), kind(index))));
 }
 
-/** The values of each step, where the pointer is on it. */
+/** Adds each step's values as a tooltip. */
 function drawTitles({ over, x }: Paper, data: ChartData, foot: number): void {
   const { ends, fromMs, stepMs, nowMs } = data;
   for (const index of ends.keys()) {
@@ -257,7 +257,7 @@ function tenth(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** A mean beside whole numbers: 2.4, 9, 13. */
+/** Formats a mean next to whole numbers: 2.4, 9, 13. */
 function rateText(value: number): string {
   return value >= 9.95 ? formatCount(value) : formatExpected(value).replace(/\.0$/, "");
 }

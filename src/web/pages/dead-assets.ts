@@ -7,10 +7,10 @@ import { renderTime } from "../parts/time.ts";
 import type { AlertAssets } from "../read/dead-assets.ts";
 import { organizationLink, renderSection, renderTable, type Column } from "./table.ts";
 
-// All of them are in the CSV.
+// The CSV has all of them.
 const shownAssets = 20;
 
-/** Renders the assets that died last in the spikes among these alerts: addresses broken, never a link. */
+/** Renders the last dead assets of these alerts; their addresses are broken, never links. */
 export async function renderDeadAssets(
   alertAssets: Pick<AlertAssets, "newest">,
   alerts: readonly Alert[],

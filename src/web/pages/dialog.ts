@@ -2,7 +2,7 @@ import { hourMs, minuteMs } from "../../base/time.ts";
 import { timeText } from "../../words/numbers.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 
-/** Renders a button that opens a dialog of the server: over the page where scripts run, else as a page. */
+/** Renders a button that opens a dialog: over the page with scripts, otherwise as a page. */
 export function dialogButton(href: string, words: string, isFirst = false): Html {
   return html`<a
     class="button${isFirst ? " primary" : ""}"
@@ -14,22 +14,21 @@ export function dialogButton(href: string, words: string, isFirst = false): Html
   >`;
 }
 
-/** What a dialog asks, and what it does. */
+/** The parts of a dialog. */
 export interface DialogParts {
-  /** Where its form is sent; null: it only says something. */
+  /** The form's address; null: no form. */
   readonly action: string | null;
   readonly title: string;
   readonly content: Html;
-  /** Why it was not done; empty: it was not tried. */
+  /** Why the act failed; empty: nobody has tried it. */
   readonly problem?: string;
   readonly foot: string;
-  /** The name of the act. */
   readonly verb?: string;
-  /** Where one goes who does not do it. */
+  /** The address of "Cancel" and "Close". */
   readonly back: string;
 }
 
-/** Renders a dialog; without scripts it is the whole page. The act is sent once however often one clicks. */
+/** Renders a dialog; without scripts it is a whole page. Further clicks do not repeat the act. */
 export function renderDialog({ action, title, content, problem = "", foot, verb, back }: DialogParts): Html {
   const inner = html`<h1 id="dialog-title">${title}</h1>
     ${content}${action === null ? nothing : html`<p class="error" role="alert">${problem}</p>`}
@@ -56,7 +55,7 @@ export function renderDialog({ action, title, content, problem = "", foot, verb,
   </dialog>`;
 }
 
-/** Renders what follows from an act, a line for each part. */
+/** Renders the consequences of an act, one a line. */
 export function renderThen(lines: readonly (readonly [name: string, text: string])[]): Html {
   return html`<dl class="facts">
     ${lines.map(
@@ -67,14 +66,14 @@ export function renderThen(lines: readonly (readonly [name: string, text: string
   </dl>`;
 }
 
-/** Renders a field of one line under its label. */
+/** Renders a labelled text field. */
 export function renderField(label: string, name: string, value: string | null, attributes: Html): Html {
   return html`<label class="field"
     >${label}<input type="text" name="${name}" value="${value ?? ""}" autocomplete="off" ${attributes}
   /></label>`;
 }
 
-/** Renders a choice of one. */
+/** Renders a radio button. */
 export function renderRadio(name: string, value: string, chosen: string | null, words: Html, kind = ""): Html {
   const checked = value === chosen ? html`checked` : nothing;
   return html`<label class="${kind}"
@@ -82,10 +81,10 @@ export function renderRadio(name: string, value: string, chosen: string | null, 
   > `;
 }
 
-/** Hours, or an instant. */
+/** Hours, or a given end. */
 const lengths = ["1", "4", "24", "168", "until"];
 
-/** Renders for how long something is silenced. */
+/** Renders the choice of a silence's length. */
 export function renderLengths(form: URLSearchParams, nowMs: number): Html {
   const choices = lengths.map((one) => {
     const ends =
@@ -106,7 +105,7 @@ export function renderLengths(form: URLSearchParams, nowMs: number): Html {
   </fieldset>`;
 }
 
-/** Returns when that ends, as the API takes it. */
+/** Returns the chosen end as ISO 8601. */
 export function endOf(form: URLSearchParams, nowMs: number): string {
   const hours = Number(form.get("length"));
   return hours > 0 ? new Date(nowMs + hours * hourMs).toISOString() : `${form.get("until") ?? ""}:00Z`;

@@ -8,11 +8,11 @@ import { sendProblem } from "../problem.ts";
 import { addRoute, type Asked } from "../route.ts";
 import { renderSheet } from "./frame.ts";
 
-// In the order of docs/README.md, which is the first.
+// The pages in the order of docs/README.md, which is the first.
 const docsSchema = z.record(z.string(), z.object({ title: z.string(), content: z.string() }));
 type Docs = z.infer<typeof docsSchema>;
 
-/** `/docs`: the documentation of this version, where `runbook_url` of the shipped rules leads; `?q=` finds headings. */
+/** Adds `/docs`, to which `runbook_url` of the shipped rules leads; `?q=` finds headings. */
 export function addDocsPages(server: FastifyInstance): void {
   let known: Docs | null = null;
   const send = (
@@ -24,7 +24,7 @@ export function addDocsPages(server: FastifyInstance): void {
     const page = asked === "" ? known[name.endsWith(".md") ? name : `${name}.md`] : findHeadings(known, asked);
     if (page === undefined) return sendProblem(reply, 404, "no such page; /docs lists them");
     const { title, content } = page;
-    // The project's own text, built with the program.
+    // The build made this markup from the project's own text.
     const main = html`<article class="docs">
       <form role="search" action="/docs">
         <a href="/docs">All pages</a>
@@ -51,7 +51,7 @@ function readDocs(): Docs {
   return built === null ? none : docsSchema.parse(JSON.parse(built.toString()));
 }
 
-/** The headings that have all of these words, with the title of their page. */
+/** Returns the headings that contain all of these words. */
 function findHeadings(docs: Docs, asked: string): Docs[string] {
   const words = asked.toLowerCase().split(/\s+/);
   const found = Object.entries(docs).flatMap(([name, { title, content }]) =>

@@ -7,46 +7,45 @@ import { renderTime } from "../parts/time.ts";
 import { symbols, wordmark } from "./marks.ts";
 import { countOf } from "../../words/numbers.ts";
 
-/** The pages of the masthead. */
+/** The pages in the masthead. */
 export type PageKey = "organizations" | "incidents" | "silences" | "receivers" | "config";
 
-/** What stands around every page, for one reader. */
+/** The parts around every page, for one reader. */
 export interface Frame {
   readonly version: string;
   readonly nowMs: number;
   /** null: the reader may not see the fleet, or the store cannot be read. */
   readonly facts: FrameFacts | null;
-  /** What is wrong with the store, beginning in lower case; null: nothing is. */
+  /** The store's problem as a clause; null: none. */
   readonly storeProblem: string | null;
-  /** Who is signed in, as others read it; null: nobody. */
+  /** The caller's name as others read it; null: none. */
   readonly reader: string | null;
-  /** How the reader came: only a session can sign out. */
+  /** Only a session can sign out. */
   readonly isSession: boolean;
-  /** Whether anybody can sign in here. */
   readonly canSignIn: boolean;
-  /** Which version of the page it is, as its ETag says it. */
+  /** The page's version, as its ETag. */
   readonly tag: string;
-  /** Path and query of this page: where a sign-in leads back to. */
+  /** Path and query of this page; a sign-in leads back to it. */
   readonly here: string;
 }
 
-/** One page, without what stands around it. */
+/** The content of one page. */
 export interface PageContent {
-  /** [200] */
+  /** Default: 200. */
   readonly status?: number;
   readonly title: string;
-  /** null: none of the masthead's. */
+  /** null: none of the pages in the masthead. */
   readonly current: PageKey | null;
   readonly main: Html;
-  /** The mark in the browser's tab [the fleet's worst]. */
+  /** The favicon's severity; default: the fleet's worst. */
   readonly severity?: Severity;
-  /** Whether it is read again when something has changed [no]. */
+  /** Whether the browser refreshes it; default: false. */
   readonly isLive?: boolean;
-  /** Nothing of the fleet is read for what stands around it [it is]. */
+  /** Whether the frame reads nothing of the fleet; default: false. */
   readonly isPoor?: boolean;
 }
 
-/** The pages in the order of the masthead, and what a number beside them counts, for readers of text. */
+/** The pages in the masthead's order, each with its count and the count's label for screen readers. */
 const navPages: readonly (readonly [PageKey, href: string, name: string, ((facts: FrameFacts) => number)?, string?])[] =
   [
     ["organizations", "/", "Organizations"],
@@ -57,14 +56,14 @@ const navPages: readonly (readonly [PageKey, href: string, name: string, ((facts
   ];
 
 const htmxConfig = JSON.stringify({ includeIndicatorCSS: false, history: "reload" });
-// The browser asks so often whether the page has changed.
+// The browser refreshes a page this often.
 const askEveryMs = 3_000;
 
-/** How a page is read again: at its own address, with what is ticked, so that the rows of that are listed in any case. */
+/** A page refreshes from its own address. The ticked organizations go with it, so that their rows stay listed. */
 const readsAgain = html`hx-get="" hx-include="input[name=slug]:checked" hx-trigger="refresh, ask" hx-select="#main"
 hx-select-oob="#pages:outerMorph,#clock:outerMorph" hx-swap="outerMorph" hx-sync="this:replace"`;
 
-/** Renders the whole document of a page. */
+/** Renders a whole document. */
 export function renderDocument(frame: Frame, content: PageContent): string {
   const { facts, nowMs, tag } = frame;
   const { title, current, main, isLive = false } = content;
@@ -98,13 +97,13 @@ export function renderDocument(frame: Frame, content: PageContent): string {
   });
 }
 
-/** Renders a document of its content alone: no pages to go to, no script, nothing of the fleet. */
+/** Renders a document without masthead links, scripts or facts of the fleet. */
 export function renderSheet(title: string, main: Html): string {
   const head = html`<meta name="robots" content="noindex" />`;
   return renderShell({ title, severity: "unknown", head, body: html`<main id="main">${main}</main>` });
 }
 
-/** What all documents are; `severity` is the mark in the browser's tab. */
+/** Renders what all documents share; `severity` is the favicon's. */
 function renderShell({
   title,
   severity,
@@ -140,11 +139,11 @@ function renderShell({
     </html> `.html;
 }
 
-// Nobody else's words, whoever made the link.
+// A link may show only flatline's own sentences.
 const didPattern =
   /^(?:[\d,]{1,9} [a-z ]{1,30}(?:, [\d,]{1,9} (?:already|ended|judged|not|of|without) [a-z ]{1,30}){0,4}|The comment is kept|Silenced until [\w :\u00a0]{5,20}|The silence has ended|The verifier is asked|Reloaded)\.$/;
 
-/** What an act has done, where it could not be said without leaving the page. */
+/** Returns the result of an act that left the page; empty: none. */
 function didText(here: string): string {
   const did = new URL(here, "http://flatline.invalid").searchParams.get("did") ?? "";
   return didPattern.test(did) ? did : "";
@@ -190,13 +189,13 @@ function renderFoot({ version, facts, reader, isSession, canSignIn, here }: Fram
   </footer>`;
 }
 
-/** Renders a page that says one thing: what is not there, or what is needed. */
+/** Renders a page with one message. */
 export function renderMessage(title: string, text: Html): Html {
   return html`<div class="head"><h1>${title}</h1></div>
     <p class="lede">${text}</p>`;
 }
 
-/** Renders a headline of whole sentences, one a line; the mark hangs before it. A page has one that is its own. */
+/** Renders a headline, one sentence a line, with its mark. `isOfPage`: it is the page's own. */
 export function renderHead(
   sentences: readonly (Html | string)[],
   {
@@ -204,11 +203,8 @@ export function renderHead(
     acts = nothing,
     isOfPage = true,
   }: {
-    /** Hangs before the first sentence. */
     readonly shape?: Html;
-    /** Buttons at its right. */
     readonly acts?: Html;
-    /** false: it is of a part of the page, below the page's own. */
     readonly isOfPage?: boolean;
   } = {},
 ): Html {

@@ -10,7 +10,7 @@ import { addRoute, type Asked } from "../route.ts";
 import { mark } from "./marks.ts";
 import { renderSheet } from "./frame.ts";
 
-/** The parts of a link of a message, as they came. */
+/** The parts of a message's link, unchecked. */
 export interface LinkParts {
   readonly incident: string;
   readonly receiver: string;
@@ -18,39 +18,38 @@ export interface LinkParts {
   readonly signature: string;
 }
 
-/** A link that holds: what it acknowledges, or did. */
+/** A valid link, with its effect. */
 export interface LinkView {
   readonly kind: "known";
   readonly incident: number;
   readonly receiver: string;
   readonly expiresAtMs: number;
   readonly outcome: "applied" | "repeated" | "late" | "no_alert" | "unchanged";
-  /** null: there is nothing left of it to acknowledge. */
+  /** null: nothing is left to acknowledge. */
   readonly subject: { readonly name: string; readonly severity: Severity; readonly words: string } | null;
 }
 
 export type LinkAnswer = LinkView | { readonly kind: "refused"; readonly reason: "altered" | "expired" };
 
 export interface Links {
-  /** What the link would do; changes nothing. */
+  /** Returns what the link would do; changes nothing. */
   look(link: LinkParts): Promise<LinkAnswer>;
-  /** Does it, once; `name` is what who follows it says to be called, null: nothing. */
+  /** Does it once; `name` is the person's own claim; null: none. */
   follow(link: LinkParts, name: string | null): Promise<LinkAnswer>;
 }
 
-// A name and its field.
 const mostFormBytes = 1_024;
 
 type LinkAsked = Pick<Asked<":incident", unknown, unknown>, "request" | "reply" | "search" | "params">;
 
-/** `/act/acknowledge/…`: the links of messages. Looking changes nothing, however often it is done; only the form of the page acts. */
+/** Adds `/act/acknowledge/…`, the links of messages: opening one changes nothing, only its form acts. */
 export function addLinkRoutes(server: FastifyInstance, { links, running, bodies }: WebParts): void {
   function send({ request, reply }: LinkAsked, answer: LinkAnswer, wasFollowed: boolean): Promise<FastifyReply> {
     if (answer.kind === "refused" && answer.reason === "altered") request.failedVia = "link";
     void reply.code(answer.kind === "refused" ? 403 : wasFollowed && answer.outcome === "no_alert" ? 409 : 200);
     const { title, main } = renderAnswer(answer, wasFollowed, running.clock.nowMs());
     const head = html`<div class="head"><h1>${title}</h1></div>`;
-    // Its address is what lets act.
+    // The address alone lets anyone act: no request may carry it as `Referer`.
     return sendHtml(request, reply, renderSheet(`${title} · flatline`, html`${head} ${main}`), "no-referrer");
   }
   addRoute(server, "GET /act/acknowledge/:incident", {
@@ -71,7 +70,7 @@ function partsOf({ search, params: { incident } }: LinkAsked): LinkParts {
   return { incident, receiver: given("receiver"), until: given("until"), signature: given("signature") };
 }
 
-/** What the link would do, or did; it has nothing of the link itself. */
+/** Renders the link's effect; the page does not contain the link itself. */
 function renderAnswer(answer: LinkAnswer, wasFollowed: boolean, nowMs: number): { title: string; main: Html } {
   const [title, text] = sentences[answer.kind === "refused" ? answer.reason : answer.outcome];
   const said = html`<p>${text}</p>`;

@@ -1,10 +1,10 @@
 import type { Severity } from "../../contract/severity.ts";
 import { html, type Html } from "../parts/html.ts";
 
-/** In the order in which they are counted. */
+/** The order in which they are counted. */
 export const shownSeverities: readonly Severity[] = ["fail", "warn", "unknown", "ok"];
 
-/** The shapes of marks: severities, ended ones as outlines, and what happened. */
+/** The marks: severities, ended ones as outlines, and events. */
 export type MarkShape =
   | Severity
   | "fail-ended"
@@ -18,12 +18,12 @@ export type MarkShape =
   | "comment"
   | "stop";
 
-/** Returns a mark; hidden from readers of text, who get the word beside it. `tone` is its class. */
+/** Renders a mark; screen readers read the word next to it. `tone` is its class. */
 export function mark(shape: MarkShape, tone: string = shape): Html {
   return html`<svg class="mark ${tone}" viewBox="0 0 14 14" aria-hidden="true"><use href="#m-${shape}" /></svg>`;
 }
 
-/** Returns a severity as shape, word and colour; of what has ended, its outline. */
+/** Renders a severity as shape, word and colour; ended: an outline. */
 export function severityWord(severity: Severity, isEnded = false): Html {
   if (!isEnded || severity === "ok")
     return html`<span class="severity ${severity}">${mark(severity)}<span class="word">${severity}</span></span>`;
@@ -32,7 +32,7 @@ export function severityWord(severity: Severity, isEnded = false): Html {
   >`;
 }
 
-/** Shapes and patterns that a page refers to, once in each document. */
+/** The marks' shapes, once in each document. */
 export const symbols: Html = html`<svg class="defs" width="0" height="0" aria-hidden="true" focusable="false">
   <defs>
     <symbol id="m-fail" viewBox="0 0 14 14"><path d="M1 1h12v12H1z" fill="currentColor" /></symbol>
@@ -71,7 +71,7 @@ export const symbols: Html = html`<svg class="defs" width="0" height="0" aria-hi
   </defs>
 </svg>`;
 
-/** A flat line with one beat. */
+/** A flat line with one heartbeat. */
 export const wordmark: Html = html`<svg width="52" height="20" viewBox="0 0 52 20" aria-hidden="true">
   <path
     d="M0 15.5H13l2-2.5 2.5 2.5h4.5L25 17l4-15.5 3.5 16.5 2-5 1.5 2.5H52"

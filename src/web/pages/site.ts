@@ -18,13 +18,13 @@ import { isLedToSignIn, leadToSignIn, signInPath, wantsHtml } from "../sign-in/l
 import { renderDialog } from "./dialog.ts";
 import { renderDocument, renderMessage, type PageContent } from "./frame.ts";
 
-/** What a page is asked, or a form: its fields are `search`. */
+/** A request for a page or of a form; `search` has the query or the form's fields. */
 export type PageAsked<Path extends string = string> = Asked<`GET ${Path}`, unknown, unknown>;
 
-/** What an act answers: a page; a dialog, which is a part of the page where scripts run; what was done, said on the page at `path`. */
+/** A page or a dialog to show, or the words for what was done, shown on the page at `path`. */
 type ActAnswer = (PageContent & { readonly isDialog?: boolean }) | { readonly did: string; readonly path: string };
 
-// Pages that are kept for others who have them open, with some 20 kB each.
+// One page has some 20 kB.
 const mostPages = 100;
 const mostFormBytes = 16 * 1_024;
 
@@ -33,10 +33,10 @@ interface MadePage {
   readonly packed: PackedText;
 }
 
-/** What all pages have in common: their frame, who may see them, and how they answer. */
+/** Adds pages and acts, with their frame, access and errors. */
 export type Site = ReturnType<typeof createSite>;
 
-/** Returns what the pages of one server share. */
+/** Returns the pages' common part for one server. */
 export function createSite({
   version,
   running,
@@ -49,7 +49,7 @@ export function createSite({
   const { clock, logger } = running;
   const startedMs = clock.nowMs();
   let acts = 0;
-  /** Pages as they are made for all who see the same. */
+  /** Pages for all readers who see the same. */
   const pages = new Map<string, Promise<MadePage>>();
 
   async function make(request: FastifyRequest, content: PageContent, tag = ""): Promise<MadePage> {
@@ -72,7 +72,7 @@ export function createSite({
     return sendMade(reply, await make(request, content));
   }
 
-  /** Two pages with one tag say the same: what is in it is all that a page is made of, before anything is read. */
+  /** Returns a page's ETag: a hash of everything that its content depends on. */
   function tagOf({ identity, url }: FastifyRequest): string {
     const reader = { ...identity, rights: [...(identity?.rights ?? [])] };
     const minute = Math.floor(clock.nowMs() / minuteMs);
@@ -80,7 +80,7 @@ export function createSite({
     return `"${createHash("sha256").update(JSON.stringify(said)).digest("base64url").slice(0, 20)}"`;
   }
 
-  /** All who have a page open read it again when it has changed: it is made for the first of those who see the same. */
+  /** Open pages refresh after each change: readers who see the same share one page. */
   function shared(key: string, made: () => Promise<MadePage>): Promise<MadePage> {
     const known = pages.get(key);
     if (known !== undefined) return known;
@@ -106,7 +106,7 @@ export function createSite({
     return reply.redirect(`${path}${path.includes("?") ? "&" : "?"}did=${encodeURIComponent(did)}`, 303);
   }
 
-  /** Answers with a page that says one thing, and reads nothing of the fleet: whoever scans asks for thousands. */
+  /** Answers with a short message, and reads nothing of the fleet: scanners ask for thousands of paths. */
   function say(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -117,12 +117,11 @@ export function createSite({
     return send(request, reply, { status, title: "flatline", current: null, isPoor: true, main });
   }
 
-  /** Answers who may not see or do something. */
   function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): unknown {
     const access = settings();
     const { status, message } = refusal;
     if (!isOfApi(request) && isLedToSignIn(request, refusal, access)) return leadToSignIn(request, reply);
-    // An `Authorization` decides alone, so that a wrong one is answered as the API does.
+    // A request with a wrong `Authorization` gets the API's answer.
     if (!wantsPage(request) || (status === 401 && request.headers.authorization !== undefined))
       return sendRefusal(reply, refusal);
     const text = html`None is configured: set <code>server.token</code> in flatline.yaml, then reload.`;
@@ -133,7 +132,7 @@ export function createSite({
   }
 
   return {
-    /** Adds a page of a GET. Without identity a closed one leads to where one signs in. */
+    /** Adds a page; a reader without access is led to the sign-in. */
     addPage: <Path extends string>(
       server: FastifyInstance,
       path: Path,
@@ -153,8 +152,8 @@ export function createSite({
         },
       }),
     /**
-     * Adds what a form of a page does, and what asks for it in a dialog [nothing does]. Who may not is led to where one
-     * signs in, or told why that does not help; why it could not be done is said in a dialog.
+     * Adds a form's act and its dialog, if any. A reader without access is led to the sign-in; errors appear in a
+     * dialog.
      */
     addAct: <Path extends string>(
       server: FastifyInstance,
@@ -165,10 +164,10 @@ export function createSite({
         perform,
         mostBytes = mostFormBytes,
       }: {
-        /** `problem`: why it was not done; empty: it was not tried. */
+        /** `problem`: why the act failed; empty: nobody has tried it. */
         readonly ask?: (asked: PageAsked<Path>, problem: string) => ActAnswer | Promise<ActAnswer>;
         readonly perform: (asked: PageAsked<Path>) => Promise<ActAnswer>;
-        /** Of its form [16 KiB]. */
+        /** Default: 16 KiB. */
         readonly mostBytes?: number;
       },
     ): void => {
@@ -195,7 +194,7 @@ export function createSite({
                 : await ask(filled, sentenceOf(error.issues.join("; ") || error.message));
             answer = { ...again, status: error.code === "invalid_data" ? 422 : error.httpStatus };
           } finally {
-            // Who has done it reads the page again, and sees it.
+            // Every open page has a new ETag after an act.
             acts++;
           }
           return answerAct(request, reply, answer);
@@ -203,12 +202,12 @@ export function createSite({
       });
     },
     refuse,
-    /** Answers what went wrong, as a page where a browser asks for one; a 500 says nothing of the inside. */
+    /** Answers an error, as a page for browsers; a 500 shows no internals. */
     fail: (error: unknown, request: FastifyRequest, reply: FastifyReply): unknown => {
       const { method, url } = request;
-      // What could not be read has no version.
+      // An error has no ETag.
       reply.removeHeader("etag");
-      // Fastify closes after a body that it refused, which can cost the client the answer: the rest is read and dropped instead.
+      // After a refused body Fastify closes, and the client may miss the answer: Node.js drops the rest instead.
       reply.removeHeader("connection");
       const { status, message, issues } = describeError(error);
       const isPage = wantsPage(request);
@@ -224,10 +223,10 @@ export function createSite({
       if (status === 500) return say(request, reply, status, "flatline could not make this page.", why);
       return say(request, reply, status, "This could not be answered.", html`${sentenceOf(message)} ${again}`);
     },
-    /** Answers what no route does. */
+    /** Answers an unknown path. */
     miss: (request: FastifyRequest, reply: FastifyReply): unknown => {
       const access = request.url.startsWith("/-/") ? "open" : "public";
-      // Where reading is closed, the answer does not show what exists.
+      // If reading is closed, the answer does not tell which paths exist.
       const refusal = refusalOf(request, { access }, settings());
       if (refusal !== null) return wantsPage(request) ? refuse(request, reply, refusal) : sendRefusal(reply, refusal);
       if (!wantsPage(request)) return sendProblem(reply, 404, "no such path");
@@ -240,12 +239,12 @@ function sendMade(reply: FastifyReply, { status, packed }: MadePage): FastifyRep
   return sendPacked(reply.code(status), packed);
 }
 
-/** Returns whether something is a mistake of whoever asked. */
+/** Returns whether an error is the caller's, not a bug or a problem of the store. */
 export function isMistake(error: unknown): error is FlatlineError {
   return error instanceof FlatlineError && error.fault !== "bug" && storeReason(error) === null;
 }
 
-/** Returns the dialog that says why an act was not done. */
+/** Renders why an act failed. */
 function refusedDialog({ message, issues }: FlatlineError, path: string): ActAnswer {
   const content = html`<p>${sentenceOf(message)}</p>
     ${issues.length === 0 ? nothing : html`<pre>${issues.join("\n")}</pre>`}`;
@@ -254,12 +253,12 @@ function refusedDialog({ message, issues }: FlatlineError, path: string): ActAns
   return { isDialog: true, title: "flatline", current: null, main };
 }
 
-/** Returns a page that says that something is not there. */
+/** Returns a "not found" page. */
 export function missing(current: PageContent["current"], ...words: Parameters<typeof renderMessage>): PageContent {
   return { status: 404, title: "Not found · flatline", current, main: renderMessage(...words) };
 }
 
-/** A header has bytes of one kind only. */
+/** Escapes what a header cannot carry. */
 function asciiJson(value: unknown): string {
   return JSON.stringify(value).replaceAll(
     /[^\x20-\x7e]/g,
@@ -271,29 +270,29 @@ function isOfApi({ url }: FastifyRequest): boolean {
   return /^\/(?:-|api|metrics|probe|assets)(?:[/?]|$)/.test(url);
 }
 
-/** Returns whether a page answers the request: a browser asks for one. */
+/** Returns whether a browser asks for a page. */
 function wantsPage(request: FastifyRequest): boolean {
   return wantsHtml(request) && !isOfApi(request);
 }
 
-/** Returns what the program says of a mistake, as a sentence. */
+/** Returns an error message as a sentence. */
 export function sentenceOf(message: string): string {
   const text = message.charAt(0).toUpperCase() + message.slice(1);
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-/** A page is shown while the store cannot be read; its own part says why. */
+/** Lets a page appear without its frame's facts while the store cannot be read. */
 function nullWithoutStore(error: unknown): null {
   if (storeReason(error) !== null || (error instanceof FlatlineError && error.fault !== "bug")) return null;
   throw error;
 }
 
-/** Returns whether the browser asks for a part, to put it into the page that it shows. */
+/** Returns whether htmx asks for a part of a page. */
 export function wantsPart(request: FastifyRequest): boolean {
   return request.headers["hx-request"] === "true";
 }
 
-/** Returns the page that says that no such incident is known. */
+/** Returns the "not found" page of an incident. */
 export function missingIncident(reference: string): PageContent {
   const text = html`Nothing is known of «${reference}». <a href="/incidents">All incidents</a>`;
   return missing("incidents", "There is no such incident.", text);

@@ -5,23 +5,23 @@ import { html, nothing, type Html } from "../parts/html.ts";
 import { renderTime } from "../parts/time.ts";
 
 /**
- * A column of a table: the classes of its cells, and what a row has in them. `name` heads the row, `n` stands at the
- * right, `named` says the column's name before the cell where there is little room.
+ * A column. The classes in `kind`: `name` heads the row, `n` aligns right, `named` repeats the column's name on narrow
+ * pages.
  */
 export type Column<Row> = readonly [name: string, kind: string, cell: (row: Row) => Html | string | number];
 
-/** Rows, and what stands over them [nothing]. */
+/** Rows under an optional heading. */
 export interface RowGroup<Row> {
   readonly head?: Html | undefined;
   readonly rows: readonly Row[];
 }
 
-/** Renders a table of rows; `kind` are the classes that decide how it looks where there is little room. */
+/** Renders a table; `kind` has the classes for narrow pages. */
 export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], kind = ""): Html {
   return renderGroups(columns, [{ rows }], kind);
 }
 
-/** Renders a table of groups of rows, each with its `attributes`; a group without rows is left out. */
+/** Renders groups of rows, each row with its `attributes`; empty groups are left out. */
 export function renderGroups<Row>(
   columns: readonly Column<Row>[],
   groups: readonly RowGroup<Row>[],
@@ -64,7 +64,6 @@ export function renderGroups<Row>(
   </div>`;
 }
 
-/** Returns the path of an organization's page. */
 export function organizationPath(slug: string): string {
   return `/o/${encodeURIComponent(slug.toWellFormed())}`;
 }
@@ -73,19 +72,19 @@ export function organizationLink(slug: string): Html {
   return html`<a href="${organizationPath(slug)}">${slug}</a>`;
 }
 
-/** Renders how many times as many as usual came, in the colour of the severity that holds [none]. */
+/** Renders the ratio of deaths to expected ones, in the colour of `severity`; default: none. */
 export function renderRatio(row: Parameters<typeof formatRatioCell>[0], severity: Severity | "" = ""): Html {
   return html`<span class="severity ${severity}">${formatRatioCell(row)}</span>`;
 }
 
-/** Renders whether takedowns of an organization are on hold, and since when. */
+/** Renders whether takedowns are on hold, and since when. */
 export function renderGate(heldSinceMs: number | null, nowMs: number): Html {
   return heldSinceMs === null
     ? html`<span class="second">allowed</span>`
     : html`on hold since ${renderTime(heldSinceMs, nowMs)}`;
 }
 
-/** Renders a section with its head; `beside` stands after the head. */
+/** Renders a section; `beside` follows its heading. */
 export function renderSection(title: string, content: Html, { beside = nothing, id }: SectionParts = {}): Html {
   return html`<section class="part" ${id === undefined ? nothing : html` id="${id}"`}>
     <header>
@@ -101,7 +100,7 @@ interface SectionParts {
   readonly id?: string;
 }
 
-/** Renders the field that filters the list at `path` by `?q=`, while one types where scripts run; `found` says how many match. */
+/** Renders the filter (`?q=`) of the list at `path`; `found` says how many rows match. */
 export function renderFilter(path: string, params: URLSearchParams, placeholder: string, found: string): Html {
   const hidden = [...params].map(([name, value]) =>
     name === "q" || name === "page" ? null : html`<input type="hidden" name="${name}" value="${value}" />`,
@@ -133,7 +132,7 @@ export function renderFilter(path: string, params: URLSearchParams, placeholder:
   </form>`;
 }
 
-/** Returns the items that have each word of `?q=` in their text. */
+/** Returns the items whose text has every word of `?q=`. */
 export function filterByWords<Item>(
   items: readonly Item[],
   params: URLSearchParams,
@@ -147,14 +146,14 @@ export function filterByWords<Item>(
   });
 }
 
-/** Says that the filter leaves nothing, with the way back. */
+/** Renders "no match" with a link to all items. */
 export function renderNoMatch(what: string, path: string, params: URLSearchParams): Html {
   return html`<p class="second">
     No ${what} matches «${params.get("q") ?? ""}». <a href="${withParams(path, params, { q: null })}">All of them</a>
   </p>`;
 }
 
-/** Renders a choice between links; the chosen one is marked. */
+/** Renders links, with the chosen one marked. */
 export function renderSwitch(
   choices: readonly { readonly words: string; readonly href: string; readonly isChosen: boolean }[],
   label: string,
@@ -167,7 +166,7 @@ export function renderSwitch(
   </nav>`;
 }
 
-/** Returns the page that `?page=` asks for, or the nearest that there is; `start` is the index of its first item. */
+/** Returns the page of `?page=`, or the nearest one; `start` is the index of its first item. */
 export function pageOf<Item>(items: readonly Item[], params: URLSearchParams, size: number) {
   const pages = Math.max(1, Math.ceil(items.length / size));
   const number = Math.min(Math.max(1, Math.trunc(Number(params.get("page") ?? 1)) || 1), pages);
@@ -175,7 +174,7 @@ export function pageOf<Item>(items: readonly Item[], params: URLSearchParams, si
   return { items: items.slice(start, start + size), number, pages, total: items.length, start };
 }
 
-/** Renders "1–100 of 180 Next" under a list of several pages, which is at `path`. */
+/** Renders "1–100 of 180 Next" under a list. */
 export function renderPager<Item>(
   page: ReturnType<typeof pageOf<Item>>,
   path: string,
@@ -198,7 +197,7 @@ export function renderPager<Item>(
   </p>`;
 }
 
-/** Returns the query of an address with some of its parameters set, or taken out (null). */
+/** Returns `path` with changed parameters; null removes one. */
 export function withParams(
   path: string,
   params: URLSearchParams,

@@ -1,15 +1,13 @@
-// How times are written on the page, and numbers where it has its own form.
-
 import { formatCount, formatRatio, none } from "../../base/numbers.ts";
 import { clockText, durationText, nbsp, timeText } from "../../words/numbers.ts";
 
-/** For an axis: 5,000, 10k, 250k, 2M. */
+/** Formats a number for an axis: 5,000, 10k, 250k, 2M. */
 export function formatTick(value: number): string {
   if (value >= 1_000_000) return `${Math.round(value / 100_000) / 10}M`;
   return value >= 10_000 ? `${Math.round(value / 100) / 10}k` : formatCount(value);
 }
 
-/** 459×, 3.1×; "from 0" when nothing was expected and something came: as wide as a column. */
+/** Formats a ratio for a column: 459×, 3.1×; "from 0": deaths came and none were expected. */
 export function formatRatioCell(row: {
   readonly count: number | null;
   readonly expected: number | null;
@@ -20,17 +18,17 @@ export function formatRatioCell(row: {
   return expected === 0 && count !== null && count > 0 ? "from 0" : none;
 }
 
-/** For tables: 48s · 30m · 11h 40m · 1d 13h. */
+/** Formats a length for tables: 48s · 30m · 11h 40m · 1d 13h. */
 export function formatLength(ms: number): string {
   return durationText(ms).replaceAll(nbsp, "").replace("min", "m");
 }
 
-/** 12:00:04 */
+/** Formats an instant in UTC: 12:00:04. */
 export function formatSeconds(atMs: number): string {
   return `${clockText(atMs)}:${String(new Date(atMs).getUTCSeconds()).padStart(2, "0")}`;
 }
 
-/** Thursday 15 January */
+/** Formats a day: Thursday 15 January. */
 export const longDay = new Intl.DateTimeFormat("en-GB", {
   weekday: "long",
   day: "numeric",
@@ -38,7 +36,7 @@ export const longDay = new Intl.DateTimeFormat("en-GB", {
   timeZone: "UTC",
 });
 
-/** Returns a text of the API with its instants as the page writes them. */
+/** Returns a text with its ISO 8601 instants in the page's format. */
 export function withPageTimes(text: string, nowMs: number): string {
   return text.replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z/g, (instant) =>
     timeText(Date.parse(instant), nowMs),

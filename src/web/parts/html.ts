@@ -1,6 +1,6 @@
 import { escapeUnseen, unseen } from "../../base/unseen-text.ts";
 
-/** Markup that may stand in a page as it is. */
+/** Safe markup. */
 export interface Html {
   readonly html: string;
 }
@@ -9,22 +9,21 @@ const special = new RegExp(`[&<>"']|${unseen.source}`, "g");
 
 type Part = Html | string | number | null | readonly (Html | string | null)[];
 
-/** Markup from a template: what is put into it is text and escaped, unless it is markup itself. null is nothing. */
+/** Renders a template; every part but `Html` is escaped, and null is nothing. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   let text = strings[0] ?? "";
   for (const [index, part] of parts.entries()) text += markup(part, text) + (strings[index + 1] ?? "");
   return { html: text };
 }
 
-/** Nothing. */
 export const nothing: Html = { html: "" };
 
-/** Text for an element or a quoted attribute, of the same value. */
+/** Escapes text for an element or a quoted attribute. */
 export function escapeHtml(text: string): string {
   return text.toWellFormed().replace(special, (found) => `&#${found.charCodeAt(0)};`);
 }
 
-/** `before` is the markup that it follows: an attribute keeps its value, text shows unseen characters. */
+/** `before` is the markup in front of it: attributes keep their value, text shows invisible characters. */
 function markup(part: Part, before: string): string {
   if (part === null) return "";
   if (typeof part === "number") return String(part);
@@ -33,7 +32,7 @@ function markup(part: Part, before: string): string {
   return escapeHtml(visible === part || isInTag(before) ? part : visible);
 }
 
-/** Also where the tag itself begins in the markup that this is put into. */
+/** Returns whether markup ends inside a tag, also if the tag begins in an outer template. */
 function isInTag(before: string): boolean {
   return before.lastIndexOf("<") > before.lastIndexOf(">") || /=["'][^"'<>]*$/.test(before);
 }

@@ -2,10 +2,10 @@ import { clockText, dayText, timeText } from "../../words/numbers.ts";
 import { formatSeconds } from "./figures.ts";
 import { html, type Html } from "./html.ts";
 
-/** How much of an instant is written: "12:00", "15 Jan 12:00" (today only "12:00"), "12:00:04", "15 Jan". */
+/** clock "12:00"; time "15 Jan 12:00", today only "12:00"; seconds "12:00:04"; day "15 Jan". */
 const writers = { clock: clockText, time: timeText, seconds: formatSeconds, day: dayText } as const;
 
-/** Renders an instant in UTC as an element: the browser adds its own time as a title. */
+/** Renders an instant in UTC; the browser adds the local time as its title. */
 export function renderTime(atMs: number, nowMs: number, kind: keyof typeof writers = "time"): Html {
   return html`<time datetime="${new Date(atMs).toISOString()}">${writers[kind](atMs, nowMs)}</time>`;
 }

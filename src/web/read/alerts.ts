@@ -7,18 +7,18 @@ import type { Alert } from "../../store/alerts/alerts.ts";
 import type { AlertComment } from "../../store/alerts/log.ts";
 import { isStale, type Running } from "./running.ts";
 
-/** An alert as it stands now, and what is known beside it. */
+/** An alert with facts from the store and its check. */
 export interface ShownAlert extends AlertView {
-  /** When a receiver first accepted a message about it; null: none did. */
+  /** Time of the first accepted message about it; null: none. */
   readonly notifiedAtMs: number | null;
-  /** What the last run of its check found; null: it gave no result or is stale, or the alert is over or not about a verdict. */
+  /** The last result of its check; null: an error, a stale result, an ended alert, or one of kind unknown. */
   readonly lastResult: ResultReport | null;
 }
 
-/** An alert, live or ended, with all that people said of it. */
+/** An alert, live or ended, with its judgements and comments. */
 export type AlertDetail = NonNullable<Awaited<ReturnType<typeof findAlert>>>;
 
-/** Returns them in their order. */
+/** Adds notifications and last results to alerts. */
 export async function showAlerts(
   { store, checks, clock }: Pick<Running, "store" | "checks" | "clock">,
   alerts: readonly AlertView[],
@@ -33,7 +33,7 @@ export async function showAlerts(
   });
 }
 
-/** Live, or ended and still kept; null: there is none. */
+/** Returns a live or a kept alert; null: unknown id. */
 export async function findAlert(running: Running, alertId: string) {
   const { store, clock, settings } = running;
   const kept = await store.alerts.find(alertId);
@@ -42,15 +42,15 @@ export async function findAlert(running: Running, alertId: string) {
   const [shown] = await showAlerts(running, [view(kept)]);
   return {
     ...(shown as ShownAlert),
-    /** Oldest first, what was withdrawn included. */
+    /** Oldest first, with withdrawn ones. */
     judgements: await store.log.judgementsOf(alertId),
-    /** Oldest first, those that came with acts included. */
+    /** Oldest first, with those of acts. */
     comments: await store.log.commentsOf(kept),
     worstResult: await readStoredResult(store.runs, kept),
   };
 }
 
-/** Does what its incident's act does to this member; returns the comment that is kept of it. @throws FlatlineError as actOnAlert */
+/** Applies an incident's act to one alert; returns its comment; null: none. @throws FlatlineError as actOnAlert */
 export async function actOnOne(
   running: Running,
   alertId: string,
@@ -65,19 +65,19 @@ export async function actOnOne(
   return comment;
 }
 
-// Of what is not ok a report is stored once an hour: the last eight days of an alert, and of a longer one that is enough.
+// One report an hour is stored of a bad check: these cover the last eight days of an alert.
 const mostReports = 200;
 
 /**
- * Returns the last stored result of an alert that is over, of a run in which it was as bad as it ever was; where none of
- * these is kept, of one in which it was not ok. Null: it lives, it is of kind unknown, or the history has none any more.
+ * Returns an ended alert's last stored result at its peak severity, otherwise its last one that was not ok; null: none
+ * is kept, or the alert is live or of kind unknown.
  */
 async function readStoredResult(
   runs: Pick<Running["store"]["runs"], "reports">,
   { check, slug, kind, startsAtMs, peak, end }: Alert,
 ) {
   if (end === null || kind !== "verdict") return null;
-  // A run counts from when it was due, and its report is stored when it is over.
+  // A run has the time at which it was due; the alert may begin at that instant.
   const span = { fromMs: startsAtMs - 1, toMs: end.atMs };
   const found = (await runs.reports({ check, slug, ...span, limit: mostReports })).flatMap((report) =>
     report.kind === "result" && report.severity !== "ok" ? [report] : [],

@@ -34,7 +34,6 @@ const member = (slug: string, more: Partial<ChartMember> = {}): ChartMember => (
 
 const incident = { beganMs, stoppedMs: null, endedMs: null };
 
-/** When each step ends. */
 const endsOf = ({ fromMs, toMs, stepMs, count }: ChartData): number[] =>
   count.map((_, index) => Math.min(fromMs + (index + 1) * stepMs, toMs));
 
@@ -47,7 +46,7 @@ const ask = (members: readonly ChartMember[], query = "", more: Partial<ChartAsk
   ...more,
 });
 
-/** A run of a minute's check. */
+/** A run of a check that is due every minute. */
 function run(slug: string, atMs: number, currentCount: number | null, expectedCount = 3) {
   if (currentCount === null) return errorReport({ slug, finishedAtMs: atMs });
   const severity = currentCount > 4 * expectedCount ? "fail" : "ok";
@@ -97,7 +96,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
 
       const chart = await readDeathsChart(running, ask([member("acme"), member("globex")]));
 
-      // Of each step the deaths before it ends; what dies in the instant itself is in the next one.
+      // A death at the instant of a step's end is in the next step.
       const within = (fromMs: number, toMs: number): number =>
         sum(
           events

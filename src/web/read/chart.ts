@@ -3,57 +3,55 @@ import type { Store } from "../../store/store.ts";
 import type { ReadIncident } from "./incidents.ts";
 import type { Running } from "./running.ts";
 
-/** A value for each step of time; null: unknown. */
+/** A value for each step; null: unknown. */
 type Values = readonly (number | null)[];
 
-/** What a chart shows, in numbers. Times are epoch ms. */
+/** The numbers of a chart. Times are epoch ms. */
 export type ChartData = Awaited<ReturnType<typeof readDeathsChart>>;
 
-/** When the incident was open that a chart belongs to. */
+/** The time of a chart's incident. */
 export type ChartIncident = ReturnType<typeof chartOfIncident>["incident"];
 
-/** An organization whose deaths are in a chart. */
+/** An organization of a chart. */
 export type ChartMember = ReturnType<typeof chartOfIncident>["members"][number];
 
-/** What happened at an instant: the symbol `#m-…` of its mark, and its words without the time: "notified". */
+/** An event in a chart; `mark` is its symbol `#m-…`, `text` its words without the time. */
 export interface ChartAct {
   readonly atMs: number;
   readonly mark: "marker" | "dot" | "comment";
   readonly text: string;
 }
 
-/** What a chart is about. */
+/** The subject of a chart. */
 export interface ChartAsk {
-  /** "the 120 organizations", "acme"; of answers: the host that gives them. */
+  /** "the 120 organizations", "acme"; for answers: the platform's host. */
   readonly subject: string;
-  /** The query of the page: `range` is the chart's. */
+  /** The query of the page, with `range`. */
   readonly params: URLSearchParams;
   readonly incident: ChartIncident | null;
-  /** What people did. */
   readonly acts: readonly ChartAct[];
 }
 
-/** What a chart is read from. */
 export type ChartSource = Pick<Running, "store" | "clock" | "holdsEvents" | "thresholdsOf" | "countsAssets">;
 
 type Grid = ReturnType<typeof gridOf>;
 
-/** How far a chart goes back; null: over its incident. */
+/** How far a chart goes back; null: to its incident. */
 export const chartRanges = { incident: null, "24h": dayMs, "3d": 3 * dayMs, "7d": 7 * dayMs, "90d": 90 * dayMs };
 export type ChartRange = keyof typeof chartRanges;
 
 const check = "dead-asset-spike" as const;
-// A check runs at least once a day; what it found longer ago says nothing of an instant.
+// A check runs at least once a day: an older result says nothing.
 const carryMs = dayMs;
-// What runs of many found holds for some hours before the range, too.
+// A sum over many organizations includes results from some hours before the range.
 const leadMs = 2 * hourMs;
-// Checks run every five minutes by default: in less some minutes would have more answers than others.
+// Checks run every five minutes by default: smaller steps would have uneven numbers of answers.
 const stepsMs = [5, 15, 30, 60, 180, 720, 1_440].map((minutes) => minutes * minuteMs);
 const mostSteps = 170;
-// Before the first event some of the unknown is shown.
+// A chart shows a little time before the first event.
 const unknownShare = 0.07;
 
-/** Returns what a chart takes from an incident of deaths: its organizations, and when it was open. */
+/** Returns the organizations of an incident of deaths, and when it was open. */
 export function chartOfIncident({
   incident,
   members,
@@ -64,7 +62,7 @@ export function chartOfIncident({
   const all = firsts.map(({ slug, windowHours = 24, found, onset, startsAtMs }) => ({
     slug,
     windowHours,
-    /** Deaths expected in its window; null: unknown. Of one alone its runs say it. */
+    /** Deaths expected in its window; null: unknown. A chart of one organization uses its runs instead. */
     expected: found?.deaths?.expected ?? null,
     beganMs: onset?.atMs ?? startsAtMs,
   }));
@@ -72,7 +70,7 @@ export function chartOfIncident({
     members: all,
     incident: {
       beganMs: Math.min(incident.startedAtMs, ...all.map(({ beganMs }) => beganMs)),
-      /** When its excess stopped; null: it did not, or nobody knows. */
+      /** null: its excess has not stopped, or it is unknown. */
       stoppedMs: summary.excessStoppedAtMs,
       /** null: it is open. */
       endedMs: incident.endedAtMs,
@@ -80,7 +78,7 @@ export function chartOfIncident({
   };
 }
 
-/** Returns whether less than a day before the window that ends at `atMs` is known (CONTRACT 2): nothing is usual yet. */
+/** Returns whether less than a day is known before the window that ends at `atMs` (CONTRACT 2). */
 export function isThinPast(knownFromMs: number | null, windowHours: number, atMs: number): boolean {
   return knownFromMs !== null && knownFromMs > atMs - windowHours * hourMs - dayMs;
 }
@@ -100,7 +98,7 @@ export async function readDeathsChart(
   const hasEvents = running.holdsEvents();
   const ownMs = alone === undefined || hasEvents ? null : await store.runs.firstAtMs(check, alone.slug);
   const knownMs = hasEvents ? await firstEventMs(store, slugs) : ownMs;
-  // A remote service says what it expects, however little it knows.
+  // A remote service always says what it expects.
   const isThin = hasEvents && isThinPast(knownMs, windowHours, incident?.endedMs ?? nowMs);
   const grid = gridOf(ask, nowMs, knownMs);
   const isOfAssets = slugs.some(countsAssets);
@@ -121,34 +119,33 @@ export async function readDeathsChart(
   const count = (counted ?? runs)?.count ?? [];
   return {
     ...grid,
-    /** The deaths in the window, or the good answers of the platform per minute. */
     kind: "deaths" as "deaths" | "answers",
-    /** Deaths in the window that ends with the step; good answers per minute in it. */
+    /** Deaths in the window that ends with the step, or good answers per minute. */
     count: count.map((one, index) => ((grid.ends[index] ?? 0) < (knownFromMs ?? 0) ? null : one)) as Values,
-    /** As many, or none: what is expected in the window; how many answers were asked for. */
+    /** Deaths expected in the window, or answers asked for per minute; may be empty. */
     expected,
     warn: thresholds === null ? [] : above(thresholds.warnMultiplier, thresholds.minSpikeCount),
     fail: thresholds === null ? [] : above(thresholds.failMultiplier, thresholds.minSpikeCount),
-    /** Deaths in each step; null: single deaths are not known. */
+    /** Deaths in each step; null: single deaths are unknown. */
     deaths: (events?.deaths ?? null) as readonly number[] | null,
-    /** How many of them are usual; null: unknown. Where assets are counted nobody knows: the steps are of deaths. */
+    /** Usual deaths in a step; null: unknown, as for a count of assets. */
     usual: isThin || isOfAssets || usualPerHour === null ? null : (usualPerHour * grid.stepMs) / hourMs,
-    /** What all but `deaths` are of. */
+    /** The unit of all values but `deaths`. */
     counting: isOfAssets ? ("assets" as const) : ("deaths" as const),
-    /** null: the organizations' differ. */
+    /** null: the organizations' windows differ. */
     windowHours: windows.size > 1 ? null : windowHours,
-    /** When each organization began; empty: it is about one alone. */
+    /** The onset of each organization; empty: it is only one. */
     began: alone === undefined ? members.map(({ beganMs }) => beganMs) : [],
-    /** Before it nothing is known; null: before the chart begins. */
+    /** The known time begins here; null: before the chart. */
     knownFromMs,
-    /** Less than a day before the window is known: nothing is usual yet (CONTRACT 2). */
+    /** Nothing is usual yet (CONTRACT 2). */
     isThin,
   };
 }
 
 const noDeaths = { deaths: null, usual: null, counting: "deaths", windowHours: null, knownFromMs: null } as const;
 
-/** Reads the chart of a platform that could not be asked: the good answers to the spike checks of these organizations. */
+/** Reads the good answers to these organizations' spike checks, for a platform that gave none. */
 export async function readAnswersChart(
   { store, clock }: ChartSource,
   ask: ChartAsk,
@@ -167,14 +164,14 @@ export async function readAnswersChart(
       asked += runs;
       good[index] = (good[index] ?? 0) + answered;
     }
-  // Nobody asked before the first run: that is no silence of the platform.
+  // The time before the first run does not count as silence.
   const sinceMs = Math.max(fromMs, firstMs);
   const perMinute = Math.round(asked / Math.max(1, (toMs - sinceMs) / minuteMs));
   return {
     ...grid,
     ...noDeaths,
     kind: "answers",
-    // A step that has just begun, or began before anybody asked, says nothing.
+    // A step is unknown if it has not ended, or began before the first run.
     count: good.map((one, index) => {
       const startMs = fromMs + index * stepMs;
       return startMs < sinceMs || ends[index] !== startMs + stepMs ? null : one / (stepMs / minuteMs);
@@ -187,7 +184,7 @@ export async function readAnswersChart(
   };
 }
 
-/** The range that is asked for, an incident's with some time before and after it; of a short past all that is known. */
+/** Returns the steps of the chosen range: an incident with time around it, and not much time before the first event. */
 function gridOf({ subject, incident, acts, params }: ChartAsk, nowMs: number, knownMs: number | null) {
   const asked = params.get("range") ?? "";
   const own = incident === null ? "7d" : "incident";
@@ -209,20 +206,20 @@ function gridOf({ subject, incident, acts, params }: ChartAsk, nowMs: number, kn
   return { subject, incident, acts, range, fromMs, toMs, stepMs, nowMs, ends };
 }
 
-/** When the first event of any of them was; null: of one nothing older is kept, or nothing was stored. */
+/** Returns when the first event came; null: older ones were deleted, or there are none. */
 async function firstEventMs({ events }: Store, slugs: readonly string[]): Promise<number | null> {
   const firsts = [...(await events.firstEvents(slugs)).values()];
   const known = firsts.filter((one) => one !== null);
   return known.length < firsts.length || known.length === 0 ? null : Math.min(...known);
 }
 
-/** Counts stored deaths over all organizations: for each window the sum of its bins, at the end of each step; the last of them is exact. */
+/** Sums the stored deaths of all organizations: those of the window at each step's end, and those of each step. */
 async function readEvents({ liveness, events }: Store, members: readonly ChartMember[], grid: Grid) {
   const { fromMs, toMs, stepMs, ends } = grid;
   const [count, deaths] = [ends.map(() => 0), ends.map(() => 0)];
   for (const [windowHours, group] of Map.groupBy(members, (one) => one.windowHours)) {
     const windowMs = windowHours * hourMs;
-    // A bin divides the step and the window, so that each window is a number of whole bins.
+    // A bin divides the step and the window into whole numbers.
     const binMs = Math.min(stepMs, hourMs);
     const firstBin = (fromMs - windowMs) / binMs;
     const slugs = group.map(({ slug }) => slug);
@@ -243,13 +240,13 @@ async function readEvents({ liveness, events }: Store, members: readonly ChartMe
   return { count, deaths };
 }
 
-/** Sums what the last run of each had counted and expected at each instant; null: no run of any had. */
+/** Sums each organization's last count and expectation at each instant; null: no run. */
 async function readRuns(store: Store, slugs: readonly string[], { fromMs, toMs, ends }: Grid) {
   const count = ends.map((): number | null => null);
   const expected = [...count];
   const isAlone = slugs.length === 1;
   for await (const [, all] of pointsIn(store, slugs, fromMs - (isAlone ? carryMs : leadMs), toMs)) {
-    // Of many what one had counted holds while it gives no result: else their sum would fall.
+    // A sum over many organizations keeps the last count of a failed run: otherwise it would fall.
     const points = isAlone ? all : all.filter(({ currentCount }) => currentCount !== null);
     let next = 0;
     for (const [index, endMs] of ends.entries()) {
@@ -264,11 +261,11 @@ async function readRuns(store: Store, slugs: readonly string[], { fromMs, toMs, 
 }
 
 function pointsIn({ runs }: Store, slugs: readonly string[], fromMs: number, toMs: number) {
-  // Of a longer range an hour is one point.
+  // A longer range has one point an hour.
   return runs.points({ check, slugs, fromMs, toMs, isHourly: toMs - fromMs > 2 * dayMs });
 }
 
-/** null: it is not known of all. */
+/** Returns the sum; null: a value is unknown. */
 function sumOf(members: readonly ChartMember[], valueOf: (one: ChartMember) => number | null): number | null {
   const known = members.flatMap((one) => valueOf(one) ?? []);
   return known.length < members.length ? null : known.reduce((sum, value) => sum + value, 0);

@@ -55,7 +55,7 @@ async function readPages(assets: DeadAssets, filter: AssetFilter & { limit: numb
 
 const keyOf = ({ asset, assetType }: Pick<ListedAsset, "asset" | "assetType">): string => `${assetType ?? ""} ${asset}`;
 
-/** One by one, from the definition. */
+/** Finds the dead assets one by one, as they are defined. */
 function bruteForce(events: readonly LivenessEvent[], { slug, fromMs, toMs }: Incident): Map<string, ListedAsset> {
   const own = events.filter((event) => event.slug === slug && event.asset !== null);
   const aliveAt = Map.groupBy(
@@ -251,7 +251,7 @@ describe.each(storeEngines)("on $engine, the assets of an alert", (engine) => {
     };
     expect(await costOf(one)).toEqual(cost);
     expect(await costOf(one, other)).toMatchObject({ deaths: 5, stillDead: 2, medianClosedSeconds: 10_800 });
-    // It ended, and fired again within the same window.
+    // The alert ended and fired again within one window.
     const again = alertOf("again", "acme", nowMs + hourMs);
     expect(await costOf(one, again)).toEqual(cost);
     expect(await portOf(world).costOf([one])).toBeNull();

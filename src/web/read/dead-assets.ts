@@ -12,64 +12,63 @@ import { chunksOf } from "../../store/engine/chunks.ts";
 import { assetEventPages, type AssetEventRow, type EventFacts } from "../../store/events/asset-events.ts";
 import type { Store } from "../../store/store.ts";
 
-/** The assets that died in one alert, or in some of an incident (CONTRACT 12). */
+/** The dead assets of an alert or an incident (CONTRACT 12). */
 export type DeadAssets = NonNullable<Awaited<ReturnType<AlertAssets["of"]>>>;
 export type AssetPage = Awaited<ReturnType<DeadAssets["page"]>>;
-/** An asset of an organization that died in an alert, by its last death there. */
+/** An asset with its last death in an alert. */
 export type ListedAsset = AssetPage["assets"][number];
 export type AlertAssets = ReturnType<typeof createAlertAssets>;
 
 export interface AssetFilter {
-  /** Without those that were found alive since. */
+  /** Leaves out assets that were found alive since. */
   readonly stillDead?: boolean | undefined;
   readonly assetType?: string | undefined;
 }
 
-/** After whom the next page begins: deaths after `toMs` are not of this listing, and what comes first has rank 0. */
+/** The last asset of a page; deaths after `toMs` are not listed. */
 export type AssetCursor = readonly [toMs: number, rank: number, atMs: number, ordinal: number];
 
-/** What a list is of. */
 interface Listing {
   readonly spans: readonly AssetSpan[];
-  /** Id of the alert or incident, and its organization, for the audit; null: of several. */
+  /** Id of the alert or incident, for the audit log; `slug` null: several organizations. */
   readonly subject: string;
   readonly slug: string | null;
-  /** Returns the verifier's answer about an asset; null: the list is by time alone, else living assets come first. */
+  /** Returns the verifier's answer about an asset; null: the list is only in the order of time. */
   readonly answerOf: ((slug: string, asset: string) => LookAnswer | null) | null;
 }
 
-/** The deaths of one alert: those of (afterMs, endMs]. */
+/** The deaths of one alert: (afterMs, endMs]. */
 interface AssetSpan {
   readonly slug: string;
   readonly afterMs: number;
-  /** null: the alert lives, so that they go on. */
+  /** null: the alert is live. */
   readonly endMs: number | null;
 }
 
 interface DeadAsset {
   readonly death: AssetEventRow;
-  /** When it was first found alive after that death; null: not yet. */
+  /** The first sign of life after that death; null: none. */
   revivedAtMs: number | null;
 }
 
-/** The place of an asset in a list: what comes first has rank 0. */
+/** The place of an asset in a list; rank 0 comes first. */
 interface Ranked {
   readonly rank: number;
   readonly death: Pick<AssetEventRow, "atMs" | "ordinal">;
 }
 
-// Some 200 MB of names: more assets than an organization has.
+// About 200 MB of names: no organization has so many assets.
 const mostAssets = 1_000_000;
 const withinMs = minuteMs;
-// The last instant that a Date knows: an asset may be found alive at any time.
+// The last instant of a Date: an asset may be found alive at any time.
 const lastInstantMs = 8_640_000_000_000_000;
-// Revivals arrive over days, and an incident of hundreds is opened again and again.
+// Revivals come over days, and people open a large incident again and again.
 const rememberMs = 5 * minuteMs;
 const mostCosts = 100;
 
 /**
- * Creates the readings of the assets that died in alerts, from the stored events; `isOurs`: whether the checks look at these;
- * `keptForMs`: for how long they are kept, 0 for good. They throw FlatlineError too_large, unavailable (not in time).
+ * Reads dead assets from the stored events. `isOurs`: the checks use these events; `keptForMs`: their retention, 0 for
+ * ever. Methods throw FlatlineError too_large, or unavailable after a minute.
  */
 export function createAlertAssets({
   store,
@@ -85,14 +84,13 @@ export function createAlertAssets({
   const { evidence, events } = store;
   const costs = new Map<string, { readonly atMs: number; readonly cost: CostAnswer | null }>();
 
-  /** Yields the assets of each organization that died in these spans up to `toMs`. */
   async function* diedIn(spans: readonly AssetSpan[], toMs: number) {
     const signal = readingDeadline(clock);
     for (const [slug, deaths] of deathsOf(spans, toMs))
       yield { slug, assets: await readDeadAssets(evidence, slug, deaths, signal) };
   }
 
-  /** How many deaths there are in these spans up to `toMs`, of assets with and without a name. */
+  /** Counts the deaths in these spans up to `toMs`, also of assets without a name. */
   async function countDeaths(spans: readonly AssetSpan[], toMs: number): Promise<number> {
     const counted = await events.deaths([...deathsOf(spans, toMs)].map(([slug, intervals]) => ({ slug, intervals })));
     return counted
@@ -101,7 +99,7 @@ export function createAlertAssets({
       .reduce((sum, deaths) => sum + deaths, 0);
   }
 
-  /** An asset of an organization counts once; null: the alerts have no assets, or events of theirs are gone. */
+  /** Returns the cost, each asset once; null: the alerts have no assets, or their events were deleted. */
   async function readCost(alerts: readonly Alert[]): Promise<CostAnswer | null> {
     const nowMs = clock.nowMs();
     const oldestMs = keptForMs() > 0 ? nowMs - keptForMs() : -Infinity;
@@ -124,7 +122,7 @@ export function createAlertAssets({
     };
   }
 
-  /** Returns the answers of an incident's dead assets at the last look; an answer that tells nothing leaves the one before. */
+  /** Returns the verifier's answers for an incident; an undecided one does not replace an earlier answer. */
   async function answersOf(incidentNumber: number): Promise<(slug: string, asset: string) => LookAnswer | null> {
     const answers = new Map<string, LookAnswer>();
     const keyOf = (slug: string, asset: string): string => JSON.stringify([slug, asset]);
@@ -169,7 +167,7 @@ export function createAlertAssets({
         slug,
         ...describeDeath(death, facts),
         revivedAtMs,
-        /** What the verifier said of it, in the list of an incident; null: nothing. */
+        /** The verifier's answer; null: none. */
         answer,
       }));
     }
@@ -188,7 +186,7 @@ export function createAlertAssets({
     }
 
     return {
-      /** Newest first; of an incident first what answered, then what was found alive since, then the rest. */
+      /** Newest first; for an incident: first what answered, then what was found alive since, then the rest. */
       page: async ({
         limit,
         cursor,
@@ -201,21 +199,21 @@ export function createAlertAssets({
         );
         const last = rest.length > limit ? rest[limit - 1] : undefined;
         return {
-          /** The deaths are those of (fromMs, toMs]. */
+          /** The deaths are in (fromMs, toMs]. */
           fromMs: Math.min(toMs, ...spans.map(({ afterMs }) => afterMs)),
           toMs,
-          /** All deaths, and how many different assets of them are known; whatever the filters are. */
+          /** All deaths and all known assets, without filters. */
           count: await countDeaths(spans, toMs),
           knownCount: all.length,
-          /** How many of these showed life to the verifier, and how many events found alive since. */
+          /** Assets that answered the verifier, and assets that events found alive. */
           seenAliveCount: all.filter(({ isSeenAlive }) => isSeenAlive).length,
           revivedCount: all.filter(({ revivedAtMs }) => revivedAtMs !== null).length,
           assets: await described(rest.slice(0, limit)),
-          /** null: that was all. */
+          /** null: the last page. */
           next: last === undefined ? null : ([toMs, last.rank, last.death.atMs, last.death.ordinal] as AssetCursor),
         };
       },
-      /** All of them, with the names of their attributes; an act of `author`. `toRestore`: for the audit. */
+      /** Returns all assets and the names of their attributes, and writes the audit log. `toRestore`: for that log. */
       all: async (filter: AssetFilter & { readonly toRestore?: boolean }, author: Actor) => {
         const matching = await filtered(await readAll(latestMs(clock.nowMs())), filter);
         const detail = { ...filter, assets: matching.length };
@@ -227,19 +225,19 @@ export function createAlertAssets({
   }
 
   return {
-    /** null: no such alert, or one that has no assets. */
+    /** null: no such alert, or it has no assets. */
     of: async (alertId: string) => {
       const alert = isOurs() ? await store.alerts.find(alertId) : null;
       const span = alert === null ? null : windowOf(alert);
       return span && listOf({ spans: [span], subject: alertId, slug: span.slug, answerOf: null });
     },
-    /** Those that died in these alerts of an incident, from the onset of each on; null: the events are not ours. */
+    /** The dead assets of these alerts since their onsets; null: the checks use no stored events. */
     ofIncident: async ({ number, id }: Pick<Incident, "number" | "id">, alerts: readonly Alert[]) => {
       if (!isOurs()) return null;
       const spans = alerts.flatMap((alert) => costSpanOf(alert) ?? []);
       return listOf({ spans, subject: id, slug: null, answerOf: await answersOf(number) });
     },
-    /** The last ones that died in the windows of these alerts, and how many deaths there are since when; null: they have none. */
+    /** The last dead assets in these alerts' windows, and all deaths since `fromMs`; null: none. */
     newest: async (alerts: readonly Alert[], limit: number) => {
       const nowMs = clock.nowMs();
       const spans = alerts.flatMap((alert) => windowOf(alert) ?? []);
@@ -255,7 +253,7 @@ export function createAlertAssets({
         fromMs: Math.min(...spans.map(({ afterMs }) => afterMs)),
       };
     },
-    /** The cost of all alerts judged `checker` among these; null: none is, or none has assets. */
+    /** The cost of these alerts that are judged `checker`; null: no such alert, or no assets. */
     costOf: async (alerts: readonly Alert[]): Promise<CostAnswer | null> => {
       const judged = alerts.filter(({ judgement }) => judgement?.verdict === "checker");
       const key = judged.map(({ id }) => id).join();
@@ -270,19 +268,19 @@ export function createAlertAssets({
   };
 }
 
-/** Returns the deaths of an alert's window; null: it has no assets. */
+/** Returns the deaths in an alert's window; null: it has no assets. */
 function windowOf({ check, kind, slug, startsAtMs, windowHours, end }: Alert): AssetSpan | null {
   if (check !== "dead-asset-spike" || kind !== "verdict" || windowHours === undefined) return null;
   return { slug, afterMs: startsAtMs - windowHours * hourMs, endMs: end?.atMs ?? null };
 }
 
-/** Returns the deaths that an alert cost: from the minute of the onset on, else those of all of its window; null: it has no assets. */
+/** Returns the deaths since an alert's onset, or all of its window if the onset is unknown; null: no assets. */
 export function costSpanOf(alert: Alert): AssetSpan | null {
   const span = windowOf(alert);
   return span === null || alert.onset === undefined ? span : { ...span, afterMs: alert.onset.atMs - 1 };
 }
 
-/** Returns the deaths of each organization up to `toMs`, in order of time: where spans overlap, a death is in one of them. */
+/** Returns the intervals of each organization in the order of time; overlapping ones are merged. */
 function deathsOf(spans: readonly AssetSpan[], toMs: number): ReadonlyMap<string, readonly Interval[]> {
   const deaths = new Map<string, Interval[]>();
   for (const { slug, afterMs, endMs } of spans.toSorted((left, right) => left.afterMs - right.afterMs)) {
@@ -296,8 +294,8 @@ function deathsOf(spans: readonly AssetSpan[], toMs: number): ReadonlyMap<string
 }
 
 /**
- * Reads the assets of an organization that died in these intervals, which are in order of time, each with its last death there.
- * Alive at the very instant of a death undoes nothing. @throws FlatlineError too_large, unavailable (when the signal aborts)
+ * Reads the assets that died in these intervals (in the order of time), each with its last death. A sign of life at the
+ * instant of a death does not count. @throws FlatlineError too_large, unavailable (when the signal aborts)
  */
 export async function readDeadAssets(
   evidence: Pick<Store["evidence"], "assetEvents">,
@@ -321,23 +319,23 @@ export async function readDeadAssets(
   return found.values();
 }
 
-/** How long dead assets may be read for one answer. */
+/** Returns the time limit for one answer's dead assets. */
 export function readingDeadline(clock: Clock): AbortSignal {
   return clock.timeout(withinMs);
 }
 
-/** Returns what is shown of the death of an asset. */
+/** Returns the fields of a death. */
 export function describeDeath({ asset, typeId, attributeSetId, atMs }: AssetEventRow, facts: EventFacts) {
   return {
     asset,
-    /** null: its event named none. */
+    /** null: its event had none. */
     assetType: facts.assetTypes.get(typeId) ?? null,
     deadAtMs: atMs,
     attributes: attributeSetId === null ? {} : (facts.attributeSets.get(attributeSetId) ?? {}),
   };
 }
 
-/** The newest first of those of a rank. */
+/** Orders by rank, then newest first. */
 function inOrder(left: Ranked, right: Ranked): number {
   return left.rank - right.rank || right.death.atMs - left.death.atMs || right.death.ordinal - left.death.ordinal;
 }

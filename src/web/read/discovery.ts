@@ -1,6 +1,6 @@
 import type { DiscoverySource } from "../../contract/listed-organization.ts";
 
-/** What is wrong with a source, as a sentence; null: nothing is. */
+/** Returns the problem of a discovery source as a sentence; null: none. */
 export function discoveryProblem({
   name,
   problem,

@@ -7,15 +7,15 @@ import type { GateFailure } from "../../store/alerts/gate.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
 import type { Running } from "./running.ts";
 
-/** What lives, at one moment: page, frame, lists, status, metrics and API all say what it says. */
+/** Live alerts, open incidents and gates at one moment; page, status, metrics and API all use it. */
 export type FleetSnapshot = Awaited<ReturnType<typeof readFleet>>;
 
-/** What is left to do of incidents that have ended: a gate is still on hold, or nobody has judged a failure (CONTRACT 15). */
+/** Work left on ended incidents: a gate on hold, or a failure without a judgement (CONTRACT 15). */
 export type Unfinished = ReturnType<typeof unfinishedOf>;
 
 type Parts = Pick<Running, "store" | "clock" | "settings" | "version">;
 
-/** Returns the snapshot of now: made when something has changed, or a second has passed, for whoever asks first. */
+/** Returns the current snapshot; a new one is made after a change, or a second. */
 export function createFleetSnapshots(parts: Parts): () => Promise<FleetSnapshot> {
   let known: { readonly key: string; readonly snapshot: Promise<FleetSnapshot> } | null = null;
   return async () => {
@@ -45,9 +45,9 @@ async function readFleet({ store, clock, settings }: Parts) {
     /** Firing before pending, then the oldest first. */
     alerts: live.map(view),
     open,
-    /** Failures that no hand has released. */
+    /** Failures that nobody has released. */
     failures,
-    /** Since when gates are on hold by them, by organization; those that are no longer configured, too. */
+    /** The start of each gate's hold, by slug; it includes organizations that are no longer configured. */
     held: heldGates(failures, (slug) => rules.gateOf(slug)),
     unfinished: unfinishedOf(asked, rules, { open, nowMs }),
     outbox: await store.outbox.totals(),
@@ -59,7 +59,7 @@ function byUrgency(left: Alert, right: Alert): number {
   return left.startsAtMs - right.startsAtMs || (left.slug < right.slug ? -1 : 1);
 }
 
-// A failure that was not judged within a week is no longer asked about.
+// flatline asks for a judgement for a week after the end.
 const askedForMs = 7 * dayMs;
 
 function unfinishedOf(
@@ -68,7 +68,7 @@ function unfinishedOf(
   { open, nowMs }: { readonly open: readonly Incident[]; readonly nowMs: number },
 ) {
   const isOpen = new Set(open.map(({ number }) => number));
-  /** Their numbers, and the organizations whose gate an alert that is over still holds. */
+  /** Numbers of incidents, and slugs whose gate an ended alert still holds. */
   const [incidents, gates] = [new Set<number>(), new Set<string>()];
   for (const failure of failures) {
     const { slug, end, judgement, incident } = failure;

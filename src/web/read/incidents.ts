@@ -16,13 +16,13 @@ import type { Incident, IncidentQuery } from "../../store/alerts/incidents.ts";
 import type { Look } from "../../store/alerts/looks.ts";
 import type { Running } from "./running.ts";
 
-/** An incident, or the part of it that is of one organization, with what its headline and its answers are made of. */
+/** An incident, or one organization's part of it, with the facts of its headline and its questions. */
 export type ReadIncident = Awaited<ReturnType<IncidentReading["ofNumbers"]>>[number];
 
-/** An incident with everything that its page shows. */
+/** An incident with everything on its page. */
 export type IncidentDetail = NonNullable<Awaited<ReturnType<IncidentReading["find"]>>>;
 
-/** Returns what a reader may see of it (CONTRACT 13): without names, comments, answers of receivers and assets, if need be. */
+/** Returns what a reader may see (CONTRACT 13); without details: no names, comments, receivers or assets. */
 export function forReader<Read extends ReadIncident & Partial<IncidentDetail>>(read: Read, withDetails: boolean): Read {
   if (withDetails) return read;
   const { members, summary, headline, escalation, notified = [], waiting = [], markers = [] } = read;
@@ -46,13 +46,12 @@ export function forReader<Read extends ReadIncident & Partial<IncidentDetail>>(r
   };
 }
 
-// More than receivers, whose latest ones are shown.
+// There are fewer receivers; the page shows one notification of each.
 const mostWaiting = 100;
 
-/** Incidents as API and page show them (CONTRACT 15). */
+/** The incidents as API and page show them (CONTRACT 15). */
 export type IncidentReading = ReturnType<typeof createIncidentReading>;
 
-/** Returns the readings over what runs. */
 export function createIncidentReading(running: Running) {
   const { store, clock, settings } = running;
 
@@ -65,7 +64,7 @@ export function createIncidentReading(running: Running) {
     const isUsed = await isGateUsed(store, settings(), nowMs);
     const found = [];
     for (const one of incidents) {
-      /** In the order in which they began. */
+      /** The first to begin comes first. */
       const members: readonly AlertView[] = (kept.get(one.number) ?? [])
         .filter((alert) => slug === undefined || alert.slug === slug)
         .map((alert) => ("holdsGate" in alert ? alert : view(alert)));
@@ -77,20 +76,20 @@ export function createIncidentReading(running: Running) {
         ...read,
         nowMs,
         headline: headlineFacts(read, { settings: settings(), nowMs, isGateUsed: isUsed }),
-        /** Since when takedowns are on hold by alerts of it, by organization. */
+        /** Since when takedowns are on hold, by slug. */
         heldSince: heldSinceOf(members),
         /** Whether a verifier is configured. */
         canLook: running.canLook(),
-        /** Whether the verifier is being asked; false also where that was not asked for. */
+        /** Only the detail reads it; false elsewhere. */
         isLooking: false as boolean,
-        /** Who is called next if nobody acknowledges it; null: nobody. */
+        /** The receiver that is called next without an acknowledgement; null: none. */
         escalation: nextEscalation(members, nowMs),
       });
     }
     return found;
   }
 
-  /** The counts of a part are of that part. */
+  /** Returns the incident with the verifier's counts for one organization. */
   async function opinionOf(incident: Incident, slug: string): Promise<Incident> {
     const { secondOpinion, number } = incident;
     if (secondOpinion === null) return incident;
@@ -101,7 +100,7 @@ export function createIncidentReading(running: Running) {
     return { ...incident, secondOpinion: { ...secondOpinion, asked: counted.length, alive, gone } };
   }
 
-  /** The receiver that is notified next of an alert which nobody has acknowledged. */
+  /** Returns the next receiver of an alert that nobody has acknowledged. */
   function nextEscalation(members: readonly AlertView[], nowMs: number) {
     let next: { readonly receiver: string; readonly atMs: number } | null = null;
     for (const alert of members) {
@@ -127,48 +126,46 @@ export function createIncidentReading(running: Running) {
     return {
       ...found,
       isLooking: looks.some((look) => look.endedAtMs === null),
-      /** What the verifier said of each asset. */
       answers:
         secondOpinion === null
           ? []
           : await store.looks.answersOf({ incidentNumber: number, number: secondOpinion.look }),
-      /** On the incident, and on its alerts; oldest first. */
-      // One of an act is kept with the incident, also when all alerts that it was done to are forgotten.
+      /** Oldest first, also those of acts on alerts that were forgotten. */
       comments: (await store.log.commentsOfIncident(number)).filter(
         ({ alertIds }) => alertIds?.some((id) => ids.has(id)) ?? true,
       ),
-      /** When each receiver first accepted something of it, the first one first. */
+      /** The first accepted message of each receiver, oldest first. */
       notified: await store.deliveries.firstByReceiver([...ids]),
-      /** Notifications of it that wait for their receiver, one of each. */
+      /** Waiting notifications, one for each receiver. */
       waiting: [...new Map(waiting.map((entry) => [entry.receiver, entry])).values()],
-      /** Deployments from a day before it began on, oldest first. */
+      /** Deployments since the day before it began, oldest first. */
       markers: markers.filter(({ slug }) => slug === null || slugs.has(slug)),
     };
   }
 
   return {
-    /** Newest first; `next` is the number before which the next page begins, null at the end. */
+    /** Newest first; the next page begins before the number `next`; null: the last page. */
     list: async ({ limit, ...query }: IncidentQuery) => {
       const found = await store.incidents.list({ ...query, limit: limit + 1 });
       const page = found.slice(0, limit);
       const next = found.length > limit ? (page.at(-1)?.number ?? null) : null;
       return { incidents: await readAll(page), next };
     },
-    /** By number or id; null: unknown. */
+    /** Takes a number or an id; null: unknown. */
     find: async (reference: string) => {
       const incident = await store.incidents.find(referenceOf(reference));
       const [found] = incident === null ? [] : await readAll([incident]);
       return found === undefined ? null : readDetail(found);
     },
-    /** Those of these numbers, newest first. */
+    /** Newest first. */
     ofNumbers: async (numbers: Iterable<number>) => {
       const found = await store.incidents.byNumbers([...numbers]);
       const newestFirst = found.toSorted((left, right) => right.number - left.number);
       return readAll(newestFirst);
     },
-    /** The part of an incident that is of one organization; null: it has none. */
+    /** One organization's part of an incident; null: none. */
     partOf: async (incident: Incident, slug: string) => (await readAll([incident], slug))[0] ?? null,
-    /** Begins a look at the incident as an act of `author`. @throws FlatlineError usage, too_many */
+    /** Starts a look, and writes the audit log. @throws FlatlineError usage, too_many */
     look: async (incident: Incident, author: Actor): Promise<Look> => {
       const look = await running.look(incident);
       const detail = { look: look.number };
@@ -186,7 +183,7 @@ export function createIncidentReading(running: Running) {
       running.onAct();
       return done;
     },
-    /** Reads what acts are decided by; returns what each would do. Changes nothing. @throws FlatlineError as actOnIncident */
+    /** Returns what acts would do; changes nothing. @throws FlatlineError as actOnIncident */
     foresee: async (request: Omit<IncidentActRequest, "act">): Promise<(act: IncidentAct) => IncidentActResult> => {
       const facts = await readActFacts(store, { settings: settings(), nowMs: clock.nowMs() }, request);
       return (act) => planAct({ ...request, act }, facts);
@@ -202,7 +199,7 @@ function heldSinceOf(members: readonly IncidentMember[]) {
   return held;
 }
 
-/** A number of at most nine digits, else an id. */
+/** Returns a number of at most nine digits, otherwise an id. */
 export function referenceOf(reference: string): number | string {
   return /^[1-9]\d{0,8}$/.test(reference) ? Number(reference) : reference;
 }

@@ -15,10 +15,10 @@ import { isLate } from "./frame.ts";
 import { forReader, type IncidentReading, type ReadIncident } from "./incidents.ts";
 import { isStale, type CheckState, type Running } from "./running.ts";
 
-/** A healthcheck of an organization: its state, and what its last result says to the reader. */
+/** A healthcheck of an organization: its state and its last result. */
 export type OrganizationCheck = ReturnType<typeof viewState>;
 
-/** Everything that is known of one organization now, as one reader may see it. */
+/** The facts of one organization, for one reader. */
 export type OrganizationFacts = NonNullable<Awaited<ReturnType<typeof readOrganization>>>;
 
 export interface OrganizationSources {
@@ -27,12 +27,11 @@ export interface OrganizationSources {
 }
 
 const spike = "dead-asset-spike" as const;
-// As the list of incidents goes back at first.
 const pastMs = 90 * dayMs;
-// So many ended alerts of a check are shown; more are in the list of incidents.
+// Further ended alerts are in the list of incidents.
 const mostEnded = 10;
 
-/** Reads it; null: the organization is not configured. `withDetails`: what needs the right to read. */
+/** Reads an organization; null: it is not configured. `withDetails`: the reader has the right `read`. */
 export async function readOrganization(sources: OrganizationSources, slug: string, withDetails: boolean) {
   const { running } = sources;
   const { store, clock, settings, checks, config, holdsEvents } = running;
@@ -57,33 +56,33 @@ export async function readOrganization(sources: OrganizationSources, slug: strin
     nowMs,
     slug,
     labels: shownLabels(organization),
-    /** The discovery source that lists it; null: the file does. */
+    /** The discovery source; null: the configuration file. */
     discoveredBy: organization.discoveredBy,
-    /** null: the reader may not read what receivers are called. */
+    /** null: the reader may not see receivers. */
     receivers: withDetails ? (target?.receivers ?? []) : null,
     /** The spike check first, then the worst. */
     checks: states.map((state) => viewState(state, withDetails, nowMs)).toSorted(byWeight),
     windowHours,
-    /** null: none is stored, or nothing older is kept. */
+    /** null: no events are stored, or older ones were deleted. */
     firstEventMs,
-    /** Less than a day before the window is known: nothing is usual yet (CONTRACT 2). */
+    /** Nothing is usual yet (CONTRACT 2). */
     isThin: holdsEvents() && isThinPast(firstEventMs, windowHours, nowMs),
-    /** The ended incident whose deaths a mean expects longest, since somebody judged it, and until when; null: none is expected now. */
+    /** The judged, ended incident that stays longest in a mean baseline, and until when; null: none. */
     expecting: expectingOf(organization, config().source.isLocal, spikes, nowMs),
     open: open && { ...open, own: forReader(open.own, withDetails) },
     isPending: live.some(({ state, kind }) => state === "pending" && kind === "verdict"),
     silencedUntilMs: await silencedUntil(running, slug, nowMs),
     /** The first failure that holds its takedowns; null: they are allowed. */
     gate: holding.toSorted((left, right) => left.failure.atMs - right.failure.atMs)[0] ?? null,
-    /** That it is or was part of, newest first, with all members. */
+    /** Newest first, with all members. */
     incidents: incidents.map((one) => forReader(one, withDetails)),
     unfinished,
-    /** Its latest spike, live or ended; null: none is kept. */
+    /** The latest one, live or ended; null: none. */
     latestSpike: spikes.toSorted((left, right) => right.startsAtMs - left.startsAtMs)[0] ?? null,
   };
 }
 
-/** Its deaths leave the window with the end of the alert, and the baseline so many days later. */
+/** An incident's deaths leave the window when the alert ends, and the baseline `baselineDays` later. */
 function expectingOf(
   { baseline, thresholds }: OrganizationConfig,
   isLocal: boolean,
@@ -104,7 +103,7 @@ async function readIncidents({ incidents }: OrganizationSources, kept: readonly 
   const all = await incidents.ofNumbers(new Set(kept.flatMap((alert) => alert.incident?.number ?? [])));
   const firing = new Set(kept.flatMap((alert) => (alert.end === null ? (alert.incident?.number ?? []) : [])));
   const fires = all.filter(({ incident }) => firing.has(incident.number));
-  // What questions deaths before what could not be asked, and that before other checks.
+  // Incidents of deaths come first, then an unreachable platform, then other checks.
   const first = fires.find(isOf("deaths")) ?? fires.find(isOf("unreachable")) ?? fires[0];
   const own = first === undefined ? null : await incidents.partOf(first.incident, slug);
   const open = own === null || first === undefined ? null : { own, organizations: slugsOf(first.members).size };

@@ -6,10 +6,10 @@ import { isLate } from "./frame.ts";
 import { forReader, type IncidentReading, type ReadIncident } from "./incidents.ts";
 import { isStale, isWithoutEvents, type CheckState, type Running } from "./running.ts";
 
-/** Everything that the overview says, at one moment, for one reader. */
+/** The overview's facts, for one reader. */
 export type Overview = Awaited<ReturnType<typeof readOverview>>;
 
-/** An organization as the overview lists it. Times are epoch ms. */
+/** An organization in the overview. Times are epoch ms. */
 export type OverviewRow = ReturnType<typeof rowsOf>[number];
 
 export interface OverviewSources {
@@ -17,12 +17,11 @@ export interface OverviewSources {
   readonly incidents: Pick<IncidentReading, "list" | "ofNumbers">;
 }
 
-// More than a page of them shows; the rest is in the list of incidents.
+// A page shows fewer; the others are in the list of incidents.
 const mostOpen = 50;
-/** Open incidents that have a band; each further one has a line. */
+/** Open incidents with a band; each further one has a line. */
 export const mostBands = 2;
 
-/** Reads it from the snapshot and the store. */
 export async function readOverview({ running, incidents }: OverviewSources, withDetails: boolean) {
   const fleet = await running.fleet();
   const { nowMs, alerts, held, unfinished } = fleet;
@@ -36,26 +35,25 @@ export async function readOverview({ running, incidents }: OverviewSources, with
   const labels = new Map(running.config().organizations.map((one) => [one.slug, shownLabels(one)]));
   return {
     nowMs,
-    /** Since when gates are on hold, by organization; those that are no longer configured, too. */
+    /** Since when gates are on hold, by slug, also of organizations that are no longer configured. */
     held,
     unfinished,
-    /** Each live alert once: silenced before acknowledged. */
+    /** A silenced alert does not count as acknowledged. */
     alerts: countAlerts(alerts),
     rows: rowsOf(running, fleet),
-    /** Labels of an organization: asked of those that are shown, or filtered by words. */
     labelsOf: (slug: string): Readonly<Record<string, string>> => labels.get(slug) ?? {},
-    /** Open incidents that are not silenced as a whole, the worst first. */
+    /** Open incidents that are not completely silenced, the worst first. */
     open: open.map((one) => forReader(one, withDetails)),
-    /** When a receiver first accepted a message about those that have a band; null: none did. */
+    /** Time of the first accepted message of each incident with a band; null: none. */
     notified: notified as ReadonlyMap<number, number | null>,
-    /** Incidents that have ended and are not finished; read only while none is open. */
+    /** Ended incidents with work left; empty while one is open. */
     toFinish: toFinish
       .toSorted((one, other) => other.heldSince.size - one.heldSince.size)
       .map((one) => forReader(one, withDetails)),
   };
 }
 
-/** What cannot be asked before what spikes, then by organizations. */
+/** An unreachable platform comes first, then the most organizations. */
 function byWeight(left: ReadIncident, right: ReadIncident): number {
   const platform = ({ incident }: ReadIncident): number => (incident.family === "unreachable" ? 1 : 0);
   return (
@@ -90,25 +88,25 @@ function rowsOf(running: Running, { alerts, held, nowMs }: FleetSnapshot) {
     const firing = own.find((alert) => alert.state === "firing" && alert.incident !== undefined);
     return {
       slug,
-      /** The worst of its checks; unknown while it waits for its first run, or when its last result is too old. */
+      /** The worst of its checks; unknown before the first run, or if its last result is stale. */
       severity: worstSeverity([severity, ...bad.map((other) => other.severity)]),
       /** Its spike check has not run yet. */
       isWaiting: state.last === null,
-      /** No event of it was ever stored. */
+      /** No event of it is stored. */
       hasNoEvents: running.holdsEvents() && isWithoutEvents(state),
       count,
       expected,
       ratio: counts?.ratio ?? (count !== null && expected !== null && expected > 0 ? count / expected : null),
       windowHours: counts?.windowHours ?? 24,
-      /** Its other checks that are not ok, the worst first. */
+      /** Other checks that are not ok, the worst first. */
       others: bad,
-      /** The open incident in which an alert of it fires; null: none. */
+      /** null: no alert of it fires in an open incident. */
       incident: firing === undefined || firing.isSilenced ? null : (firing.incident?.number ?? null),
-      /** What holds its messages back, or will fire; null: nothing. */
+      /** null: no alert, or one that is neither silenced nor acknowledged. */
       state: stateOf(own),
-      /** Since when its gate is on hold; null: it is not. */
+      /** null: its gate is open. */
       heldSinceMs: held.get(slug) ?? null,
-      /** For how long its next run is late; null: it is not. */
+      /** null: its next run is not late. */
       lateMs: isLate(state, nowMs) ? nowMs - state.nextDueAtMs : null,
     };
   });

@@ -5,10 +5,10 @@ import type { Actor } from "../../contract/actor.ts";
 import type { OutboxEntry } from "../../store/alerts/outbox.ts";
 import type { Running } from "./running.ts";
 
-/** A receiver, without its address, which is a secret, and what it has accepted and refused. Times are epoch ms. */
+/** A receiver without its address, which is a secret. Times are epoch ms. */
 export type ReceiverRow = Awaited<ReturnType<typeof readReceivers>>[number];
 
-/** Reads how each receiver stands, in the order of the configuration. */
+/** Reads the state of each receiver, in the configuration's order. */
 export async function readReceivers(
   { store, config, clock }: Pick<Running, "store" | "config" | "clock">,
   entries: readonly OutboxEntry[],
@@ -32,9 +32,9 @@ export async function readReceivers(
       sendResolved,
       pending: waiting.length,
       deadLetters: own.length - waiting.length,
-      /** Until when it asked to be left alone (Retry-After); null: it did not. */
+      /** The end of the pause that it asked for (Retry-After); null: none. */
       pausedUntilMs: pauses.get(name) ?? null,
-      /** Something that waits was tried, and not accepted. */
+      /** A waiting notification was refused before. */
       isRefusing: waiting.some(({ lastError }) => lastError !== null),
       oldestMs: waiting.length === 0 ? null : Math.min(...waiting.map(({ createdAtMs }) => createdAtMs)),
       lastDelivered: await store.deliveries.last(name, true),
@@ -44,7 +44,7 @@ export async function readReceivers(
   return rows;
 }
 
-/** Returns ok, warn while it refuses or is paused, fail where something gave up. */
+/** Returns fail if it gave up a notification, warn while it refuses or is paused, otherwise ok. */
 export function receiverState({
   deadLetters,
   isRefusing,
@@ -54,7 +54,7 @@ export function receiverState({
   return isRefusing || pausedUntilMs !== null ? "warn" : "ok";
 }
 
-/** Tries an entry of the outbox again, or discards it; what has waited behind it may be due then. @throws as `act` */
+/** Retries or discards an entry of the outbox; entries that waited behind it may be due then. @throws as `act` */
 export async function changeOutbox(
   { store, clock, onAct }: Pick<Running, "store" | "clock" | "onAct">,
   act: (store: Store, act: OutboxAct) => Promise<void>,
@@ -64,7 +64,7 @@ export async function changeOutbox(
   onAct();
 }
 
-/** Sends a test, or a sample incident, to each recipient of a receiver now, and ends a pause that it asked for. null: no such receiver. */
+/** Sends a test or a sample incident to each recipient of a receiver, and ends its pause; null: unknown receiver. */
 export async function testReceiver(running: Running, name: string, author: Actor, isIncident = false) {
   const { store, clock, newId } = running;
   const found = running.receivers().find(({ receiver }) => receiver.name === name);

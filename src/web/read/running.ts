@@ -18,85 +18,79 @@ import type { Store } from "../../store/store.ts";
 type LastFacts =
   "severity" | "severitySinceMs" | "lastRunAtMs" | "lastSuccessAtMs" | "lastCounts" | "lastReport" | "lastResultReport";
 
-/** The last state of a configured check, and when it is due again. */
+/** The last state of a configured check, and its next run. */
 export interface CheckState {
   readonly check: CheckName;
   readonly slug: string;
   readonly nextDueAtMs: number;
-  /** By this process, just now. */
   readonly isRunning: boolean;
-  /** What the board has of it; null before the first run. */
+  /** null: it has not run yet. */
   readonly last: Pick<LastState, LastFacts> | null;
-  /** How far apart the ticks of its schedule are, milliseconds; null where they are uneven. */
+  /** null: the intervals of its schedule differ. */
   readonly intervalMs: () => number | null;
-  /** Beyond this age its last verdict is shown as after a failed run (three intervals, at least 2 min); infinite before the first. */
+  /** An older result is stale (three intervals, at least 2 min, milliseconds); infinite before the first run. */
   readonly staleAfterMs: () => number;
 }
 
-/** Returns whether its last verdict is older than it may be. */
+/** Returns whether a check's last result is stale. */
 export function isStale(state: CheckState, nowMs: number): boolean {
   const { last } = state;
   return last !== null && last.severity !== "unknown" && nowMs - last.lastRunAtMs > state.staleAfterMs();
 }
 
-/** Returns whether no event of its organization was ever stored, which is no error: nothing has come yet. */
+/** Returns whether no event of its organization was ever stored, which is no failure. */
 export function isWithoutEvents({ last }: Pick<CheckState, "last">): boolean {
   const report = last?.lastReport;
   return report?.kind === "error" && report.error.reason === "no_events";
 }
 
-/** The configured checks, as the board and the schedule know them now. */
+/** The configured checks with their current state. */
 export interface RunningChecks {
   all(): readonly CheckState[];
   /** null: it is not configured. */
   of(check: CheckName, slug: string): CheckState | null;
 }
 
-/** What runs, as far as the readings of the web need it beside the store. */
+/** The running daemon, as far as the web reads it. */
 export interface Running {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** What is wrong with the store, in words, beginning in lower case; null when nothing is. */
+  /** The store's problem as a clause; null: none. */
   readonly storeProblem: () => string | null;
   readonly checks: RunningChecks;
-  /** When the configuration was applied, and how the last reload went; null: none since the start. */
+  /** The applied configuration's time, and the last reload; null: none since the start. */
   readonly reloads: () => {
     readonly appliedAtMs: number;
     readonly lastReload: { readonly atMs: number; readonly problem: string | null } | null;
   };
-  /** The configuration that holds now. */
+  /** The current configuration. */
   readonly config: () => Config;
-  /** The names of flatline's own checks, then those of the healthchecks that are configured now. */
+  /** flatline's own checks, then the configured healthchecks. */
   readonly checkNames: () => readonly CheckName[];
   /** `embedded`, or the host of the remote source. */
   readonly source: () => string;
-  /** Whether single events are stored: the source is an embedded one. */
+  /** Whether single events are stored. */
   readonly holdsEvents: () => boolean;
-  /** Those that are configured now, connected. */
   readonly receivers: () => readonly OutboxReceiver[];
-  /** How the sources of organizations stand, in the configuration's order. */
+  /** The discovery sources, in the configuration's order. */
   readonly discovery: () => readonly DiscoverySource[];
-  /** Runs a check like a scheduled run, as an act of `author`. @throws FlatlineError not_found, conflict (runs elsewhere), unavailable (stopping) */
+  /** Runs a check now, as its schedule does. @throws FlatlineError not_found, conflict, unavailable (stopping) */
   readonly runNow: (check: CheckName, slug: string, author: Actor) => Promise<CheckReport>;
-  /** What the spike check of an organization is held to now; null: it is not, or no longer, checked. */
+  /** null: the organization has no spike check. */
   readonly thresholdsOf: (slug: string) => SpikeThresholds | null;
-  /** Whether its spike check counts assets, each once, and not deaths. */
+  /** Whether its spike check counts each asset once, and not deaths. */
   readonly countsAssets: (slug: string) => boolean;
-  /** Those that hold now. */
   readonly settings: () => AlertingSettings;
-  /** Whether a verifier is configured. */
   readonly canLook: () => boolean;
-  /** Begins a look at an incident (CONTRACT 16). @throws FlatlineError usage, too_many */
+  /** Starts a look at an incident (CONTRACT 16). @throws FlatlineError usage, too_many */
   readonly look: (incident: Incident) => Promise<Look>;
-  /** Ids, unique over all time. */
   readonly newId: () => string;
-  /** Called after an act: receivers may have to be notified, and what pages show has changed. */
+  /** Called after an act: notifications may be due, and pages have changed. */
   readonly onAct: () => void;
-  /** Of all that pages show: who has the same needs to read nothing again. */
+  /** Changes with the content of any page. */
   readonly version: () => string;
-  /** What lives now. */
   readonly fleet: () => Promise<FleetSnapshot>;
-  /** Called for each alert that was judged. */
+  /** Called for each judged alert. */
   readonly onJudged: (check: CheckName, verdict: JudgementVerdict) => void;
 }

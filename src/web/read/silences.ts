@@ -8,17 +8,17 @@ import type { SilenceRule } from "../../contract/silence.ts";
 import type { Running } from "./running.ts";
 import type { StoredSilence } from "../../store/alerts/silences.ts";
 
-/** A silence of either origin with what it holds back, and of a recurring one the window that holds, else the next. */
+/** A silence with its matches; a recurring one has its current window, or its next one. */
 export interface PageSilence extends ListedSilence {
   readonly startsAtMs: number;
   readonly endsAtMs: number;
-  /** The configured ones that it is about. */
+  /** Slugs of the configured organizations that it matches. */
   readonly organizations: readonly string[];
-  /** How many alerts that fire are meant by it. */
+  /** Number of firing alerts that it matches. */
   readonly firing: number;
 }
 
-/** All silences as the page lists them: those of the configuration, and those of run time as long as they are kept. */
+/** Reads all silences: those of the configuration, and those of the store within the retention. */
 export async function readSilences({
   store,
   config,
@@ -35,7 +35,7 @@ export async function readSilences({
   const firingBySlug = Map.groupBy(firing, (alert) => alert.slug);
   const look = (rule: SilenceRule, silence: StoredSilence | null): PageSilence => {
     const { check: _check, ...whichOrganizations } = rule;
-    // A silence of an incident of thousands is as many, each of one organization.
+    // A silence of a large incident is stored as thousands, each for one organization.
     const only = rule.slug === undefined ? null : literalOf(rule.slug);
     const some = only === null ? organizations : (bySlug.get(only) ?? []);
     const someFiring = only === null ? firing : (firingBySlug.get(only) ?? []);
@@ -58,7 +58,7 @@ function subjectOf(alert: AlertView): Parameters<typeof matches>[1] {
   return { slug: alert.slug, check: alert.check, labels: alert.target?.labels ?? {} };
 }
 
-/** The window that holds, else the next one, else the one that is over. */
+/** Returns the current window, otherwise the next one, otherwise the last one. */
 function spanOf(rule: SilenceRule, nowMs: number): SilenceWindow {
   const current = windowAt(rule, nowMs);
   if (current !== null) return current;

@@ -2,19 +2,18 @@ import { createLoop } from "../../base/loop.ts";
 import { minuteMs } from "../../base/time.ts";
 import type { Running } from "./running.ts";
 
-/** The slugs that send events and are not configured: nothing checks them (CONTRACT 11). */
+/** The slugs that send events and are not configured (CONTRACT 11). */
 export type Unwatched = ReturnType<typeof createUnwatched>;
 
-/** What of it is read. */
 export type UnwatchedReading = Omit<Unwatched, "start" | "stop">;
 
-// Reading the slugs of ten thousand organizations takes some milliseconds, and is needed when events have come.
+// Reading the slugs of ten thousand organizations takes some milliseconds.
 const everyMs = minuteMs;
 
-/** Who may post events may post any name: the log, the page and the API name so many. */
+/** Anyone who may post events can post any slug: log, page and API name at most these. */
 export const mostNamed = 1_000;
 
-/** Returns them over the stored events and the configuration that holds; with another source than the embedded one there are none. */
+/** Reads unwatched slugs from the stored events; only an embedded source has any. */
 export function createUnwatched(
   { store, clock, logger }: Pick<Running, "store" | "clock" | "logger">,
   configured: () => { readonly holdsEvents: boolean; readonly slugs: ReadonlySet<string> },
@@ -27,7 +26,7 @@ export function createUnwatched(
     if (!holdsEvents) return [];
     const version = await store.evidence.eventsVersion();
     const nowMs = clock.monotonicMs();
-    // What retention deletes changes no version.
+    // Retention deletes slugs without a new version.
     if (last.version === version && last.known === known && nowMs < last.untilMs) return last.slugs;
     const slugs = (await store.events.slugs()).filter((slug) => !known.has(slug));
     last = { version, known, untilMs: nowMs + everyMs, slugs };
@@ -46,9 +45,9 @@ export function createUnwatched(
     onError: (error) => logger.warn({ err: error }, "slugs of the stored events could not be read, trying again"),
   });
   return {
-    /** All of their names. */
+    /** All slugs. */
     slugs: look,
-    /** The first of them, with their events of any status. */
+    /** The first slugs, with their events. */
     list: async () => {
       const listed = [];
       for (const slug of (await look()).slice(0, mostNamed)) {

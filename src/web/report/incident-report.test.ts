@@ -60,7 +60,7 @@ const cost = { deaths: 2, knownCount: 2, revived: 1, stillDead: 1, medianClosedS
 
 const reportOf = (facts: IncidentDetail): string => renderIncidentReport(facts, cost);
 
-/** An incident in which all text of others is `text`. */
+/** An incident whose foreign text is all `text`. */
 function factsOf(text: string): IncidentDetail {
   const read = readOf(text);
   const settings = { ...quietSettings, slugs: ["acme", "globex"] };
@@ -135,7 +135,7 @@ function readOf(text: string): Omit<IncidentDetail, "headline"> {
   };
 }
 
-/** Every token that the renderer makes of the text, in order, and what each code span holds. */
+/** Returns the renderer's tokens in order, and the content of each code span. */
 function read(markdown: string): {
   readonly tokens: readonly string[];
   readonly spans: readonly string[];
@@ -250,7 +250,7 @@ describe("the report of an incident", () => {
         ).toEqual([]);
         expect(html).not.toMatch(/<(?!\/?(?:h[12]|ul|li|p|code)>)/);
         expect(markdown).not.toMatch(/@|[a-z]:\/\/(?!\S*\[\.\])\S*\w\.\w/i);
-        // Where nothing is seen of it there is no span; else the page is what it is with a plain name.
+        // An invisible text has no span; any other leaves the page as a plain name does.
         if (!isEmpty) expect(outsideCode(html)).toBe(outsideCode(plain.html));
         // oxlint-disable-next-line no-control-regex -- they are what must not be there
         expect(markdown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e]/);

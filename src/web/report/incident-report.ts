@@ -13,10 +13,10 @@ import { decidedQuestions, knownQuestions } from "../pages/incidents/questions.t
 import { storyOf } from "../pages/incidents/story.ts";
 import type { IncidentDetail } from "../read/incidents.ts";
 
-// A report is for pasting: what is longer is on the incident's page.
+// The incident's page has the rest.
 const mostLines = 100;
 
-/** Renders an incident as Markdown: what its page says, all text of others inert. `cost` null: nothing of it is judged `checker`. */
+/** Renders an incident as Markdown, with foreign text inert; `cost` null: no alert is judged `checker`. */
 export function renderIncidentReport(facts: IncidentDetail, cost: CostAnswer | null): string {
   const page = inert(facts);
   const { summary, nowMs } = page;
@@ -89,14 +89,14 @@ function instant(atMs: number): string {
   return withoutFraction(new Date(atMs).toISOString());
 }
 
-/** Fields whose texts are ours: names of checks, families and verdicts, and what the configuration says. */
+/** Fields with flatline's own words, or words of the configuration. */
 const ours: ReadonlySet<string> = new Set(
   "act answer cause check checks failure family host kind likelyCause reason role severity state url verdict".split(
     " ",
   ),
 );
 
-/** Returns the same with every text of others in it inert; every text is, but those of the fields that are named above. */
+/** Returns a copy with all text inert, except for the fields in `ours`. */
 function inert<Value>(value: Value, field = ""): Value {
   return inertCopy(value, field) as Value;
 }
@@ -104,7 +104,7 @@ function inert<Value>(value: Value, field = ""): Value {
 function inertCopy(value: unknown, field: string): unknown {
   if (typeof value === "string") {
     if (value === "" || ours.has(field)) return value;
-    // An asset may be the bare name of a host, which looks like an address to a renderer, too.
+    // A renderer may take a bare host name for an address.
     return inertText(field === "asset" ? breakAddress(value) : value);
   }
   if (typeof value !== "object" || value === null) return value;
@@ -115,13 +115,12 @@ function inertCopy(value: unknown, field: string): unknown {
 }
 
 /**
- * Returns foreign text for a line of Markdown, as a code span: nothing in one is a link, an image, HTML or a mention,
- * in no dialect. Escaping each character was rejected: services look for mentions, addresses and issue numbers in what
- * was rendered, but not in code. A backtick becomes an apostrophe, because some chats know only spans of one backtick;
- * `@` becomes `[at]` for those that look for mentions in code, too.
+ * Returns foreign text as a code span, in which no dialect of Markdown finds links, images, HTML or mentions. Escaping
+ * each character is not enough: services search the rendered text. Some chats end a span at any backtick, which becomes
+ * an apostrophe; some find mentions in code, so that `@` becomes `[at]`.
  */
 function inertText(text: string): string {
-  // On one line: a blank one would end the span.
+  // A blank line would end the span.
   const line = escapeControls(text.replaceAll(/\s+/g, " ").trim());
   const inertLine = breakAddresses(line).replaceAll("@", "[at]").replaceAll("`", "'");
   return inertLine === "" ? "–" : `\`${inertLine}\``;

@@ -11,10 +11,9 @@ import type { WebParts } from "../parts.ts";
 import { addRoute } from "../route.ts";
 import { localPath } from "./lead.ts";
 
-// A token, a name and a path.
 const mostFormBytes = 16 * 1_024;
 
-/** The form, and why it was not accepted. */
+/** The sign-in form. */
 interface SignInView {
   /** A path of this server. */
   readonly next: string;
@@ -23,7 +22,7 @@ interface SignInView {
   readonly problem?: { readonly field: "token" | "name" | null; readonly message: string };
 }
 
-/** `/sign-in` and `/sign-out` (CONTRACT 13). */
+/** Adds `/sign-in` and `/sign-out` (CONTRACT 13). */
 export function addSignInRoutes(server: FastifyInstance, { running, sessions, bodies }: WebParts): void {
   const refused = createRefusedSignIns(running.clock);
   const { access } = server.routes;
@@ -39,7 +38,7 @@ export function addSignInRoutes(server: FastifyInstance, { running, sessions, bo
     return send(request, reply.code(403), renderMessage("Nobody can sign in here.", text));
   }
 
-  /** Returns whether a page of another site, or a program, sent it. */
+  /** Returns whether another site, or a program, sent the request. */
   function isForeign(request: FastifyRequest): boolean {
     return !isFromOwnPage(request.raw, access().externalUrl, { isHostEnough: true });
   }
@@ -62,7 +61,7 @@ export function addSignInRoutes(server: FastifyInstance, { running, sessions, bo
     };
     const given = form.get("token") ?? "";
     const token = access().tokens.find(({ secret }) => secret.equals(given));
-    // Only a wrong one: nobody shuts out the others behind the same address.
+    // A right token is always accepted, so that nobody can shut out others behind the same address.
     if (token === undefined && refused.isOver(request.ip)) {
       void reply.header("retry-after", "60");
       return refuse(429, "Too many sign-ins were refused. Wait a minute, then try again. Nothing was changed.");
@@ -96,7 +95,7 @@ export function addSignInRoutes(server: FastifyInstance, { running, sessions, bo
   });
 }
 
-/** Renders the form that asks for a token and a name; `ttl` is how long a session lasts, as people say it. */
+/** Renders the sign-in form; `ttl` is a session's length in words. */
 function renderSignIn({ next, personName = "", isRemembered = true, problem }: SignInView, ttl: string): Html {
   const about = (field: "token" | "name"): Html =>
     html` required${(problem?.field ?? "token") === field ? html` autofocus` : nothing}${problem?.field === field ? html` aria-invalid="true" aria-describedby="problem"` : nothing}`;
@@ -130,16 +129,15 @@ function renderSignIn({ next, personName = "", isRemembered = true, problem }: S
 
 // CONTRACT 13.
 const mostPerMinute = 10;
-// Refusals of so many addresses are counted: a client with more of them pushes out the oldest, and the memory stays small.
+// A client with more addresses only removes the oldest ones, and memory stays small.
 const mostAddresses = 10_000;
 
-/** Counts refused sign-ins of each address. */
 export function createRefusedSignIns(clock: Pick<Clock, "monotonicMs">) {
   const byAddress = new Map<string, readonly number[]>();
   const recent = (address: string): readonly number[] =>
     (byAddress.get(address) ?? []).filter((atMs) => clock.monotonicMs() - atMs < minuteMs);
   return {
-    /** Whether the address had as many within a minute as it may. */
+    /** Returns whether an address has reached the limit for a minute. */
     isOver: (address: string): boolean => recent(address).length >= mostPerMinute,
     note: (address: string): void => {
       const instants = [...recent(address), clock.monotonicMs()];

@@ -15,16 +15,16 @@ import { isMistake, missingIncident, sentenceOf, type PageAsked, type Site } fro
 import { incidentTitle } from "./incident.ts";
 import { excessOf, memberFactsOf, sharesCause, type MemberFacts } from "./member-facts.ts";
 
-/** Acts on an incident that its page asks for. */
+/** The acts of an incident's page. */
 export type DialogAct = Exclude<IncidentAct["kind"], "withdraw"> | "look";
 
 interface Words {
-  /** `#` stands for whom it is done to. */
+  /** `#` stands for the organizations of the act. */
   readonly title: string;
   readonly verb: string;
   readonly done: string;
   readonly foot: string;
-  /** The label of the comment [it takes none], and whether there must be one. */
+  /** Absent: it takes no comment. */
   readonly comment?: readonly [label: string, isNeeded: boolean];
 }
 
@@ -85,7 +85,7 @@ const verdictChoices: Readonly<Record<JudgementVerdict, readonly [name: string, 
 };
 
 const shownNames = 5;
-// All members of a large incident, ticked one by one.
+// A form may name each member of a large incident.
 const mostFormBytes = 1_024 * 1_024;
 
 export interface ActDialogs {
@@ -94,7 +94,7 @@ export interface ActDialogs {
   readonly find: (id: string, withDetails: boolean) => Promise<IncidentDetail | null>;
 }
 
-/** `/incidents/N/ACT`: the dialog of each act, which without scripts is a page, and its form. */
+/** Adds `/incidents/N/ACT`: the dialog of each act and its form. */
 export function addActDialogs(server: FastifyInstance, { site, incidents, find }: ActDialogs): void {
   const requestOf = (page: IncidentDetail, { request, search }: PageAsked) => {
     const slugs = search.getAll("slug");
@@ -114,7 +114,7 @@ export function addActDialogs(server: FastifyInstance, { site, incidents, find }
     try {
       return renderActDialog(act, given, await incidents.foresee(requestOf(page, asked)));
     } catch (error) {
-      // It cannot be done at all.
+      // The act is not possible.
       if (!isMistake(error)) throw error;
       return renderNothing(page, problem || sentenceOf(error.message));
     }
@@ -149,7 +149,7 @@ export function addActDialogs(server: FastifyInstance, { site, incidents, find }
     });
 }
 
-/** The form as the API's body. */
+/** Returns the form as a body of the API. */
 function bodyOf(act: IncidentDialogAct, form: URLSearchParams, nowMs: number): unknown {
   const { slug: _slug, typed: _typed, length: _length, until: _until, ...said } = Object.fromEntries(form);
   const slugs = form.getAll("slug");
@@ -196,7 +196,7 @@ function renderActDialog(act: IncidentDialogAct, given: Given, foresee: (act: In
   const { page, form, problem } = given;
   const { comment } = words[act];
   const results = previewsOf(act, page.nowMs).map(foresee);
-  // Each verdict can be given again to who was judged otherwise.
+  // A member that has one verdict can still get another.
   const ids = new Set(results.flatMap(({ done }) => done.map(({ alertId }) => alertId)));
   const meant = memberFactsOf(page).filter(({ member }) => ids.has(member.id));
   const [first] = meant;
@@ -213,7 +213,7 @@ function renderActDialog(act: IncidentDialogAct, given: Given, foresee: (act: In
   });
 }
 
-/** Says why there is nothing to do. */
+/** Says why the act changes nothing. */
 function renderNothing(page: IncidentDetail, title = ""): Html {
   const back = `/incidents/${page.incident.number}`;
   return renderDialog({ action: null, title, content: html`<p>${timeWords(page)}.</p>`, foot: "", back });
@@ -224,7 +224,7 @@ function whyNothing(act: IncidentDialogAct, result: IncidentActResult): string {
   return result.skipped.some(({ reason }) => reason === "already") ? doneSentence(act, result) : "Nothing of it fires.";
 }
 
-/** The act as far as it is known before one has filled in the form; a judgement once with each verdict. */
+/** Returns the act before the form is filled in; a judgement once with each verdict. */
 function previewsOf(kind: IncidentDialogAct, nowMs: number): readonly IncidentAct[] {
   const comment = "";
   if (kind === "judge") return judgementVerdicts.map((verdict) => ({ kind, verdict, comment }));
@@ -238,7 +238,7 @@ function timeWords({ incident, nowMs }: ReadIncident): string {
   return `Incident ${incident.number}, ${span}`;
 }
 
-/** Who does not share what most of them do. */
+/** Names the members that do not share the common cause. */
 function apartWords(judged: readonly MemberFacts[]): string {
   const odd = judged.filter((one) => !sharesCause(one));
   if (odd.length === 0 || odd.length === judged.length) return "";
@@ -253,7 +253,7 @@ function namesOf(some: readonly MemberFacts[]): string {
 
 type Line = [name: string, text: string];
 
-/** What is chosen, and what follows from it. */
+/** Renders the act's choices and their consequences. */
 function renderChoices(
   act: IncidentDialogAct,
   { page, form }: Given,
@@ -293,7 +293,7 @@ function renderChoices(
   }
 }
 
-/** What becomes of takedowns; `why` it is nothing for some. */
+/** Says which gates open and which stay on hold; `why` explains the latter. */
 function gateLines(result: IncidentActResult | undefined, why: string): Line[] {
   const { gatesOpened = [], gatesHeld = [] } = result ?? {};
   const of = ({ length }: readonly string[]): string => `of ${countOf(length, "organization")}`;
@@ -306,7 +306,7 @@ function gateLines(result: IncidentActResult | undefined, why: string): Line[] {
     : lines.map((text, index) => [index === 0 ? "Takedowns" : "", text]);
 }
 
-/** What a verdict does. */
+/** Says what a verdict does. */
 function judgeLines(verdict: JudgementVerdict, meant: readonly MemberFacts[], result?: IncidentActResult): Line[] {
   const isChecker = verdict === "checker";
   const lines = gateLines(result, ` until ${isChecker ? "the alert ends, or " : ""}somebody releases them`);
@@ -323,7 +323,7 @@ function renderRelease(meant: readonly MemberFacts[], result: IncidentActResult 
     ${renderThen(gateLines(result, ": another alert holds them"))}${meant.length < 2 ? nothing : typed}`;
 }
 
-/** The verdict that is chosen at first: only what the evidence speaks for. */
+/** Returns the verdict that the evidence supports; null: none. */
 function proposedVerdict({ headline, summary: { likelyCause } }: ReadIncident): JudgementVerdict | null {
   if (Object.values(headline.judged).some((count) => count > 0)) return null;
   return likelyCause === "checker" ? "checker" : likelyCause === "assets" ? "real" : null;
@@ -337,7 +337,7 @@ const reasonWords: Readonly<Record<SkipReason, string>> = {
   judged_apart: "judged apart before",
 };
 
-/** "117 judged, 3 judged apart before." */
+/** Returns a sentence such as "117 judged, 3 judged apart before." */
 function doneSentence(act: IncidentDialogAct, { done, skipped }: IncidentActResult): string {
   if (act === "comment") return "The comment is kept.";
   const left = [...Map.groupBy(skipped, ({ reason }) => reason)].map(

@@ -21,32 +21,30 @@ import { renderMembers, type MembersOptions } from "./members.ts";
 import { actButton, decidedQuestions, knownQuestions, renderQuestions, type ActWords } from "./questions.ts";
 import { renderInstants, renderStory } from "./story.ts";
 
-/** What the page of an incident is made with. */
 export interface IncidentPageOptions extends Pick<MembersOptions, "params" | "ticked"> {
-  /** Lists of assets are for the reader. */
+  /** Whether the reader may download lists of assets. */
   readonly mayRead: boolean;
-  /** null: nothing of it is judged `checker`. */
+  /** null: no alert of it is judged `checker`. */
   readonly cost: CostAnswer | null;
-  /** The chart of its deaths. */
   readonly chart: Html;
-  /** What is known of its organization, where it is of one only. */
+  /** Facts of its organization, if it has only one. */
   readonly organization: Html;
   readonly deadAssets: Html;
 }
 
-/** Returns the title of the document. */
+/** Returns the document's title. */
 export function incidentTitle(page: IncidentDetail): string {
   return `Incident ${page.incident.number}: ${headline(page.headline, page.nowMs)[0]}`;
 }
 
-/** The mark of an incident: filled while it is open, an outline afterwards. */
+/** Returns an incident's mark: filled while it is open, then an outline. */
 export function incidentMark({ summary, incident }: Pick<IncidentDetail, "summary" | "incident">): Html {
   const { severity } = summary;
   if (incident.endedAtMs === null || severity === "ok") return mark(severity);
   return mark(`${severity}-ended` as MarkShape, "ended");
 }
 
-/** Renders the page of an incident: its six answers, its chart, whom it is of, and what happened. */
+/** Renders the page of an incident: its questions, chart, organizations and story. */
 export function renderIncident(
   page: IncidentDetail,
   { params, ticked, mayRead, cost, chart, organization, deadAssets }: IncidentPageOptions,
@@ -124,7 +122,7 @@ function renderBar(share: number, usual: number): Html {
   </svg>`;
 }
 
-/** Returns what a broken checker cost, by name. */
+/** Returns what a broken checker cost, line by line. */
 export function costFacts({
   deaths,
   revived,
@@ -153,7 +151,7 @@ function renderCost(cost: CostAnswer | null, { incident }: IncidentDetail, mayRe
   return renderSection(incident.endedAtMs === null ? "What it cost so far" : "What it cost", facts);
 }
 
-// Answers are marks in ink: full what answers, half what stands before a page, a dash where nothing is clear, empty what is gone.
+// Full: it answers; half: a page stands before it; dash: undecided; empty: it is gone.
 const shapes: Readonly<Record<LookAnswer, MarkShape>> = {
   answers: "dot",
   challenge: "half",
@@ -170,7 +168,7 @@ const answerColumns: readonly Column<IncidentDetail["answers"][number]>[] = [
   ["Detail", "answer second", ({ detail }) => detail ?? ""],
 ];
 
-/** Renders what the verifier said of each asset: the sample, then the controls; addresses broken, never a link. */
+/** Renders the verifier's answer for each asset, the sample before the controls; addresses are never links. */
 function renderOpinion({ summary, answers }: IncidentDetail): Html {
   const { secondOpinion: opinion } = summary;
   if (answers.length === 0) return nothing;

@@ -14,7 +14,7 @@ import { leftWords } from "../overview/headline.ts";
 import { sentenceOf } from "../site.ts";
 import { actButton, decidedQuestions } from "./questions.ts";
 
-/** Renders what waits, however old it is, and the latest of the others; `next` is where the next page begins, null: nowhere. */
+/** Renders the list of incidents; `next` is the number before which the next page begins; null: none. */
 export function renderIncidents(
   incidents: readonly ReadIncident[],
   unfinished: Unfinished,
@@ -44,7 +44,7 @@ export function renderIncidents(
   }`;
 }
 
-/** What the filter looks at. */
+/** Returns the text that the filter searches. */
 function wordsOf({ headline: facts, incident, members, nowMs }: ReadIncident): string {
   const judged = facts.judgement === null ? "not:judged" : `judged=${facts.judgement.verdict}`;
   const [first] = incidentHeadline(facts, nowMs);
@@ -63,7 +63,7 @@ function headline(incidents: readonly ReadIncident[], unfinished: Unfinished): s
   return [open.length === 0 ? "No incident is open." : who, ...(left === null ? [] : [sentenceOf(left)])];
 }
 
-/** Renders incidents: what is open, what needs a judgement, and what is over; the newest first. */
+/** Renders open incidents, those that need a judgement, and ended ones. */
 export function renderIncidentTable(incidents: readonly ReadIncident[], unfinished: Unfinished): Html {
   const isOpen = ({ incident }: ReadIncident): boolean => incident.endedAtMs === null;
   const isLeft = (one: ReadIncident): boolean => !isOpen(one) && unfinished.incidents.has(one.incident.number);
@@ -97,7 +97,7 @@ function renderName({ headline: facts, incident, nowMs }: ReadIncident): Html {
   return html`<a href="/incidents/${incident.number}">${first}</a><span class="under">${more.join(" ")}</span>`;
 }
 
-/** null: it is of no deaths. */
+/** null: its family is not deaths. */
 function excessCount(facts: ReadIncident): number | null {
   return facts.incident.family === "deaths" ? Math.round(excessOf(memberFactsOf(facts))) : null;
 }
@@ -113,7 +113,7 @@ function judgedCell({ headline: { judgement }, incident, summary: { acknowledged
   return html`${judgement?.verdict ?? "not judged"}<span class="under">${under}</span>`;
 }
 
-/** The next right act: who takes it, what it was, or nothing. */
+/** Renders the button of the next act: acknowledge, judge or release. */
 function nextAct(facts: ReadIncident): Html {
   const { incident, summary, headline: said } = facts;
   const isOpen = incident.endedAtMs === null;

@@ -1,7 +1,7 @@
 import { stoppedAtMsOfEach, type IncidentMember } from "../../../alerting/incident-summary.ts";
 import type { ReadIncident } from "../../read/incidents.ts";
 
-/** What the pages say of a member, in numbers. */
+/** The numbers of a member. */
 export interface MemberFacts {
   readonly member: IncidentMember;
   readonly slug: string;
@@ -10,19 +10,19 @@ export interface MemberFacts {
   readonly expected: number | null;
   /** Deaths more than expected, at least 0. */
   readonly excess: number;
-  /** null where nothing was expected, or nothing is counted. */
+  /** null: none expected, or not counted. */
   readonly ratio: number | null;
-  /** Share of its deaths that have what most of the incident's excess shares; null: the incident shares nothing. */
+  /** Share of its deaths with the value that most of the incident's excess shares; null: the incident shares none. */
   readonly share: number | null;
   /** Deaths that were found alive since. */
   readonly revived: number;
   readonly heldSinceMs: number | null;
 }
 
-// As for the cause of a spike: what half of the deaths have in common.
+// At least half of the deaths share the cause, as in a spike.
 const sharingShare = 0.5;
 
-/** Returns the members with their numbers, those with the most excess first. */
+/** Returns the members with their numbers, the most excess first. */
 export function memberFactsOf({ members, heldSince, summary }: ReadIncident): readonly MemberFacts[] {
   const [carrier] = summary.carriers;
   return members
@@ -46,12 +46,12 @@ export function memberFactsOf({ members, heldSince, summary }: ReadIncident): re
     .toSorted((left, right) => right.excess - left.excess || (left.slug < right.slug ? -1 : 1));
 }
 
-/** Returns whether it has the incident's cause; true where the incident has none to share. */
+/** Returns whether a member shares the incident's cause; true if the incident has none. */
 export function sharesCause({ share }: Pick<MemberFacts, "share">): boolean {
   return share === null || share >= sharingShare;
 }
 
-/** When its deaths began; where no run could find out, its first run that was not ok. */
+/** Returns the onset of its deaths, or the first run that was not ok if the onset is unknown (epoch ms). */
 export function beganMsOf({ onset, startsAtMs }: Pick<IncidentMember, "onset" | "startsAtMs">): number {
   return onset?.atMs ?? startsAtMs;
 }
@@ -61,7 +61,7 @@ export function excessOf(members: readonly MemberFacts[]): number {
   return members.reduce((sum, { excess }) => sum + excess, 0);
 }
 
-/** When the excess of all had stopped, the incident over or not; null: it lasts, or nobody knows. */
+/** Returns when the excess of all members stopped (epoch ms); null: it goes on, or it is unknown. */
 export function stoppedMsOf({
   summary,
   incident,

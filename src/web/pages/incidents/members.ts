@@ -22,12 +22,12 @@ const shownOnAPage = 100;
 
 export interface MembersOptions {
   readonly params: URLSearchParams;
-  /** Organizations that are listed in any case. */
+  /** Their rows are always shown, so that they stay ticked. */
   readonly ticked: ReadonlySet<string>;
   readonly path: string;
 }
 
-/** Renders the organizations of an incident: those that do not share its cause on top, then by excess, and all that are `ticked`. */
+/** Renders an incident's organizations: first those with another cause, then the most excess first. */
 export function renderMembers(page: IncidentDetail, { params, ticked, path }: MembersOptions): Html {
   const all = memberFactsOf(page);
   const [odd, sharing] = [all.filter((one) => !sharesCause(one)), all.filter(sharesCause)];
@@ -74,7 +74,7 @@ export function renderMembers(page: IncidentDetail, { params, ticked, path }: Me
   return renderSection("Organizations", html`${form}${more}`, { id: "organizations" });
 }
 
-/** "2,657 deaths, 125 expected, 1,904 found alive, 81 on hold" */
+/** Returns words such as "2,657 deaths, 125 expected, 1,904 found alive, 81 on hold". */
 function sumWords(some: readonly MemberFacts[]): string {
   const sum = (value: (one: MemberFacts) => number | null): number =>
     some.reduce((total, one) => total + (value(one) ?? 0), 0);
@@ -85,7 +85,7 @@ function sumWords(some: readonly MemberFacts[]): string {
   return `${countOf(deaths, "death")}, ${expected} expected, ${alive} found alive, ${formatCount(held)} on hold`;
 }
 
-/** What is not known has no column: a zero or an "allowed" there would be read as an answer. */
+/** Leaves out a column of unknown values: a zero or an "allowed" would look like an answer. */
 function columnsOf({ nowMs, summary, headline }: IncidentDetail, isCounted: boolean): readonly Column<MemberFacts>[] {
   const columns: readonly Column<MemberFacts>[] = [
     [
@@ -113,7 +113,7 @@ function columnsOf({ nowMs, summary, headline }: IncidentDetail, isCounted: bool
   return columns.filter(([name]) => !unknown.includes(name));
 }
 
-/** The acts on what is ticked: without scripts each is a page that asks. */
+/** Renders the acts on ticked rows. */
 function renderBulk(number: number, total: number): Html {
   const act = (name: string, words: string): Html =>
     html`<button

@@ -13,10 +13,9 @@ import { sentenceOf } from "../site.ts";
 import type { DialogAct } from "./dialogs.ts";
 import { excessOf, memberFactsOf, stoppedMsOf } from "./member-facts.ts";
 
-/** A question with its answer, the reason after it, and the act that changes it; in plain text. */
+/** A question with its answer, the reason, and the act that changes the answer; plain text. */
 export type Question = ReturnType<typeof ask>;
 
-/** The button of an act on an incident. */
 export interface ActWords {
   readonly act: DialogAct;
   readonly words: string;
@@ -27,13 +26,13 @@ function ask(question: string, answer: string, why: string, act: ActWords | null
   return { question, answer, why, act };
 }
 
-/** Renders the button of an act on a whole incident, or on one organization of it. */
+/** Renders the button of an act on an incident, or on one of its organizations. */
 export function actButton(number: number, { act, words, isFirst = false }: ActWords, slug?: string): Html {
   const href = `/incidents/${number}/${act}${slug === undefined ? "" : `?slug=${encodeURIComponent(slug)}`}`;
   return dialogButton(href, words, isFirst);
 }
 
-/** Renders questions in their three columns with the `button` of each [none]; those that people decide are of the kind `acts`. */
+/** Renders questions in three columns; `kind` is `known`, or `acts` for those that people decide. */
 export function renderQuestions(
   questions: readonly Question[],
   button: (act: ActWords) => Html = () => nothing,
@@ -52,7 +51,7 @@ export function renderQuestions(
   </div>`;
 }
 
-/** What flatline knows. */
+/** Returns the questions that flatline answers. */
 export function knownQuestions(facts: ReadIncident): readonly Question[] {
   const { incident, headline, summary, canLook } = facts;
   if (incident.family === "unreachable") return platformQuestions(facts);
@@ -64,7 +63,7 @@ export function knownQuestions(facts: ReadIncident): readonly Question[] {
   ];
 }
 
-/** What people decide. */
+/** Returns the questions that people decide. */
 export function decidedQuestions(facts: ReadIncident): readonly Question[] {
   const { incident, heldSince } = facts;
   const onIt = onItQuestion(facts);
@@ -83,7 +82,7 @@ const causeAnswers = {
 function causeQuestion({ summary, members, headline }: ReadIncident): Question {
   const question = "Likely cause";
   const { likelyCause, carriers } = summary;
-  // A source that only counts shows no single deaths: what is not known is not denied.
+  // A source that only counts shows no single deaths: their cause is unknown, not absent.
   if (!headline.isSeen && likelyCause === "unclear")
     return ask(question, "Not known", "The platform counts; single deaths are not known here.");
   const [shared = "Its deaths share no attribute."] = carriers.map(
@@ -238,7 +237,7 @@ function platformQuestions({ members, nowMs, incident }: ReadIncident): readonly
   ];
 }
 
-/** Which takedowns go on while nothing is known, and by which setting. */
+/** Says which takedowns go on while the platform gives no results, and by which setting. */
 function platformGates({ headline: { platform }, incident }: ReadIncident): Question {
   if (platform === null || platform.unwatched === 0)
     return ask(gatesAsked, "As before", "The checks that give no result hold nothing.");

@@ -16,10 +16,10 @@ import { addActDialogs } from "./dialogs.ts";
 import { incidentTitle, renderIncident } from "./incident.ts";
 import { renderIncidents } from "./list.ts";
 
-// More than a person reads; older ones follow on a page of their own.
+// Nobody reads more; "Older" leads to the next page.
 const mostListed = 100;
 
-/** `/incidents`, `/incidents/N`, and the dialogs of its acts. */
+/** Adds `/incidents`, `/incidents/N` and the dialogs of its acts. */
 export function addIncidentPages(server: FastifyInstance, parts: WebParts): void {
   const { site, running, incidents, alertAssets } = parts;
 
@@ -27,7 +27,7 @@ export function addIncidentPages(server: FastifyInstance, parts: WebParts): void
     const before = Number(search.get("before"));
     const { open, unfinished } = await running.fleet();
     const page = await incidents.list({ state: "all", limit: mostListed, ...(before > 0 ? { before } : {}) });
-    // What is open or not finished is shown however old it is.
+    // The list shows open and unfinished incidents of any age.
     const waiting = new Set(before > 0 ? [] : [...open.map(({ number }) => number), ...unfinished.incidents]);
     for (const { incident } of page.incidents) waiting.delete(incident.number);
     const all = [...page.incidents, ...(await incidents.ofNumbers(waiting))];

@@ -15,16 +15,16 @@ interface Told {
   readonly name: string;
   readonly atMs: number;
   readonly text: string;
-  /** [none] */
+  /** Default: none. */
   readonly detail?: string;
-  /** [dot] */
+  /** Default: dot. */
   readonly shape?: MarkShape;
 }
 
-/** Of the instants; `atMs` null: it has not happened. */
+/** `atMs` null: it has not happened. */
 type Instant = Omit<Told, "atMs"> & { readonly atMs: number | null };
 
-/** What a person did, and why. */
+/** An act of a person, with its reason. */
 interface Act {
   readonly atMs: number;
   readonly by: string | null;
@@ -35,7 +35,7 @@ interface Act {
 
 const mostTold = 60;
 
-/** Renders the instants of an incident on one line: what has happened in the order of time, then what has not. */
+/** Renders an incident's steps on one line: past ones in the order of time, then the others. */
 export function renderInstants(page: IncidentDetail): Html {
   const { incident, headline, waiting, escalation, nowMs } = page;
   const acts = actsOf(page);
@@ -56,7 +56,7 @@ export function renderInstants(page: IncidentDetail): Html {
     ...ended,
   ];
   const done = all.filter(({ atMs }) => atMs !== null).toSorted((left, right) => (left.atMs ?? 0) - (right.atMs ?? 0));
-  // After the end only a judgement may still come.
+  // After the end only a judgement can follow.
   const open = all.filter(({ name, atMs }) => atMs === null && (incident.endedAtMs === null || name === "Judged"));
   return html`<ol class="instants" aria-label="Order of events">
     ${[...done, ...open].map(
@@ -70,7 +70,7 @@ export function renderInstants(page: IncidentDetail): Html {
   </ol>`;
 }
 
-/** Renders everything that happened, newest first, under its days. */
+/** Renders everything that happened, by day, newest first. */
 export function renderStory(page: IncidentDetail): Html {
   const days = Map.groupBy(storyOf(page).slice(0, mostTold), ({ atMs }) => longDay.format(atMs));
   const render = ({ name, atMs, text, detail = "", shape = "dot" }: Told): Html =>
@@ -92,7 +92,7 @@ export function renderStory(page: IncidentDetail): Html {
   </div>`;
 }
 
-/** Returns what people did, for the lane of the chart, oldest first. */
+/** Returns people's acts for the chart, oldest first. */
 export function chartActsOf(page: IncidentDetail): readonly ChartAct[] {
   return actsOf(page).map(({ name, atMs, text, shape }) => ({
     atMs,
@@ -101,7 +101,7 @@ export function chartActsOf(page: IncidentDetail): readonly ChartAct[] {
   }));
 }
 
-/** Returns all that happened, newest first. */
+/** Returns everything that happened, newest first. */
 export function storyOf(page: IncidentDetail): readonly Told[] {
   const stuck = page.waiting.flatMap((one): Told[] => {
     if (one.lastError === null) return [];
@@ -119,7 +119,7 @@ function stuckText({ state }: IncidentDetail["waiting"][number]): string {
   return state === "dead" ? "was not reached" : "waits";
 }
 
-/** What became of it by itself, or will. */
+/** Returns the steps that nobody decides: began, detected, stopped, ended. */
 function stepsOf(page: IncidentDetail): readonly Instant[] {
   const { incident, members, summary, heldSince, nowMs } = page;
   const { endedAtMs, firstFiredAtMs } = incident;
@@ -154,14 +154,14 @@ function stepsOf(page: IncidentDetail): readonly Instant[] {
   ];
 }
 
-/** What people did, and what flatline told them, oldest first. */
+/** Returns people's acts and flatline's notifications, oldest first. */
 function actsOf({ members, markers, notified, comments }: IncidentDetail): readonly Told[] {
   const byOf = ({ by, note }: Pick<Act, "by" | "note">): string => {
     const name = describeAuthor(by, note);
     return name === "" ? "" : ` by ${name}`;
   };
   const quote = (text: string | null): string => (text === null ? "" : `«${breakAddresses(text)}»`);
-  // An act of many alerts is told once.
+  // One act on many alerts is one entry.
   const told = (name: string, acts: readonly Act[]): Told[] =>
     [...Map.groupBy(acts, ({ atMs, by, verdict }) => `${atMs} ${by} ${verdict}`).values()].flatMap(([act, ...more]) => {
       if (act === undefined) return [];

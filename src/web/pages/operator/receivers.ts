@@ -10,13 +10,11 @@ import { mark, severityWord } from "../marks.ts";
 import { pageOf, renderPager, renderSection, renderTable, type Column } from "../table.ts";
 import { countOf, durationText, nbsp, timeText } from "../../../words/numbers.ts";
 
-/** Everything on the page of receivers. */
 export interface ReceiversView {
   readonly receivers: readonly ReceiverRow[];
   readonly outbox: readonly OutboxEntry[];
-  /** What happened, by entry of the outbox. */
+  /** The event of each notification, by its id in the outbox. */
   readonly events: ReadonlyMap<string, string>;
-  /** The last ones. */
   readonly attempts: readonly DeliveryAttempt[];
   readonly params: URLSearchParams;
   readonly nowMs: number;
@@ -25,7 +23,7 @@ export interface ReceiversView {
 export const path = "/receivers";
 const pageSize = 100;
 
-/** Renders receivers, what was not delivered, and what was sent. */
+/** Renders receivers, undelivered notifications and the last deliveries. */
 export function renderReceivers(view: ReceiversView): Html {
   const { receivers, outbox, nowMs } = view;
   if (receivers.length === 0)
@@ -37,7 +35,7 @@ export function renderReceivers(view: ReceiversView): Html {
   ${renderAttempts(view)}`;
 }
 
-/** "2 of 3 receivers accept notifications." "ops gave up 1." */
+/** Returns sentences such as "2 of 3 receivers accept notifications." and "ops gave up 1." */
 function receiversSentences(receivers: readonly ReceiverRow[], nowMs: number): readonly string[] {
   const good = receivers.filter((one) => receiverState(one) === "ok" && !isUntried(one)).length;
   const of = `${formatCount(good)} of ${countOf(receivers.length, "receiver")}`;
@@ -48,7 +46,7 @@ function receiversSentences(receivers: readonly ReceiverRow[], nowMs: number): r
   ];
 }
 
-/** Nothing was ever sent to it. */
+/** Returns whether nothing was ever sent to a receiver. */
 function isUntried({ lastDelivered, lastError, pending, deadLetters }: ReceiverRow): boolean {
   return lastDelivered === null && lastError === null && pending === 0 && deadLetters === 0;
 }
@@ -80,7 +78,7 @@ function waitsText({ pending, oldestMs }: ReceiverRow, nowMs: number): string {
   return `${formatCount(pending)}${oldestMs === null ? "" : ` for ${formatLength(nowMs - oldestMs)}`}`;
 }
 
-/** The last error first where nothing was accepted since. */
+/** Renders the last error first if nothing was accepted since. */
 function renderAnswer({ lastDelivered, lastError }: ReceiverRow, nowMs: number): Html | string {
   const accepted =
     lastDelivered &&
@@ -100,7 +98,7 @@ function stateWord(row: ReceiverRow, nowMs: number): Html {
   >`;
 }
 
-/** A test is sent at once: it disturbs nobody who has not asked for it. */
+/** Renders the button for a test, which needs no confirmation. */
 function testForm({ name, pausedUntilMs }: ReceiverRow): Html {
   return html`<form
     method="post"
@@ -114,7 +112,7 @@ function testForm({ name, pausedUntilMs }: ReceiverRow): Html {
   </form>`;
 }
 
-/** What no receiver has accepted: what gave up, which can be ticked, before what waits. */
+/** Renders undelivered notifications; only those that gave up can be ticked, and they come first. */
 function renderOutbox({ outbox, events, params, nowMs }: ReceiversView): Html {
   const deadFirst = outbox.toSorted((left, right) => Number(isDead(right)) - Number(isDead(left)));
   const page = pageOf(deadFirst, params, pageSize);
@@ -178,7 +176,6 @@ function nameOf({ receiver, recipient }: Pick<OutboxEntry, "receiver" | "recipie
 
 const outcomes = { accepted: "accepted", retry: "tried again", refused: "refused" } as const;
 
-/** The history of deliveries, newest first. */
 function renderAttempts({ attempts, nowMs }: ReceiversView): Html {
   const columns: readonly Column<DeliveryAttempt>[] = [
     ["Receiver", "name", nameOf],

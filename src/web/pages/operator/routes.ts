@@ -19,14 +19,14 @@ import { renderDialog, renderThen } from "../dialog.ts";
 import { renderReceivers } from "./receivers.ts";
 import { addSilencePages } from "./silences.ts";
 
-// A look at the last hours of a busy fleet; the log has all of it.
+// The last hours of a busy fleet; the store has more.
 const shownDeliveries = 50;
-// Thousands of notifications, ticked one by one.
+// A form may name thousands of ticked notifications.
 const mostFormBytes = 256 * 1_024;
 
 const receiversAround = { title: "Receivers · flatline", current: "receivers" } as const;
 
-/** `/silences`, `/receivers` and `/config`, with the dialogs and forms of their acts. */
+/** Adds `/silences`, `/receivers` and `/config`, with their dialogs and forms. */
 export function addOperatorPages(server: FastifyInstance, parts: WebParts): void {
   const { site, running, reload } = parts;
   const { store, clock } = running;
@@ -60,7 +60,7 @@ export function addOperatorPages(server: FastifyInstance, parts: WebParts): void
     },
   });
 
-  /** Says "2 tried again, 1 was not." */
+  /** Returns a sentence such as "2 tried again, 1 was not." */
   const changeTicked = async ({ request, search }: PageAsked, act: typeof retryEntry, done: string) => {
     const ids = search.getAll("letter");
     let count = 0;
@@ -117,10 +117,10 @@ function testWords({ recipient, outcome, detail }: Omit<TestedDelivery, "attempt
   return `${recipient === null ? "" : `${recipient} `}${outcomeWords[outcome]}: ${detail}`;
 }
 
-// More lines than the page shows of them. All of 2,000 organizations took 0.9 s (2026-11), in which nothing else ran.
+// More than fit the page; rendering 2,000 organizations blocked the process for 0.9 s (2026-11).
 const renderedOrganizations = 20;
 
-/** Renders what is applied as YAML, with secrets as `***`; above it what is wrong with sources of organizations. */
+/** Renders the applied configuration as YAML without secrets, below the problems of discovery sources. */
 function renderConfiguration({ config, reloads, clock, discovery }: Running): Html {
   const nowMs = clock.nowMs();
   const { lastReload, appliedAtMs } = reloads();

@@ -32,7 +32,7 @@ const states = { active: "active", pending: "to come", expired: "ended" } as con
 
 const around = { title: "Silences · flatline", current: "silences" } as const;
 
-/** `/silences`, the dialog that makes one, and the form that ends one. */
+/** Adds `/silences`, with the forms that begin and end a silence. */
 export function addSilencePages(server: FastifyInstance, { site, running, silences }: WebParts): void {
   const { clock, config, checkNames } = running;
   site.addPage(server, "/silences", "read", async ({ search }) => {
@@ -74,13 +74,13 @@ export function addSilencePages(server: FastifyInstance, { site, running, silenc
   });
 }
 
-/** The form as the API's body. */
+/** Returns the form as a body of the API. */
 function bodyOf(form: URLSearchParams, nowMs: number): unknown {
   const { slug = "", check = "", comment = "" } = Object.fromEntries(form);
   return { slug: slug.trim(), ...(check === "" ? {} : { check }), endsAt: endOf(form, nowMs), comment };
 }
 
-/** A pattern may be of organizations to come; a name that nobody has is a slip. */
+/** Refuses the name of an unknown organization; a pattern may match later ones. */
 function requireKnown(pattern: string, known: readonly string[]): void {
   const only = literalOf(pattern);
   if (only === null || known.includes(only)) return;
@@ -103,7 +103,7 @@ function newSilenceFields(form: URLSearchParams, checks: readonly string[], nowM
     ${renderField("Why? (needed)", "comment", form.get("comment"), html`maxlength="2000" required`)}`;
 }
 
-/** Renders who is quiet, until when and why: what holds, soonest end first, what comes, and what is over. */
+/** Renders the silences: active ones by their end, then pending ones, then ended ones. */
 function renderSilences(
   silences: readonly PageSilence[],
   params: URLSearchParams,
@@ -135,7 +135,7 @@ function renderSilences(
     ${silences.length === 0 ? nothing : list}`;
 }
 
-/** "3 silences hold back the messages of 19 organizations." "2 alerts fire under them." */
+/** Returns sentences such as "3 silences hold back the messages of 19 organizations." */
 function silencesSentences(active: readonly PageSilence[]): readonly string[] {
   if (active.length === 0) return ["Nothing is silenced. Every alert is notified."];
   const organizations = new Set(active.flatMap((one) => one.organizations)).size;
@@ -200,7 +200,7 @@ function holdsText({ organizations, firing, state }: PageSilence): string {
   return `${many}, ${firing === 0 ? "nothing fires" : countOf(firing, "alert fires", "alerts fire")}`;
 }
 
-/** What the filter looks at. */
+/** Returns the text that the filter searches. */
 function wordsOf(silence: PageSilence): string {
   const { rule } = silence;
   const { slug = "*", check, labels = {}, comment } = rule;

@@ -3,7 +3,7 @@ import { html, type Html } from "../../parts/html.ts";
 import type { OrganizationFacts } from "../../read/organization.ts";
 import { renderSection } from "../table.ts";
 
-/** Renders what an organization is: on its own page, and in place of the members of an incident that is of it alone. */
+/** Renders the facts of an organization, on its page and on an incident that has no other member. */
 export function renderAbout(facts: OrganizationFacts): Html {
   const { slug, nowMs, firstEventMs, labels, discoveredBy, expecting, receivers } = facts;
   const names = Object.entries(labels).map(([name, value]) => `${name} ${value}`);
@@ -13,7 +13,7 @@ export function renderAbout(facts: OrganizationFacts): Html {
     ["First event", first],
     ["Labels", names.join(" · ") || "none"],
     ["Discovered by", discoveredBy !== null && html`<code>${discoveredBy}</code>`],
-    // A mean takes the deaths of an incident for usual (docs/detection.md).
+    // A mean counts an incident's deaths as usual ones (docs/detection.md).
     [
       "Baseline",
       expecting !== null &&

@@ -12,7 +12,7 @@ import type { OrganizationCheck, OrganizationFacts } from "../../read/organizati
 import { severityWord } from "../marks.ts";
 import { renderSection, renderTable, type Column } from "../table.ts";
 
-/** Renders everything that is checked of an organization: what each saw, and what is wrong with it. */
+/** Renders the healthchecks of an organization with their results. */
 export function renderHealthchecks(facts: OrganizationFacts): Html {
   const { checks, nowMs } = facts;
   const ok = checks.filter(({ severity }) => severity === "ok").length;
@@ -41,7 +41,7 @@ function renderNext({ state, isLate }: OrganizationCheck, nowMs: number): Html {
   return html`${renderTime(state.nextDueAtMs, nowMs)}${isLate ? html` <span class="nowrap">late</span>` : nothing}`;
 }
 
-/** Why there is no result; else its findings and what to do first; without findings what it saw. */
+/** Returns the error, or the findings and the suggested action, or the observed values. */
 function linesOf(check: OrganizationCheck, { nowMs, windowHours }: OrganizationFacts): readonly string[] {
   const { state, counts, result, isStale } = check;
   const { lastReport = null, lastResultReport = null } = state.last ?? {};
@@ -58,13 +58,13 @@ function linesOf(check: OrganizationCheck, { nowMs, windowHours }: OrganizationF
   return [
     ...findings.map(({ message }) => withPageTimes(breakAddresses(message), nowMs)),
     ...(findingsOmitted > 0 ? [`and ${formatCount(findingsOmitted)} more`] : []),
-    // One of the platform's is shown whole (CONTRACT 17).
+    // A healthcheck of the platform is shown completely (CONTRACT 17).
     ...(isOwnCheck(state.check) ? [] : [values]),
     ...(suggestedAction === null ? [] : [`Do this first: ${breakAddresses(suggestedAction)}`]),
   ];
 }
 
-/** Returns why a run gave no result, as the page writes it. */
+/** Returns the error of a run for the page. */
 export function errorText(
   { message, reason }: { readonly message: string; readonly reason: CheckErrorReason },
   nowMs: number,
@@ -72,10 +72,10 @@ export function errorText(
   return `${withPageTimes(breakAddresses(message), nowMs)} (${reason})`;
 }
 
-// As many as stand in a line of the table.
+// One line of the table has room for this many.
 const shownValues = 6;
 
-/** What a check saw, under its own names. */
+/** Returns the observed values under their own names. */
 function valuesOf(observed: HealthcheckMap): string {
   const entries = Object.entries(observed);
   const shown = entries

@@ -26,10 +26,10 @@ import { renderAbout } from "./about.ts";
 import { renderHealthchecks } from "./healthchecks.ts";
 import { organizationSentences, worstOf } from "./sentences.ts";
 
-// Markers of the shortest chart, of an organization that was never in an incident.
+// The default range of an organization's chart.
 const weekMs = 7 * dayMs;
 
-/** `/o/SLUG`, and a run of all its checks. */
+/** Adds `/o/SLUG`, and the run of all its checks. */
 export function addOrganizationPages(server: FastifyInstance, parts: WebParts): void {
   const { site, running, alertAssets } = parts;
 
@@ -58,7 +58,7 @@ export function addOrganizationPages(server: FastifyInstance, parts: WebParts): 
           const { severity } = await running.runNow(check, slug, author);
           if (severity === "unknown") without++;
         } catch (error) {
-          // It runs elsewhere just now, or flatline stops: the others may still run.
+          // The check may run elsewhere, or flatline stops: the others may still run.
           if (!(error instanceof FlatlineError) || error.fault === "bug") throw error;
           without++;
         }
@@ -89,7 +89,6 @@ function unknownOrganization(slug: string): PageContent {
   return missing("organizations", "No such organization is configured.", text);
 }
 
-/** Renders the page of one organization: whether it is well, and what runs for it. */
 function renderOrganization(facts: OrganizationFacts, chart: Html, deadAssets: Html): Html {
   const { slug } = facts;
   const run = `${organizationPath(slug)}/run`;
@@ -104,7 +103,7 @@ function renderOrganization(facts: OrganizationFacts, chart: Html, deadAssets: H
     ${renderAbout(facts)}${deadAssets}`;
 }
 
-/** How events of it come in, while none has. */
+/** Says how to send events, until the first one has come. */
 function renderFirstSteps({ slug, checks: [first], nowMs }: OrganizationFacts): Html {
   if (first === undefined || !isWithoutEvents(first.state)) return nothing;
   const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
@@ -119,7 +118,7 @@ function renderFirstSteps({ slug, checks: [first], nowMs }: OrganizationFacts): 
     </p>`;
 }
 
-/** What people decide of the open incident, of this organization only. */
+/** Renders the open incident's questions for people; their acts are for this organization only. */
 function renderOpen({ slug, open }: OrganizationFacts): Html {
   if (open === null) return nothing;
   const { number } = open.own.incident;

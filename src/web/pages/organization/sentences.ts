@@ -9,7 +9,7 @@ import { isWithoutEvents } from "../../read/running.ts";
 import { beganMsOf } from "../incidents/member-facts.ts";
 import { errorText } from "./healthchecks.ts";
 
-/** Returns the headline of an organization: how it stands, then why; whole sentences. */
+/** Returns the headline of an organization: its state, then the reasons. */
 export function organizationSentences(facts: OrganizationFacts): readonly Html[] {
   const { nowMs, checks, open, silencedUntilMs, isThin, isPending } = facts;
   const [first, ...others] = checks;
@@ -27,13 +27,13 @@ export function organizationSentences(facts: OrganizationFacts): readonly Html[]
   return sentences.filter((one) => one !== null);
 }
 
-/** The worst that its healthchecks found; null: none has run. */
+/** Returns the worst severity of its healthchecks; null: none has run. */
 export function worstOf({ checks }: Pick<OrganizationFacts, "checks">): Severity | null {
   const found = checks.flatMap(({ severity }) => severity ?? []);
   return found.length === 0 ? null : worstSeverity(found);
 }
 
-/** What its first check says: that of its deaths. */
+/** Returns the sentence about its first check, the spike check. */
 function stateSentence({ slug, nowMs, open, checks, windowHours }: OrganizationFacts, first?: OrganizationCheck): Html {
   if (first === undefined || first.severity === null)
     return first === undefined || first.state.isRunning
@@ -55,7 +55,7 @@ function stateSentence({ slug, nowMs, open, checks, windowHours }: OrganizationF
   return html`${slug} ${how}${deaths === null ? "" : `: ${deaths}`}.`;
 }
 
-/** "It began with 119 others at 21:37.", or with which incident. */
+/** Returns a sentence such as "It began with 119 others at 21:37." */
 function incidentSentence({ own, organizations }: NonNullable<OrganizationFacts["open"]>, nowMs: number): Html {
   const { number } = own.incident;
   const words = organizations === 1 ? `incident ${number}` : countOf(organizations - 1, "other");
@@ -63,7 +63,6 @@ function incidentSentence({ own, organizations }: NonNullable<OrganizationFacts[
   return html`It began with <a href="/incidents/${number}">${words}</a> at ${began}.`;
 }
 
-/** About another check than that of its deaths. */
 function otherSentence({ state, severity, sinceMs }: OrganizationCheck, nowMs: number): Html {
   const verb = severity === "fail" ? "fails" : severity === "warn" ? "warns" : "could not be run";
   return html`The check ${state.check}

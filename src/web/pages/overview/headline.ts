@@ -5,14 +5,14 @@ import type { Overview, OverviewRow } from "../../read/overview.ts";
 import { shownSeverities } from "../marks.ts";
 import { headline } from "../../../words/headline.ts";
 
-/** Returns how many organizations have which severity. */
+/** Returns the number of organizations for each severity. */
 export function countSeverities(rows: readonly OverviewRow[]): Readonly<Record<Severity, number>> {
   const counts = { fail: 0, warn: 0, unknown: 0, ok: 0 };
   for (const { severity } of rows) counts[severity]++;
   return counts;
 }
 
-/** Returns what holds, in sentences: the first that is true of what is open, else of what is left, else that all is well. */
+/** Returns the headline: the first open incident, else the organizations that are not ok, else that all are. */
 export function overviewSentences(overview: Overview): readonly string[] {
   const { rows, open, unfinished } = overview;
   if (rows.length === 0) return ["No organization is watched yet."];
@@ -43,7 +43,7 @@ export function overviewSentences(overview: Overview): readonly string[] {
   return [`${parts.join(", ")}.`, ...(ok === 0 ? [] : [ok === 1 ? "The other one is ok." : "The others are ok."])];
 }
 
-/** What is said of organizations while no incident is open, of one and of several. */
+/** The words for one organization and for several, while no incident is open. */
 const stateVerbs = {
   spiking: ["spikes", "spike"],
   pending: ["spikes and is pending", "spike and are pending"],
@@ -63,7 +63,7 @@ function stateOf({ severity, state, others, isWaiting, hasNoEvents }: OverviewRo
   return others.length > 0 ? "other" : (state ?? "spiking");
 }
 
-/** "takedowns of 45 organizations are still on hold: 5 incidents need a judgement"; null: nothing is left. */
+/** Returns a clause such as "takedowns of 45 organizations are still on hold"; null: nothing is left to do. */
 export function leftWords({ gates, incidents }: Overview["unfinished"]): string | null {
   const judged = `${countOf(incidents.size, "incident")} ${incidents.size === 1 ? "needs" : "need"} a judgement`;
   if (gates.size === 0) return incidents.size === 0 ? null : judged;
@@ -71,7 +71,7 @@ export function leftWords({ gates, incidents }: Overview["unfinished"]): string 
   return incidents.size === 0 ? held : `${held}: ${judged}`;
 }
 
-/** Returns the title of the document. */
+/** Returns the document's title. */
 export function overviewTitle({ rows, open, nowMs }: Overview): string {
   const counts = countSeverities(rows);
   const bad = shownSeverities.filter((severity) => severity !== "ok" && counts[severity] > 0);

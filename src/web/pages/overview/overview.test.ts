@@ -13,7 +13,7 @@ async function page(web: Awaited<ReturnType<typeof start>>, path = "/"): Promise
   return (await answer.text()).replaceAll(/\s+/g, " ");
 }
 
-/** The slugs of the table, in its order. */
+/** Returns the table's slugs, in its order. */
 const slugsOf = (html: string): (string | undefined)[] =>
   [...html.matchAll(/<tr id="org-([^"]*)"/g)].map(([, slug]) => slug);
 

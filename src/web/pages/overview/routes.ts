@@ -19,7 +19,7 @@ import type { WebParts } from "../../parts.ts";
 import { leftWords, overviewSentences, overviewTitle } from "./headline.ts";
 import { renderOrganizations } from "./table.ts";
 
-/** `/`: what is wrong, and what to do. */
+/** Adds `/`, the overview. */
 export function addOverviewPage(server: FastifyInstance, parts: WebParts): void {
   const { site, unwatched, events, running } = parts;
 
@@ -36,7 +36,7 @@ export function addOverviewPage(server: FastifyInstance, parts: WebParts): void 
     };
   });
 
-  /** Imports, refused posts, and what sends events and is not checked. */
+  /** Renders imports, refused posts, and slugs that send events and are not configured. */
   async function eventLines(): Promise<Html> {
     const nowMs = running.clock.nowMs();
     const refused = events()?.refused() ?? null;
@@ -48,7 +48,7 @@ export function addOverviewPage(server: FastifyInstance, parts: WebParts): void 
   }
 }
 
-/** What is open, each of the worst with a band and the others with a line; else what is left. */
+/** Renders open incidents, the worst ones with a band; otherwise unfinished ones. */
 function renderTop(overview: Overview): Html {
   const { open, toFinish, unfinished, nowMs } = overview;
   const sentences = overviewSentences(overview);
@@ -66,7 +66,7 @@ function renderTop(overview: Overview): Html {
   return html`${open.length > 1 ? renderHead(sentences) : nothing}${bands}${lines}${renderUnfinished(unfinished)}`;
 }
 
-/** Renders an open incident on the overview: its headline, what flatline knows, and its acts with their counts. */
+/** Renders an open incident: its headline, flatline's answers, and its acts. */
 function renderBand(facts: ReadIncident, { open, notified, nowMs }: Overview): Html {
   const { incident, summary, members, escalation } = facts;
   const { number } = incident;
@@ -91,7 +91,6 @@ function renderBand(facts: ReadIncident, { open, notified, nowMs }: Overview): H
   </section>`;
 }
 
-/** Renders what is left of incidents that have ended; nothing where all is finished. */
 function renderUnfinished(unfinished: Unfinished): Html {
   const left = leftWords(unfinished);
   return left === null ? nothing : html`<p class="lede">${sentenceOf(left)} <a href="/incidents">Judge</a></p>`;
@@ -99,7 +98,7 @@ function renderUnfinished(unfinished: Unfinished): Html {
 
 const namedUnwatched = 3;
 
-/** Names what sends events and is not configured, those with the most events first; nothing where there is none. */
+/** Names the slugs that send events and are not configured, the most events first. */
 function renderUnwatched(some: readonly { readonly slug: string; readonly events: number }[], all: number): Html {
   if (some.length === 0) return nothing;
   const most = some.toSorted((left, right) => right.events - left.events).slice(0, namedUnwatched);

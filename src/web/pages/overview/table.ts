@@ -20,10 +20,10 @@ import {
 import { countSeverities } from "./headline.ts";
 
 const pageSize = 100;
-// So many members of each open incident are shown; the rest is on its page.
+// Further members are on the incident's page.
 const shownOfIncident = 8;
 
-/** Renders how many organizations have which severity, as links that filter, and those that are asked for: the worst first. */
+/** Renders the severities as filters with their counts, and the organizations, the worst first. */
 export function renderOrganizations(overview: Overview, params: URLSearchParams): Html {
   const { rows, open, labelsOf } = overview;
   const words = (params.get("severity") ?? "").split(",");
@@ -69,7 +69,7 @@ export function renderOrganizations(overview: Overview, params: URLSearchParams)
     ${renderPager(page, "/", params, note)}`;
 }
 
-/** The worst of an open incident. */
+/** Returns an open incident's members with the most excess. */
 function membersOf({ rows }: Overview, { incident: { number } }: Overview["open"][number]): RowGroup<OverviewRow> {
   const own = rows.filter((row) => row.incident === number).toSorted(byExcess);
   const many = own.length > shownOfIncident ? `the ${shownOfIncident} worst of ` : "";
@@ -78,7 +78,7 @@ function membersOf({ rows }: Overview, { incident: { number } }: Overview["open"
   return { head, rows: own.slice(0, shownOfIncident) };
 }
 
-/** "11 fail, 1 unknown, 3 on hold" */
+/** Returns words such as "11 fail, 1 unknown, 3 on hold". */
 function stateWords(some: readonly OverviewRow[]): string {
   const counts = countSeverities(some);
   const held = some.filter(({ heldSinceMs }) => heldSinceMs !== null).length;
@@ -92,7 +92,7 @@ function byExcess(left: OverviewRow, right: OverviewRow): number {
   return excess(right) - excess(left) || (left.slug < right.slug ? -1 : 1);
 }
 
-/** Worst first, then those on hold, then by ratio. */
+/** The worst first, then those on hold, then by ratio. */
 function byUrgency(left: OverviewRow, right: OverviewRow): number {
   return (
     compareSeverity(right.severity, left.severity) ||
@@ -102,7 +102,7 @@ function byUrgency(left: OverviewRow, right: OverviewRow): number {
   );
 }
 
-/** What the filter looks at. */
+/** Returns the text that the filter searches. */
 function wordsOf(
   { slug, severity, state, others, heldSinceMs }: OverviewRow,
   labels: Readonly<Record<string, string>>,
