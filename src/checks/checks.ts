@@ -48,26 +48,25 @@ export interface OrganizationOfChecks extends CheckedOrganization, SettingsOfChe
   readonly thresholds: SpikeThresholds;
   readonly healthchecks: readonly HealthcheckSettings[];
 }
-/** What the configuration says of them. */
+/** The schemas of their keys in the configuration. */
 export type SettingsShape = {
   readonly [Of in Configured as Of["key"]]: z.ZodOptional<ReturnType<typeof layer<Of["shape"]>>>;
 };
 
-/** One check of one organization, with all that a run of it needs to know. */
+/** One check of one organization, with what a run needs. */
 export type CheckTarget =
   SpikeTarget | ReviewQueueTarget | SentinelTarget | EventFlowTarget | RegretTarget | HealthcheckTarget;
 
-/** Returns whether it is the check of spikes. */
 export function isSpike(target: CheckTarget): target is SpikeTarget {
   return target.check === "dead-asset-spike";
 }
 
-/** Returns everything that depends on the kind: what is none of flatline's own checks is a healthcheck of the platform. */
+/** Returns the kind of a check: one of flatline's own, else a healthcheck of the platform. */
 export function checkKind(name: CheckName): CheckKind {
   return isOwnCheck(name) ? ownKinds[name] : platformHealthcheck;
 }
 
-/** Returns why a run of a check can have no result: only some have a reason that is their kind's own. */
+/** Returns the reasons that a run of a check can have for no result; only some checks have `not_found`. */
 export function errorReasonsOf(name: CheckName): readonly CheckErrorReason[] {
   const own: readonly CheckErrorReason[] = Object.values(checkKind(name).errorReasons ?? {});
   return checkErrorReasons.filter((reason) => reason !== "not_found" || own.includes(reason));
@@ -91,7 +90,7 @@ export function isSwitchedOn({ switchedBy }: CheckSettings, written: object): bo
 /** The checks whose failures hold the gate. */
 export const gateChecks = checkNames.filter((name) => ownKinds[name].holdsGate);
 
-/** Returns what is to be checked of an organization. */
+/** Returns the checks of an organization that are switched on. */
 export function targetsOf(organization: OrganizationOfChecks): CheckTarget[] {
   const { slug, whenNoEvents } = organization;
   const switchedOn = checkSettings.flatMap(({ check, ...one }): CheckTarget[] => {

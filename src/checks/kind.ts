@@ -8,7 +8,7 @@ import type { StoreParts } from "../store/store-parts.ts";
 import type { z } from "zod";
 import type { Whole } from "../base/schema/section.ts";
 
-/** When an organization's check runs (CONTRACT 4: schedule, timezone, jitter). */
+/** The times at which a check runs (CONTRACT 4: schedule, timezone, jitter). */
 export interface Schedule {
   readonly pattern: string;
   readonly timezone: string;
@@ -24,10 +24,10 @@ export function scheduleOf(
   return { pattern: (pattern ?? schedule).trim(), timezone, jitterMs };
 }
 
-/** The five thresholds as the healthcheck's request carries them. */
+/** The five thresholds of the healthcheck's request. */
 export type SpikeThresholds = Omit<SpikeRequest, "slug">;
 
-/** One check of one organization, with what every check has. */
+/** One check of one organization. */
 export interface AnyTarget {
   readonly slug: string;
   readonly schedule: Schedule;
@@ -35,19 +35,19 @@ export interface AnyTarget {
 
 /** A check over liveness events that are stored here. */
 export interface EventTarget extends AnyTarget {
-  /** The result of a run for an organization that never had an event; absent: this is not asked. */
+  /** The result for an organization that never had an event; absent: not asked. */
   readonly whenNoEvents?: CheckedOrganization["whenNoEvents"];
 }
 
-/** A key of an organization, and of `defaults`, in the configuration: the settings of one check. */
+/** The settings of one check: a key of an organization and of `defaults` in the configuration. */
 export interface CheckSettings {
   readonly key: string;
-  /** What the check needs of the source. */
+  /** The property that the source must have. */
   readonly needs: "hasReports" | "holdsEvents";
   readonly description: string;
-  /** The settings, each built in. */
+  /** The settings, each with a default. */
   readonly shape: z.core.$ZodLooseShape;
-  /** The setting that switches the check on: `true`, or a list with items. Absent: the key itself does, even as `{}`. */
+  /** The setting that switches the check on when it is `true` or a list with items. Absent: the key itself does. */
   readonly switchedBy?: string;
 }
 
@@ -57,19 +57,16 @@ export interface SettingsTarget<Name extends string, Of extends CheckSettings> e
   readonly settings: Whole<Of["shape"]>;
 }
 
-/** The configuration of an organization that every check needs; a check asks for its own settings beside it. */
+/** The configuration of an organization that every check needs. */
 export interface CheckedOrganization extends Omit<Schedule, "pattern"> {
   readonly slug: string;
   /** Cron pattern. */
   readonly schedule: string;
-  /**
-   * What an organization without any stored event means: nothing is known, or a stream of deaths only had none
-   * (CONTRACT 11); null: no event is stored here.
-   */
+  /** The result when the organization never had an event (CONTRACT 11); null: no event is stored here. */
   readonly whenNoEvents: "unknown" | "ok" | null;
 }
 
-/** What checks read of stored events beside their counts. */
+/** The reads of stored events that checks need beside the counts. */
 export interface StoredEvents {
   readonly liveness: StoreParts["liveness"];
   readonly evidence: Pick<StoreParts["evidence"], "assetEvents">;
@@ -80,15 +77,15 @@ export interface StoredEvents {
 export interface CheckRun {
   readonly nowMs: number;
   readonly signal: AbortSignal;
-  /** Returns the platform as the organization may ask it. */
+  /** Returns the platform's API with the rights of the organization. */
   readonly api: () => PlatformApi;
   /** Local sources only. */
   readonly firstEvents?: ((slugs: readonly string[]) => Promise<FirstEvents | null>) | undefined;
-  /** Of a spike, by a local source; absent: `api` evaluates. */
+  /** The evaluation of a spike by a local source; absent: `api` evaluates. */
   readonly evaluation?: SpikeEvaluation | undefined;
   /** Local events only. */
   readonly events?: StoredEvents | undefined;
-  /** Local events only: returns the result of a spike with what they say; never rejects but when `signal` aborts. */
+  /** Local events only: adds what they say to the result of a spike. Rejects only when `signal` aborts. */
   readonly evidence?:
     | ((
         found: Pick<Evaluated, "result" | "evidence">,
@@ -96,40 +93,38 @@ export interface CheckRun {
         signal: AbortSignal,
       ) => Promise<Pick<Evaluated, "result" | "evidence">>)
     | undefined;
-  /** The organization's address in the application, for results that are made here. */
+  /** The organization's address in the application. */
   readonly appUrl: string | null;
 }
 
-/** What a run of a check found. */
 export type Evaluated = Pick<ResultReport, "result" | "baselineCoverage" | "evidence">;
 
 /** Everything that depends on the kind of a check. */
 export interface CheckKind {
-  /** Whether its failure says that deaths cannot be trusted; a full review queue says nothing of them. */
+  /** Whether its failure means that deaths cannot be trusted. */
   readonly holdsGate: boolean;
   /** Name of the alert in Alertmanager and Prometheus (CONTRACT 7). */
   readonly alertName: string;
-  /** Says why an alert is over, without a claim that something was repaired: no person has looked (CONTRACT 7). */
+  /** The reason why an alert is over; it does not claim that something was repaired (CONTRACT 7). */
   readonly back: string;
-  /** Whether the first finding of its result says what is wrong, and the others are details. */
+  /** Whether the first finding says what is wrong and the others are details. */
   readonly isSaidByFinding: boolean;
-  /** Returns whether a finding is for readers with the right to details only (CONTRACT 13). Absent: none is. */
+  /** Returns whether only readers with the right to details see a finding (CONTRACT 13). Absent: all see all. */
   readonly isClosedFinding?: (finding: Finding) => boolean;
-  /** Whether `source.observedKeys` say where its result has counts of deaths. */
+  /** Whether its result has counts of deaths, under `source.observedKeys`. */
   readonly countsDeaths?: true;
-  /** Reasons of its own for errors that end a run [those of every check]. */
+  /** The reasons for errors of this check alone [those of every check]. */
   readonly errorReasons?: Readonly<Partial<Record<ErrorCode, CheckErrorReason>>>;
-  /** Whether a run has a result for a time that is past: what it asks for is kept. */
+  /** Whether a run can have a result for a past time. */
   readonly canLookBack: boolean;
-  /** Returns what its result says, as the end of a line. Absent: the first finding, or the counts of deaths. */
+  /** Returns the result as the end of a line. Absent: the first finding, or the counts of deaths. */
   summaryOf?(said: { readonly result: HealthcheckResult | null }, durationText: (ms: number) => string): string;
-  /** Its own key in the configuration; absent: it has none. */
   readonly settings?: CheckSettings;
-  /** Runs it once. @throws FlatlineError for every reason for which there is no result */
+  /** Runs it once. @throws FlatlineError when there is no result */
   run(target: AnyTarget, run: CheckRun): Promise<Evaluated>;
 }
 
-/** Returns the reads of a check that the configuration refuses where no events are stored. */
+/** Returns the stored events. The configuration refuses `check` where there are none. */
 export function requireEvents({ events }: CheckRun, check: string): StoredEvents {
   if (events === undefined)
     throw new FlatlineError("internal", `${check} needs stored events, and this source has none`);
@@ -137,30 +132,32 @@ export function requireEvents({ events }: CheckRun, check: string): StoredEvents
 }
 
 /**
- * Returns whether the organization's events have begun, and when; null: none, or the first was deleted since.
- * Undefined: nothing is known. @throws no_events unless that counts as ok
+ * Returns whether the organization ever had an event, and when the first was, epoch ms; null: none, or it was deleted.
+ * Undefined: nothing is known. @throws no_events when it had none and that counts as unknown
  */
 export function firstEventOf({ slug, whenNoEvents }: EventTarget, known: FirstEvents | null) {
   if (known === null) return undefined;
   const hasBegun = known.has(slug);
   if (hasBegun || whenNoEvents !== "unknown") return { hasBegun, atMs: known.get(slug) ?? null };
-  const message = `no liveness event of ${JSON.stringify(slug)} was ever stored, so nothing is known of it: see whether its events arrive and name it so; for a stream that carries deaths only, set whenNoEvents: ok`;
+  const message =
+    `no liveness event of ${JSON.stringify(slug)} was ever stored, so nothing is known of it: ` +
+    "see whether its events arrive and name it so; for a stream that carries deaths only, set whenNoEvents: ok";
   throw new FlatlineError("no_events", message);
 }
 
-/** Reads the same. @throws no_events, and the errors of the read */
+/** Reads what `firstEventOf` returns. @throws no_events, and the errors of the read */
 export async function readFirstEvent(target: EventTarget, { firstEvents }: Pick<CheckRun, "firstEvents">) {
   return firstEventOf(target, (await firstEvents?.([target.slug])) ?? null);
 }
 
-/** Of which organization a result is, and when. */
+/** The organization and the time of a result. */
 export interface Evaluation extends Pick<CheckRun, "nowMs" | "appUrl"> {
   readonly slug: string;
 }
 
 type Made = Pick<HealthcheckResult, "id" | "title" | "category" | "severity" | "observed" | "threshold" | "findings">;
 
-/** Returns a result that is made here, in the API's shape; `advice` is for one that is not ok. */
+/** Returns a result in the API's shape; it has `advice` unless it is ok. */
 export function resultOf(
   { slug, nowMs, appUrl }: Evaluation,
   { id, title, category, severity, advice, ...made }: Made & { readonly advice: string },

@@ -94,7 +94,7 @@ describe.each(countingEngines)("on $engine,", (engine) => {
 
       await world.store.events.add(assets.slice(0, 2_000).map((asset) => seen(at(1), asset, "DETECTED_AS_ALIVE")));
 
-      // Pages of the names of the rest: they are other assets.
+      // Another asset type with the same name is another asset.
       const pages = assets.slice(2_000).map((asset) => of("PAGE", seen(at(1), asset, "DETECTED_AS_ALIVE")));
       await world.store.events.add(pages);
 
@@ -106,7 +106,7 @@ describe.each(countingEngines)("on $engine,", (engine) => {
   });
 
   describe("event-flow", () => {
-    it("counts each asset once a day, its types apart, and takes whole days after the first event for usual", async () => {
+    it("counts each asset once a day, its types apart, and takes whole days after the first for usual", async () => {
       const events = [];
       for (let day = 0; day < 4; day++)
         for (const asset of ["a", "b", "a"]) events.push(seen(nowMs - day * dayMs - hourMs, asset, "TIMED_OUT"));

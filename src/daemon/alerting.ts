@@ -10,10 +10,9 @@ import type { Ground, Part } from "./ground.ts";
 import type { Runtime } from "./runtime.ts";
 import { drainOf } from "./stop-sequence.ts";
 
-/** What becomes of alerts: who is told, and what second opinions say. */
+/** The notifications, silences and second opinions of alerts. */
 export type Alerting = ReturnType<typeof createAlerting>;
 
-/** Creates the loops that notify and deliver, and what they need. */
 export function createAlerting(ground: Ground, runtime: Runtime) {
   const { bus, stop } = ground;
   const settings = () => runtime.current().settings;
@@ -67,8 +66,8 @@ export function createAlerting(ground: Ground, runtime: Runtime) {
 }
 
 /**
- * Reads the assets that the notifications of an alert's change name: the newest ones of the asset types that carry the excess
- * (CONTRACT 12). Within the transaction that forms them, so that each receiver and each retry gets the same ones.
+ * Reads the newest dead assets of the types that carry the excess, for an alert's notifications (CONTRACT 12). The
+ * transaction that forms them reads, so that each receiver and each retry gets the same ones.
  */
 function createAlertSample(runtime: Runtime): ReadSample {
   return async ({ evidence }, alert, report) => {

@@ -14,7 +14,7 @@ export interface ApiPluginDeps extends Ground {
   readonly noteFailure: NoteFailure;
 }
 
-/** Returns the routes of the embedded service (CONTRACT 8), which a daemon with another source does not load. */
+/** Returns the routes of the embedded service (CONTRACT 8). */
 export function createApiPlugin(deps: ApiPluginDeps): FastifyPluginAsync {
   return apiV2Routes({
     ...deps,
@@ -26,7 +26,7 @@ export function createApiPlugin(deps: ApiPluginDeps): FastifyPluginAsync {
         ...deps,
         appUrl: config.appUrl,
         identity,
-        // The API's rule counts deaths, whatever the checks count.
+        // The API always counts deaths.
         ruleOf: (slug) => ({ ...ruleOf(slug), count: "deaths" }),
         isConfigured: (slug) => slugs.has(slug),
       });

@@ -14,18 +14,18 @@ import { createSourcing } from "./sourcing.ts";
 import { createStopSequence, stopAll, type Stopped } from "./stop-sequence.ts";
 import { createUpkeep } from "./upkeep.ts";
 
-/** One daemon, or what a command has of it (`deps.door`). Two of them can live in one process. */
+/** One daemon, or its routes alone for a command (`deps.door`). Two can live in one process. */
 export type App = ReturnType<typeof createApp>;
 
 const tokenBytes = 32;
 
-/** Creates a daemon by `written`: its parts, each once. Touches neither argv nor signals. */
+/** Creates a daemon. Touches neither argv nor signals. */
 export function createApp(written: Config, deps: AppDeps) {
   const { logger, door } = deps;
   const stopping = new AbortController();
   const { signal } = stopping;
   const stop = createStopSequence();
-  /** Lets commands on this machine do everything. */
+  /** Gives commands on this machine every right. */
   const localToken = new Secret(randomBytes(tokenBytes).toString("base64url"));
   let beginning: ReturnType<typeof begin> | null = null;
   let running: Awaited<ReturnType<typeof begin>> | null = null;
@@ -35,7 +35,7 @@ export function createApp(written: Config, deps: AppDeps) {
     if (signal.aborted) throw new FlatlineError("unavailable", "flatline was stopped while it started");
   }
 
-  /** Makes the parts and begins with them in order. Each registers with `stop` what ends it. */
+  /** Makes the parts and starts them in order. Each registers with `stop` what ends it. */
   async function begin() {
     const standby = createStandingBy(written, deps, stop);
     const ground = await openGround(written, { ...deps, signal, localToken, standBy: standby.begin }, stop);
@@ -54,7 +54,7 @@ export function createApp(written: Config, deps: AppDeps) {
     const isStarted = (): boolean => running !== null;
     const made = { sourcing, checking, alerting, upkeep };
     const serving = await createServing(ground, made, { standby, reload, isStarted });
-    // It listens before the first check runs: a second process must neither ask an upstream nor notify a receiver.
+    // It listens first: a second process fails there, before it runs a check or notifies a receiver.
     const parts: readonly Part[] = [serving, checking, alerting, upkeep, sourcing];
 
     if (door === undefined)
@@ -69,7 +69,7 @@ export function createApp(written: Config, deps: AppDeps) {
     return { sourcing, checking, serving };
   }
 
-  /** Begins to check and to listen. Rejects, with all released, when it cannot or was stopped meanwhile. */
+  /** Starts to listen and to check. Rejects, with all released, when it cannot or was stopped meanwhile. */
   async function start(): Promise<void> {
     beginning = begin();
     try {
@@ -86,7 +86,7 @@ export function createApp(written: Config, deps: AppDeps) {
     return running;
   }
 
-  /** Reads the configuration again and applies it, as an act of `author`. @throws invalid_config, with nothing changed */
+  /** Reads the configuration again and applies it for `author`. @throws invalid_config; nothing changes then */
   async function reload(author: Actor): Promise<void> {
     await (await begun()).sourcing.reloading.reload(author);
   }
@@ -96,7 +96,7 @@ export function createApp(written: Config, deps: AppDeps) {
     const drainMs = givenMs ?? (running?.sourcing.runtime.current().config ?? written).server.drainTimeoutMs;
     if (door === undefined)
       logger.info({ drainMs, running: running?.checking.scheduler.running() ?? 0 }, "flatline stops");
-    // Whoever starts it gets its error.
+    // The caller of `start` gets its error.
     stop.work.add("start", async () => void (await beginning?.catch(() => undefined)));
     const outcome = await stopAll(stop, { ...deps, drainMs });
     if (door === undefined) logger.info({}, "flatline stopped");
@@ -106,14 +106,14 @@ export function createApp(written: Config, deps: AppDeps) {
   return {
     start,
     reload,
-    /** Where it listens; null before start and after stop, and where nobody is listened to. */
+    /** null: it does not listen. */
     address: (): WebAddress | null => (signal.aborted ? null : (running?.serving.address() ?? null)),
-    /** Asks its routes, with `localToken`. */
+    /** Sends a request to its routes. */
     inject: async (...asked: Parameters<Web["inject"]>) => (await begun()).serving.web.inject(...asked),
     localToken,
-    /** Takes an import of this process; null while the source is not a local one. */
+    /** null: the source holds no events. */
     importTarget: (author: EventAuthor): ImportTarget | null => running?.sourcing.ingest?.target(author) ?? null,
-    /** Gives runs and deliveries `drainMs` [`server.drainTimeout`]; ends within that and 1.2 s; never rejects. */
+    /** Ends within `drainMs` [`server.drainTimeout`], which runs and deliveries have, and 1.2 s; never rejects. */
     stop: (drainMs?: number): Promise<Stopped> => (stopped ??= end(drainMs)),
   };
 }

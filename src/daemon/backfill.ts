@@ -6,13 +6,13 @@ import type { PastVerdict } from "../store/runs/history.ts";
 import type { Ground } from "./ground.ts";
 
 const reachMs = 7 * dayMs;
-// A shorter part of a baseline tells nothing. With a longer one, a spike that a whole baseline at the same pace would
-// not show is left out: it is only the beginning of the events.
+// A shorter part of a baseline tells nothing. With a longer part, a spike is left out that a whole baseline at the same
+// pace would not show.
 const leastCoverage = 0.25;
 
 /**
- * Evaluates the days before the first run of each organization from the stored events, hour by hour, so that a first
- * look is not an empty chart. History only: no alert comes of it. Existing rows stay as they are. Returns what ends it.
+ * Evaluates the hours before the first run of each organization from the stored events, so that its chart is not empty.
+ * No alert begins, and existing rows stay as they are. Returns the function that ends it.
  */
 export function startFilling(ground: Ground, organizations: readonly OrganizationConfig[]): () => Promise<void> {
   const stopping = new AbortController();
@@ -62,7 +62,7 @@ async function evaluatePast(
   const baselineMs = thresholds.baselineDays * dayMs;
   const past: PastVerdict[] = [];
   for (let atMs = Math.ceil(fromMs / hourMs) * hourMs; atMs < firstRunMs; atMs += hourMs) {
-    // No deaths without events mean that nothing is known, as for a run: never ok.
+    // Zero deaths without any events are unknown, never ok.
     if (eventFlow.enabled) {
       const lastEventAtMs = await store.liveness.lastEventAtMs(slug, atMs);
       if (isSilent(lastEventAtMs, atMs, eventFlow.maxSilenceMs)) continue;

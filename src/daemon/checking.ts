@@ -14,21 +14,20 @@ import type { Runtime } from "./runtime.ts";
 import type { Sourcing } from "./sourcing.ts";
 import { drainOf } from "./stop-sequence.ts";
 
-/** The way of a check: due, run, recorded with what follows from it, and shown. */
+/** The scheduler, the recorder and the view of the checks. */
 export type Checking = ReturnType<typeof createChecking>;
 
-// Some 10 ms, after which the event loop has its turn.
+// Some 10 ms; then the event loop has its turn.
 const mostStored = 500;
-// As many as share a query.
+// They share a query.
 const mostInTable = 2_000;
 
-// A commit costs a database server as much as a hundred runs: at 500 checks a second, each at a time of its own, a hundred share one.
+// A commit costs a database server as much as a hundred runs: at 500 checks a second, a hundred share one.
 const gatherMs = 200;
 
-/** What counts events, and is wrong of a part of them (CONTRACT 10). */
+/** Checks that would be wrong during an import, because they count events (CONTRACT 10). */
 const countingChecks: ReadonlySet<string> = new Set(["dead-asset-spike", "event-flow"]);
 
-/** Creates what runs checks, over one board. */
 export function createChecking(ground: Ground, { config, runtime, ingest }: Sourcing) {
   const { store, board, clock, bus, metrics, stop } = ground;
   const lastStates = createLastStates({
@@ -94,13 +93,13 @@ export function createChecking(ground: Ground, { config, runtime, ingest }: Sour
   };
   const fleet: FleetView = createFleetView(ground, states);
 
-  /** Learns what the store has of the checks. */
+  /** Loads the last states of the checks from the store. */
   async function load(): Promise<void> {
     board.learn(await store.runs.load());
     await learnChecks(store, board, runtime);
   }
 
-  /** Ends the alerts of what is no longer configured, and shows what is. */
+  /** Ends the alerts of checks that are no longer configured, and shows the others. */
   async function settle(): Promise<void> {
     await recorder.endUnconfigured();
     const { checkNames, config: applied } = runtime.current();
@@ -131,7 +130,7 @@ export function createChecking(ground: Ground, { config, runtime, ingest }: Sour
       try {
         await learnChecks(store, board, runtime);
       } finally {
-        // Targets are set even without the numbers of checks, which a run asks for: a check that is no longer configured must not run.
+        // Set even when the store fails: a check that is no longer configured must not run.
         scheduler.setTargets({ targets, concurrency: applied.source.concurrency, runTimeoutMs });
       }
       await settle();
@@ -140,7 +139,7 @@ export function createChecking(ground: Ground, { config, runtime, ingest }: Sour
   return { ...part, scheduler, states, fleet, load };
 }
 
-/** Gives each configured check its number, and lets go of the last states of the others. */
+/** Gives each configured check its number, and forgets the last states of the others. */
 async function learnChecks(store: Pick<Store, "runs">, board: Board, runtime: Pick<Runtime, "current">): Promise<void> {
   const { targets, targetByKey } = runtime.current();
   const ids = await store.runs.addChecks(targets);

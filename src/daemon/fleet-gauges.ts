@@ -15,15 +15,15 @@ import type { Ground } from "./ground.ts";
 import type { Sourcing } from "./sourcing.ts";
 import type { Upkeep } from "./upkeep.ts";
 
-// As many markers as a chart of a month can show; labels hold people's words, so their number is limited.
+// As many markers as a chart of a month can show. Their labels are free text, so their number has a bound.
 const markersShownMs = 30 * dayMs;
 const mostMarkers = 50;
-// A scrape has 10 s by default, and a server that hangs lets a statement wait longer.
+// A scrape has 10 s by default; a statement can wait longer for a server that hangs.
 const readWithinMs = 5 * secondMs;
 
 /**
- * Creates the readings of the store for a scrape. While the store is away it answers what was read last: a target that
- * vanishes would end every alert that Prometheus made of it.
+ * Creates the read of the store for a scrape. While the store is away it returns the last values: Prometheus would
+ * resolve every alert of a target that vanishes.
  */
 export function createFleetGauges(
   { store, clock }: Pick<Ground, "store" | "clock">,
@@ -43,7 +43,7 @@ export function createFleetGauges(
     const receivers = config.receivers.map(({ name }) => name);
     const slugs = [...new Set([...config.organizations.map(({ slug }) => slug), ...held.keys()])];
     const totals = new Map(outbox.map((total) => [total.receiver, total]));
-    // A receiver that a reload removed is shown while it has dead letters.
+    // A receiver that a reload removed is shown while it has entries in the outbox.
     const queues = [...new Set([...receivers, ...totals.keys()])];
     const sources = discovery.sources();
     known = {
@@ -117,7 +117,7 @@ function countSpiking(alerts: readonly AlertView[], check: CheckName): number {
   return new Set(spiking.map(({ slug }) => slug)).size;
 }
 
-/** How each open incident stands is said by the alerts of it that fire. */
+/** Derives severity and state of each open incident from its firing alerts. */
 function countIncidents(
   open: readonly Incident[],
   alerts: readonly AlertView[],
@@ -145,7 +145,7 @@ function countIncidents(
   );
 }
 
-/** A marker with the same words at two times counts at the later one. */
+/** Of markers with the same text only the latest is shown. */
 function listMarkers(markers: readonly Marker[]): Sample[] {
   const latest = new Map<string, Sample>();
   for (const { text, slug, atMs } of markers)

@@ -8,38 +8,35 @@ import type { Store, StoreProblem } from "../store/store.ts";
 import type { RunningChecks } from "../web/read/running.ts";
 import type { Ground } from "./ground.ts";
 
-/** The checks of the whole fleet as metrics and pages show them; and whether the store is there. */
+/** The states of all checks for metrics and pages, and whether the store is available. */
 export type FleetView = ReturnType<typeof createFleetView>;
 
-// A load balancer should learn of it before many requests have failed; one small query costs nothing.
+// A load balancer should see it before many requests fail.
 const askEveryMs = secondMs;
-// An overloaded database is slow, but not unavailable.
+// An overloaded database is slow, but available.
 const answerWithinMs = 5 * secondMs;
-// A look comes sooner than an orchestrator asks three times whether the daemon is well, and costs next to nothing.
+// Shorter than three liveness probes of an orchestrator.
 const lookAtFileEveryMs = 3 * secondMs;
-// Due runs wait meanwhile, and a server that restarts is back by then.
+// A server that restarts is back by then; due runs wait.
 const bearableMs = 10 * secondMs;
-// The loops try again at least every 5 s and their stall is counted from their last success.
+// The loops retry at least every 5 s, and a stall is counted from their last success.
 const settledMs = 30 * secondMs;
 
-/**
- * Creates a view that shows nothing before `showAll`. It asks a database every second whether it answers, and looks
- * every 3 s whether a file is still the one that was opened.
- */
+/** Creates a view that shows nothing before `showAll`. It watches whether a database answers, or a file is the same. */
 export function createFleetView({ store, clock, logger, metrics, bus }: Ground, states: RunningChecks) {
   const [everyMs, runOnce] = store.isRemote ? [askEveryMs, askDatabase] : [lookAtFileEveryMs, lookAtFile];
-  // A failed read is repeated at the next look.
+  // The next look repeats a failed read.
   const onError = (error: unknown): void => logger.debug({ err: error }, "store could not be looked at, trying again");
   const loop = createLoop({ clock, everyMs, runOnce, onError });
-  /** null: it answered the last question. */
+  /** null: the store answered the last query. */
   let awaySinceMs: number | null = null;
   let backSinceMs = -Infinity;
-  /** What is wrong with the file, as of the last look. */
+  /** The problem of the file at the last look. */
   let problem: StoreProblem | null = null;
   let failures = 0;
-  /** Shown as unknown, because they were due while the store was away. */
+  /** Keys of checks that are shown as unknown, because they were due while the store was away. */
   const overdue = new Set<string>();
-  /** Ran since the metrics last showed them, by key. */
+  /** Checks that ran since the metrics last showed them, by key. */
   const noted = new Map<string, CheckKey>();
 
   async function askDatabase(): Promise<void> {
@@ -77,18 +74,17 @@ export function createFleetView({ store, clock, logger, metrics, bus }: Ground, 
     }
     const before = failures;
     failures = store.failures();
-    // Some statements may have been done all the same.
+    // A failed statement may have been executed all the same.
     if (failures !== before) bus.emit("changed");
   }
 
-  /** Shows checks that cannot be run. */
+  /** Shows due checks as unknown. */
   function showOverdue(): void {
     const nowMs = clock.nowMs();
     for (const state of states.all())
       if (state.nextDueAtMs <= nowMs && !overdue.has(checkKey(state))) noteUnrecorded(state, 0);
   }
 
-  /** Runs were recorded. */
   function note(changed: readonly CheckState[]): void {
     for (const state of changed) {
       const key = checkKey(state);
@@ -98,7 +94,7 @@ export function createFleetView({ store, clock, logger, metrics, bus }: Ground, 
     if (changed.length > 0) bus.emit("stored", "runs");
   }
 
-  /** Gives the metrics the states of the checks that ran since the last call: a scrape pays for its lines, not each run. */
+  /** Gives the metrics the checks that ran since the last call: a scrape formats their lines, not each run. */
   function showNoted(): void {
     for (const { check, slug } of noted.values()) {
       const shown = states.of(check, slug);
@@ -107,20 +103,20 @@ export function createFleetView({ store, clock, logger, metrics, bus }: Ground, 
     noted.clear();
   }
 
-  /** Shows every check as it is stored, and no others. */
+  /** Replaces all that is shown by the stored states. */
   function showAll(): void {
     overdue.clear();
     noted.clear();
     metrics.checks.setAll(states.all());
   }
 
-  /** A run was over, and the store would not take it. */
+  /** Shows a run that could not be stored. */
   function noteUnrecorded({ check, slug }: CheckKey, durationSeconds: number): void {
     const nowMs = clock.nowMs();
     const error = { reason: "store", message: "the store could not be reached" } as const;
     const at = { startedAtMs: nowMs, finishedAtMs: nowMs };
     const report = { kind: "error", check, slug, severity: "unknown", error, ...at } as const;
-    // The noted result is of an earlier run: the failure is newer.
+    // Noted results are older than this failure.
     showNoted();
     overdue.add(checkKey(report));
     metrics.checks.showError(report);
@@ -135,9 +131,9 @@ export function createFleetView({ store, clock, logger, metrics, bus }: Ground, 
     showNoted,
     noteUnrecorded,
     isStoreAway: (): boolean => awaySinceMs !== null,
-    /** Returns what is wrong with the store's file, in words; null when nothing is. */
+    /** Returns the problem of the store's file, in words; null: none. */
     storeProblem: (): string | null => problem?.message ?? null,
-    /** Returns what has stalled for a reason of its own, in words: a loop that waits for an unavailable database has not. */
+    /** Returns the stalled loops, in words; a loop that waits for an unavailable database has not stalled. */
     stalled: (loops: Readonly<Record<string, { isStalled(): boolean }>>): string[] => {
       if (problem !== null) return [problem.message];
       if (awaySinceMs !== null || clock.monotonicMs() - backSinceMs < settledMs) return [];
@@ -146,7 +142,7 @@ export function createFleetView({ store, clock, logger, metrics, bus }: Ground, 
   };
 }
 
-/** The last look at a file, at what it holds, too. @throws FlatlineError store_unusable while something is wrong with it */
+/** Checks a store and its content. @throws FlatlineError store_unusable */
 export async function requireStore(store: Pick<Store, "check" | "problem">): Promise<void> {
   const problem = await store.problem();
   if (problem !== null) throw new FlatlineError("store_unusable", problem.message);

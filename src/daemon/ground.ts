@@ -19,21 +19,21 @@ export interface AppDeps extends PartsDeps {
   readonly logger: Logger;
   /** Reads the configuration again, for a reload. Rejects with invalid_config. */
   readonly readConfig: () => Promise<Config>;
-  /** A UUID for an alert, a notification, a silence, or this process as the owner of deliveries [a random one]. */
+  /** Returns a UUID [random]. */
   readonly newId?: () => string;
-  /** How the web listens [on a socket]. */
+  /** The transport of the web server [a socket]. */
   readonly transport?: WebTransport;
-  /** process_* and nodejs_* series too [true]. */
+  /** Whether there are process_* and nodejs_* series [true]. */
   readonly withProcessMetrics?: boolean;
-  /** Called when another process has taken over the store: this one can write nothing any more, and has to end [not called]. */
+  /** Called when another process has taken over the store: this one cannot write any more and has to end. */
   readonly onTaken?: (error: FlatlineError) => void;
 }
 
-/** What every part of a daemon is made with. */
+/** The dependencies of every part of a daemon. */
 export interface Ground extends Omit<AppDeps, "dispatcher">, Parts {
   readonly signal: AbortSignal;
   readonly newId: () => string;
-  /** What a command on this machine shows. */
+  /** The token of commands on this machine. */
   readonly localToken: Secret;
   readonly bus: Bus;
   readonly metrics: Metrics;
@@ -42,10 +42,7 @@ export interface Ground extends Omit<AppDeps, "dispatcher">, Parts {
   readonly stop: StopSequence;
 }
 
-/**
- * Opens what the parts are made with, as soon as no other process writes to the store; `standBy` is called while one
- * does. What ends it is added to `stop`.
- */
+/** Opens the dependencies of the parts when no other process writes to the store; calls `standBy` while one does. */
 export async function openGround(
   config: Config,
   deps: AppDeps & Pick<Ground, "signal" | "localToken"> & { readonly standBy: (holder: string) => void },
@@ -54,7 +51,7 @@ export async function openGround(
   const opened = await openParts(config, deps, stop.store);
   const { store, writer } = opened;
   writer.lost.addEventListener("abort", () => deps.onTaken?.(asFlatlineError(writer.lost.reason)), { once: true });
-  // Rows that are written to a deleted or replaced file are lost with this process.
+  // Rows in a deleted or replaced file are lost when this process ends.
   stop.doors.add("file of the store", () => requireStore(store), { stores: true });
   return {
     newId: randomUUID,
@@ -63,26 +60,26 @@ export async function openGround(
     bus: new EventEmitter(),
     metrics: createMetrics({ ...deps, withProcess: deps.withProcessMetrics ?? true }),
     board: new Board(),
-    // What does not begin has nothing to end.
+    // Without a start there is no work to end.
     stop: deps.door === undefined ? stop : { ...stop, work: new ReleaseGroup() },
   };
 }
 
 /** One of the parts that app.ts lists. */
 export interface Part {
-  /** Begins; what it needs has begun. */
+  /** Starts the part, after the parts that it needs. */
   readonly start?: () => void | Promise<void>;
-  /** Takes the configuration that the runtime holds now. What it did before it rejected may be done again. */
+  /** Takes the runtime's current configuration. It is repeated after a failure. */
   readonly apply?: () => void | Promise<void>;
 }
 
-/** What parts tell whoever listens. */
+/** The events between the parts. */
 export type Bus = EventEmitter<{
-  /** Somebody has acted, or may have: it is shown, and looked at, at once. */
+  /** Somebody acted, or may have: it is shown and processed at once. */
   changed: [];
   /** The daemon itself has stored alerts, runs, or something else that pages show. */
   stored: [what: "alerts" | "runs" | "else"];
-  /** Every part has another configuration. */
+  /** Every part has the new configuration. */
   applied: [];
 }>;
 
@@ -91,7 +88,7 @@ const changesEveryMs = secondMs;
 // Runs of a large fleet end all the time.
 const runsEveryMs = 10 * secondMs;
 
-/** Returns the version of what pages show: whoever has the one that holds now has to read nothing again. */
+/** Returns the version of the data that pages show; while it is the same, nothing has to be read again. */
 export function createVersion(bus: Bus, clock: Pick<Clock, "monotonicMs">): () => string {
   const changes = counter(clock, changesEveryMs);
   const runs = counter(clock, runsEveryMs);
@@ -101,7 +98,7 @@ export function createVersion(bus: Bus, clock: Pick<Clock, "monotonicMs">): () =
   return () => `${changes.count()}.${runs.count()}`;
 }
 
-/** Counts what is noted, all of it within `everyMs` as one. */
+/** Counts changes; all that are noted within `everyMs` count once. */
 function counter({ monotonicMs }: Pick<Clock, "monotonicMs">, everyMs: number) {
   let [count, isNoted, countedMs] = [0, false, -Infinity];
   const next = (): void => {

@@ -236,7 +236,7 @@ describe.each(storeEngines)("on $engine,", (place) => {
     expect(await total(world, "acme")).toBe(20_000);
   });
 
-  it("an import is running while it is gone on with, is known after a restart, and ends with an audit row", async () => {
+  it("an import runs while rows come, is known after a restart, and ends with an audit row", async () => {
     await using world = await createWorldOn(place);
     const clock = createVirtualClock({ startMs });
     const first = await open(world, { clock });

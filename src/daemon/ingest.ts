@@ -16,14 +16,14 @@ import type { Ground } from "./ground.ts";
 
 export type Ingest = Awaited<ReturnType<typeof openIngest>>;
 
-/** The time after which an import that was not gone on with does not run any more (CONTRACT 10). */
+/** An import counts as running for so long after its last rows (CONTRACT 10). */
 const freshMs = 30 * secondMs;
-/** The time after which posts count as taken again. */
+/** Posts count as refused for so long after the last refused one. */
 const refusedForMs = 5 * minuteMs;
-/** Rows of an import have any time: who imports has checked them by what the command was given. */
+/** Takes any time, because the importing command has checked the rows. */
 const importLayout: EventLayout = { ...plainLayout, hasNumbers: true };
 
-/** Takes events, of posts and imports, by the store's own connection: one body after the other. */
+/** Creates the intake of events from posts and imports; it takes one body after the other. */
 export async function openIngest({ store, clock, logger, metrics, door, bus }: Ground) {
   const active = new Map((await store.imports.list()).map((row) => [row.id, activeOf(row)]));
   const stopping = new AbortController();
@@ -38,7 +38,7 @@ export async function openIngest({ store, clock, logger, metrics, door, bus }: G
   const areRefused = (): RefusedPosts | null =>
     refusing !== null && clock.nowMs() - refusing.lastAtMs < refusedForMs ? refusing : null;
 
-  /** A shipper sends the same again and again: it has a line a minute. */
+  /** Logs at most once a minute: a log shipper sends the same post again and again. */
   function noteRefused({ refused, issues, message }: RefusedEvents): void {
     for (const reason of refusals) metrics.eventsRefused(reason, refused[reason] ?? 0);
     const example = issues[0] ?? message;
@@ -54,7 +54,7 @@ export async function openIngest({ store, clock, logger, metrics, door, bus }: G
     unlogged = 0;
   }
 
-  /** Whoever sends them learns of it, too, but may not say so. */
+  /** Logs a failure of the store: a sender may not report it. */
   function noteFailed(error: unknown): never {
     const isOurs = !(error instanceof FlatlineError) || error.code === "store_unusable";
     if (isOurs && clock.monotonicMs() - failedAtMs >= minuteMs) {
@@ -67,7 +67,7 @@ export async function openIngest({ store, clock, logger, metrics, door, bus }: G
   function inTurn<Result>(work: (rest: () => Promise<void>) => Promise<Result>): Promise<Result> {
     const turn = previous.then(async () => {
       if (signal.aborted) throw new FlatlineError("unavailable", "flatline is stopping");
-      // A command that imports holds it all the time.
+      // A command that imports does nothing else meanwhile.
       if (door !== undefined) return work(eventLoopTurn);
       holdHeap();
       try {
@@ -165,15 +165,15 @@ export async function openIngest({ store, clock, logger, metrics, door, bus }: G
 
   return {
     ...port,
-    /** Whether events of an organization are being imported: what is counted of it is a part. */
+    /** Whether events of an organization are being imported, so that its counts are not complete. */
     isImporting: (slug: string): boolean => [...active.values()].some((row) => isRunning(row) && row.slugSet.has(slug)),
-    /** Takes an import of this process itself, without writing its rows down and reading them again. */
+    /** Returns the target of an import in this process, whose rows need no serialization. */
     target: (author: EventAuthor): ImportTarget => ({
       begin: (plan) => port.begin(plan, author),
       add: addRows,
       end: (id) => port.end(id, author),
     }),
-    /** Gives up what is under way, which is to be sent again. */
+    /** Aborts the current body; its sender has to send it again. */
     close: async (): Promise<void> => {
       stopping.abort();
       await previous;
@@ -183,7 +183,7 @@ export async function openIngest({ store, clock, logger, metrics, door, bus }: G
 
 interface ActiveImport extends ImportRow {
   readonly slugSet: ReadonlySet<string>;
-  /** What became of the rows that were given to this process. */
+  /** The totals of the rows that this process took. */
   readonly totals: ImportAnswer;
 }
 
@@ -191,12 +191,14 @@ function activeOf(row: ImportRow): ActiveImport {
   return { ...row, slugSet: new Set(row.slugs), totals: noAnswer };
 }
 
-/** Refuses events of organizations that none of the patterns matches. @throws forbidden */
+/** @throws forbidden when no pattern matches one of the slugs */
 function refuseForeignSlugs(slugs: Iterable<string>, organizations: readonly string[] | null): void {
   if (organizations === null) return;
   for (const slug of slugs) {
     if (organizations.some((pattern) => matchesText(pattern, slug))) continue;
-    const message = `the token is not for the organization ${excerpt(slug)}, of which there are events in the body: nothing was stored`;
+    const message =
+      `the token is not for the organization ${excerpt(slug)}, ` +
+      "of which there are events in the body: nothing was stored";
     throw new FlatlineError("forbidden", message);
   }
 }

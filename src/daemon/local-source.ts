@@ -7,17 +7,17 @@ import { createLocalPlatformSource } from "../service/local-platform-api.ts";
 import { createSpikeEvidence } from "./evidence/spike.ts";
 import { marginMs, ruleOf, sharedDeps, type OpenLocal } from "./source.ts";
 
-// A local evaluation takes milliseconds; one that takes this long waits for a disk that is not coming back.
+// A local evaluation takes milliseconds; after so long its disk has failed.
 const storedRunTimeoutMs = 30_000;
 
-/** Opens the source of a configuration that evaluates itself: over its own store, or over the user's table. */
+/** Opens a source that flatline evaluates: its own store, or the user's table. */
 export const openLocal: OpenLocal = (config, source, deps) => {
   const rules = { appUrl: config.appUrl, ruleOf: ruleOf(config) };
   if (!source.holdsEvents) {
     const table = deps.tables.of(source, deps.onRequest);
     return {
       checkDeps: { ...sharedDeps(config, noPlatform, deps), ...evaluationDeps(rules, table) },
-      // A check makes two queries, each of which may wait for another one; the first event is not read each time.
+      // A check makes at most two queries in a row.
       runTimeoutMs: 2 * source.timeoutMs + marginMs,
     };
   }
@@ -36,7 +36,7 @@ export const openLocal: OpenLocal = (config, source, deps) => {
   };
 };
 
-/** Returns what a local source evaluates spikes with. */
+/** Returns the dependencies with which a local source evaluates spikes. */
 export function evaluationDeps(
   { appUrl, ruleOf: ruleFor }: { readonly appUrl: string | null; readonly ruleOf: (slug: string) => SpikeRule },
   counts: LivenessCounts,
@@ -52,7 +52,7 @@ export function evaluationDeps(
   };
 }
 
-/** The configuration refuses the checks that would ask it. */
+/** Never asked: the configuration refuses the checks that would ask it. */
 const noPlatform: PlatformSource = {
   forOrganization: (slug) => {
     throw new FlatlineError("internal", `nothing can be asked of the platform about "${slug}": its source is a table`);

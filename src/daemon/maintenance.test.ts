@@ -36,7 +36,7 @@ it("keeps an ended alert for the retention, and one that holds the gate until it
     firingAlert("released", startMs, { failure, judgement }),
   ])
     await alerts.save({ ...one, end });
-  // The store answers after the clock has stopped: the rounds need it to go on.
+  // The store answers late: the clock has to advance for the rounds to end.
   const kept = async (): Promise<boolean[]> => {
     await clock.advance(minuteMs);
     return [(await alerts.find("open")) !== null, (await alerts.find("released")) !== null];

@@ -7,32 +7,31 @@ import { singleRunsMs } from "../store/runs/history.ts";
 import type { Ground } from "./ground.ts";
 import type { Applied } from "./runtime.ts";
 
-// Often enough that a round is short, seldom enough to cost nothing: it looks into some twenty tables.
+// Often enough that a round is short.
 const everyMs = hourMs;
-// The first round waits, because the start has better things to do.
+// The first round waits for the start to be over.
 const firstAfterMs = minuteMs;
-// A slice takes a few milliseconds; between two of them other work gets the store.
+// A slice takes a few milliseconds; other work gets the store between two slices.
 const rowsPerSlice = 1_000;
 const pauseMs = 20;
-// A link holds for 24 h from the attempt that sends it (CONTRACT 13), and must not be followed twice within them,
-// however short the retention is.
+// A link holds for 24 h from the attempt that sends it, and acts only once (CONTRACT 13), however short the retention.
 const outsideActsMs = 25 * hourMs;
 
-// More than a clock is ever corrected by.
+// Larger than any correction of a clock.
 const jumpMs = hourMs;
-// A machine that slept jumps, too: nobody has to restart flatline after it.
+// The clock also jumps when a machine wakes up: after so long it is trusted again without a restart.
 const distrustMs = dayMs;
 const metaKey = "deleted_until_ms";
 
-// Tens of thousands of notifications are more than people read.
+// Tens of thousands of notifications.
 const mostDeadLetterBytes = 64 * 1_024 * 1_024;
 
-/** Notes when a store was made: a clock that is wrong at the first round may come later than its first events. */
+/** Stores the time at which a store was made, the first limit of what may be deleted. */
 export async function beginRetention({ meta }: Pick<StoreParts, "meta">, nowMs: number): Promise<void> {
   await meta.getOrSet(metaKey, String(nowMs));
 }
 
-/** Creates the loop that keeps the store within its retention, in slices that hold its lock for milliseconds. */
+/** Creates the loop that deletes what is past its retention, in slices that hold the store's lock for milliseconds. */
 export function createMaintenance(
   { store, clock, logger }: Pick<Ground, "store" | "clock" | "logger">,
   current: () => Pick<Applied, "config" | "settings">,
@@ -46,9 +45,9 @@ export function createMaintenance(
   let fromMs: number | null = null;
 
   /**
-   * Returns what counts as now where something is deleted: the machine's clock, but at most a day ahead of where it was when
-   * something was deleted last, and from there at most twice as fast as time passes. A clock that is years ahead costs no more
-   * than what one more day makes old; after months without flatline it takes months to catch up. null: the clock has jumped.
+   * Returns the time by which rows are old: now, but at most a day after the last deletion before the start, and then
+   * at most twice as fast as time passes. So a clock that is years ahead deletes little; after months without flatline
+   * it takes months to catch up. null: the clock has jumped.
    */
   async function readUntilMs(): Promise<number | null> {
     const [nowMs, monotonicMs] = [clock.nowMs(), clock.monotonicMs()];
@@ -69,7 +68,7 @@ export function createMaintenance(
     while (!loop.signal.aborted && (await slice()).hasMore) await clock.sleep(pauseMs, loop.signal);
   }
 
-  /** Failures that hold the gate are kept however old they are. */
+  /** Keeps failures that hold a gate, however old they are. */
   async function pruneAlerts(limits: PruneLimits & { readonly checkersBeforeMs: number }): Promise<Pruned> {
     return store.transaction(async ({ alerts, gate }) => {
       const holding = (await gate.endedBy(limits.beforeMs)).filter(
@@ -91,7 +90,7 @@ export function createMaintenance(
       lastCheck = await store.runs.tidy(lastCheck ?? 0, runLimits);
       return { hasMore: lastCheck !== null };
     });
-    // Judged checkers are kept for as long as their deaths lie in a baseline; a median's days begin up to a day before it.
+    // Alerts judged `checker` are kept while their deaths lie in a baseline; a median's days begin up to a day earlier.
     const spansMs = organizations.map(
       ({ thresholds }) => thresholds.windowHours * hourMs + (thresholds.baselineDays + 1) * dayMs,
     );

@@ -11,10 +11,7 @@ import type { LinkAnswer, LinkParts, LinkView, Links } from "../web/pages/link.t
 import type { Ground } from "./ground.ts";
 import type { Runtime } from "./runtime.ts";
 
-/**
- * Creates the ports for acts that come from where people read their messages, by the configuration that holds now.
- * `onChange` is called after an act that changed something.
- */
+/** Creates the ports for acts by links and webhooks; `onChange` is called after an act that changed something. */
 export function createOutsidePorts(
   ground: Ground,
   runtime: Runtime,
@@ -28,14 +25,14 @@ export function createOutsidePorts(
     const secret = config().server.linkSecret;
     const link = secret === null ? "altered" : readActLink(secret, given, clock.nowMs());
     if (typeof link === "string") return { kind: "refused", reason: link };
-    // A reload has removed this receiver: readers of its channel may not act any more.
+    // A reload removed the receiver: the readers of its channel may not act any more.
     if (!config().receivers.some(({ name }) => name === link.receiver)) return { kind: "refused", reason: "expired" };
     const { alerts } = await acts.foresee(link);
     const outcome = await act(link);
     return { kind: "known", ...link, outcome, subject: await subjectOf(link.incident, alerts) };
   }
 
-  /** What it is of, in words: one organization, or how many of the incident. */
+  /** Returns the one organization that it is about, or the number of the incident's alerts. */
   async function subjectOf(incident: number, alerts: readonly Alert[]): Promise<LinkView["subject"]> {
     const [alert, ...others] = alerts;
     if (alert === undefined) return null;

@@ -11,32 +11,31 @@ import { openStore, type OpenStoreOptions } from "../store/open.ts";
 import { createTableCounts, type TableCounts, type TableCountsOptions } from "../sources/table-counts.ts";
 import { beginRetention } from "./maintenance.ts";
 
-/** The parts of the process that an application needs; never read from `process` in here. */
+/** The dependencies on the process; nothing here reads `process` itself. */
 export interface PartsDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** What `storage.path` is relative to. */
+  /** The folder to which `storage.path` is relative. */
   readonly cwd: string;
   readonly clock: Clock;
   readonly random: () => number;
   /** Version of flatline. */
   readonly version: string;
-  /** Only answers what is injected, for a command: nothing runs, is sent or goes, and nobody is listened to [it is a daemon]. */
+  /** Only for injected requests of a command: nothing runs, is sent or listens [a daemon]. */
   readonly door?: Pick<OpenStoreOptions, "mustExist">;
-  /** [openStore] */
   readonly openStore?: typeof openStore;
-  /** The dispatcher of requests to services and receivers [the network]. */
+  /** For requests to services and receivers [the network]. */
   readonly dispatcher?: HttpDispatcher;
 }
 
-/** What sources and receivers are reached by. */
+/** The connections to sources and receivers. */
 export type Connections = ReturnType<typeof openConnections>;
 
-/** What outlives a reload. */
+/** The parts that outlive a reload. */
 export type Parts = Awaited<ReturnType<typeof openParts>>;
 
 /**
- * Opens everything that a daemon outlives a reload with, as soon as no other process writes to the store, and imports
- * `source.preload` into one that is empty. With a database `standBy` is called when another process writes to it.
+ * Opens the parts that outlive a reload when no other process writes to the store, and imports `source.preload` into an
+ * empty one. With a database it calls `standBy` while another process writes.
  */
 export async function openParts(
   config: Config,
@@ -60,7 +59,7 @@ export async function openParts(
   return { store, writer, ...openConnections(deps, releases) };
 }
 
-/** Opens the store where the configuration says that it is. @throws FlatlineError; no_input when it must exist and does not */
+/** Opens the configured store. @throws FlatlineError; no_input when it must exist and does not */
 export async function openConfiguredStore(
   config: Config,
   { cwd, clock, ...deps }: Pick<PartsDeps, "cwd" | "clock" | "openStore">,
@@ -72,7 +71,7 @@ export async function openConfiguredStore(
   return store;
 }
 
-/** Opens what is reached over the network; nothing is until it is asked. */
+/** Creates the connections; each is opened when it is first used. */
 export function openConnections(
   { env, clock, ...deps }: Pick<PartsDeps, "env" | "clock" | "dispatcher">,
   releases: ReleaseGroup,
@@ -84,24 +83,24 @@ export function openConnections(
   const pauses = new PauseRegistry({ clock });
   return {
     dispatcher,
-    /** The pauses that a remote service asked for: a reload does not lift them. */
+    /** The pauses that a remote service asked for; a reload does not end them. */
     pauses,
-    /** Those that probes met, which no run has to honour. */
+    /** The pauses that probes were told; runs do not honour them. */
     probePauses: new PauseRegistry({ clock, others: pauses }),
-    /** Counts of the sources that read a table of the user's own. */
+    /** The counts of sources that read the user's tables. */
     tables,
   };
 }
 
-/** Returns where the configuration says that the store is; a file's path is absolute. */
+/** Returns the place of the configured store; a file's path is absolute. */
 export function storeLocation({ storage }: Pick<Config, "storage">, cwd: string): StoreLocation {
   const { url, poolSize } = storage;
   return url === null ? { path: resolve(cwd, storage.path) } : { url, poolSize };
 }
 
-/** Makes the connections to the user's tables when first asked; they outlive a reload as long as it does not change them. */
+/** Keeps one connection for each table source; it outlives a reload that does not change it. */
 function createTableCountsBook(clock: Clock) {
-  // The replaced source stays for the running checks; its idle connections close by themselves.
+  // A replaced source stays for running checks; its idle connections close by themselves.
   const opened = new Map<string, TableCounts>();
   return {
     of: (source: TableSourceConfig, onRequest: TableCountsOptions["onRequest"]): TableCounts => {

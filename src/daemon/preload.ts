@@ -7,9 +7,8 @@ import { plainLayout, usualTimes } from "../store/events/layout.ts";
 import type { Ground } from "./ground.ts";
 
 /**
- * Imports `source.preload` into an empty store, so that a first start has something to look at (CONTRACT 4): events
- * when there is none, fixtures when there is no organization, so that a start that was cut short is made up for by the
- * next. `signal` gives it up.
+ * Imports `source.preload` into an empty store (CONTRACT 4): events when it has none, fixtures when it has no
+ * organization. The next start completes one that was cut short.
  */
 export async function preload(
   { source, organizations }: Config,

@@ -17,7 +17,7 @@ const [before, next] = [configOf("before"), configOf("next")];
 
 let clock: VirtualClock;
 let current: Applied;
-/** What every part was given, in order. */
+/** The configurations that the parts got, in order. */
 let given: Config[];
 let failures: FlatlineError[];
 let reloading: Reloading;

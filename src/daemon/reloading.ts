@@ -7,7 +7,7 @@ import type { Discovery } from "../discovery/discovery.ts";
 import type { Ground } from "./ground.ts";
 import type { Runtime } from "./runtime.ts";
 
-// Every step can be repeated; one whose answer was lost may have been done, and must not be taken back then.
+// Every step can be repeated. A step whose answer was lost may have succeeded, so it is tried again, not undone.
 const patience = {
   withinMs: 5 * secondMs,
   firstMs: 100,
@@ -15,12 +15,12 @@ const patience = {
   isPassing: (error: unknown): boolean => error instanceof FlatlineError && error.code.startsWith("store_"),
 };
 
-/** Replaces the configuration that runs: by what the file says now, or by what discovery sources list. */
+/** Replaces the running configuration, after a change of the file or of a discovery source. */
 export type Reloading = ReturnType<typeof createReloading>;
 
 /**
- * Creates the queue of changes, which are made one at a time, in the order of the requests: two at once could leave the
- * older one behind. `apply` gives every part what the runtime holds now, in place of what held before.
+ * Creates the queue of changes. They are made one at a time in the order of the requests: two at once could leave the
+ * older one. `apply` gives every part the runtime's current configuration.
  */
 export function createReloading(
   { store, clock, logger, metrics, readConfig, signal }: Ground,
@@ -49,7 +49,7 @@ export function createReloading(
       await retrying(apply, { ...patience, clock });
     } catch (error) {
       runtime.restore(before);
-      // Some parts have taken the next configuration already: they return to the current one, as far as the store lets them.
+      // Parts that have taken the next configuration return to the current one, unless the store fails.
       await apply().catch((again: unknown) =>
         logger.warn({ err: again }, "not every part has the running configuration again"),
       );
@@ -67,7 +67,7 @@ export function createReloading(
       appliedAtMs = clock.nowMs();
       logger.info({ organizations: next.organizations.length }, "configuration reloaded");
     } catch (error) {
-      // The words that name file and line.
+      // The issues name file and line.
       problem = error instanceof FlatlineError && error.issues.length > 0 ? error.issues.join("\n") : messageOf(error);
       logger.error({ err: error }, "configuration not reloaded, the running one goes on");
       throw error;
@@ -90,11 +90,11 @@ export function createReloading(
   return {
     /** The instant of the last applied configuration, and the result of the last reload. */
     reloads: () => ({ appliedAtMs, lastReload }),
-    /** Reads the file again and applies it, which is an act of `author`; a bad one changes nothing and rejects with invalid_config. */
+    /** Reads the file again and applies it, as an act of `author`. @throws invalid_config; nothing changes then */
     reload: (author: Actor): Promise<void> => inOrder(() => reload(author)),
     /** Applies the same file with other discovered organizations. */
     applyDiscovered: (read: () => Config): Promise<void> => inOrder(() => replace(read())),
-    /** Resolves when what is under way has ended. */
+    /** Resolves when the last change has ended. */
     stop: async (): Promise<void> => void (await last),
   };
 }

@@ -24,14 +24,12 @@ export interface Applied extends Source {
   readonly config: Config;
   readonly targets: readonly CheckTarget[];
   readonly targetByKey: ReadonlyMap<string, CheckTarget>;
-  /** Names of flatline's own checks, then of the healthchecks that are configured. */
+  /** flatline's own checks, then the configured healthchecks. */
   readonly checkNames: readonly CheckName[];
-  /** Slugs of the configured organizations. */
   readonly slugs: ReadonlySet<string>;
-  /** Returns the rule of an organization's evaluation. */
   readonly ruleOf: (slug: string) => SpikeRule;
   readonly settings: AlertingSettings;
-  /** The settings of second opinions; null: none is configured. */
+  /** null: no second opinion is configured. */
   readonly looks: LookSettings | null;
   readonly receivers: readonly OutboxReceiver[];
   readonly receiverByName: ReadonlyMap<string, Receiver>;
@@ -42,27 +40,27 @@ export type Runtime = ReturnType<typeof createRuntime>;
 
 type RuntimeDeps = Ground & Pick<SourceDeps, "onRequest" | "openLocal">;
 
-/** Wires `config` over what outlives a reload. */
+/** Wires `config` with the parts that outlive a reload. */
 export function createRuntime(config: Config, deps: RuntimeDeps) {
   let applied = wire(config, deps);
   return {
     current: (): Applied => applied,
-    /** Takes `next` from now on. @throws FlatlineError when a receiver or the source cannot be made: then nothing changes */
+    /** @throws FlatlineError when a receiver or the source cannot be created; nothing changes then */
     replace: (next: Config): void => {
-      // Without those before them: settings of all reloads would be kept.
+      // Only one older version is kept, not those of all reloads.
       const { before: _older, ...settings } = applied.settings;
       const before = { settings, untilMs: deps.clock.nowMs() };
       applied = wire(withFixedParts(next, applied.config, deps.logger), deps, before);
     },
-    /** Goes back to what held before a replacement that could not be applied. */
+    /** Undoes a replacement that could not be applied. */
     restore: (before: Applied): void => {
       applied = before;
     },
-    /** Runs a check by the source that holds now; never rejects. */
+    /** Runs a check with the current source; never rejects. */
     run: (target: CheckTarget, signal: AbortSignal) => runCheck(target, applied.checkDeps, signal),
-    /** As `run`, for a probe. */
+    /** Runs a check for a probe; never rejects. */
     probe: (target: CheckTarget, signal: AbortSignal) => runCheck(target, applied.probeDeps, signal),
-    /** Runs these as a round: of each its report, or what is left of its run; never rejects. */
+    /** Runs checks as a round; returns for each its report or the rest of its run; never rejects. */
     runRound: (targets: readonly CheckTarget[], signal: AbortSignal) => runRound(targets, applied.checkDeps, signal),
   };
 }
@@ -97,7 +95,7 @@ function wire(config: Config, deps: RuntimeDeps, before?: AlertingSettings["befo
   };
 }
 
-/** The address and the store are taken at the start: a reload that changes them is applied without them, and says so. */
+/** Keeps the address, the store and the type of the source, which only a restart changes, and logs what it kept. */
 function withFixedParts(next: Config, current: Config, logger: Logger): Config {
   const fixed = [
     ["server.listen", next.server.listen, current.server.listen],
@@ -117,7 +115,7 @@ function withFixedParts(next: Config, current: Config, logger: Logger): Config {
   };
 }
 
-/** Signs links by the configuration; null: it has no secret for them, or no `externalUrl`. */
+/** Returns the signer of links; null: without `linkSecret` or `externalUrl`. */
 function linkSigner(config: Config): NonNullable<ReceiverDeps["signLink"]> | null {
   const { linkSecret } = config.server;
   const { externalUrl } = config.alerting;
@@ -126,7 +124,7 @@ function linkSigner(config: Config): NonNullable<ReceiverDeps["signLink"]> | nul
     pageUrl(externalUrl, signActLink(linkSecret, { incident, receiver, expiresAtMs: nowMs + linkLifeMs }));
 }
 
-/** Returns what second opinions are made with; null: none is configured. */
+/** Returns the settings of second opinions; null: none is configured. */
 function lookSettingsOf({ secondOpinion, organizations }: Config): LookSettings | null {
   if (secondOpinion === null) return null;
   const { url, file, timeoutMs, secret } = secondOpinion.verifier;

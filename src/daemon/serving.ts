@@ -22,14 +22,14 @@ import type { Sourcing } from "./sourcing.ts";
 import type { StopSequence } from "./stop-sequence.ts";
 import type { Upkeep } from "./upkeep.ts";
 
-// Time for requests that are still running when the work has ended.
+// For requests that still run when the work has ended.
 const webGraceMs = 1_000;
-// Each connection takes some ten kilobytes before its first request; containers often have a million descriptors.
+// A connection takes some 10 kB before its first request, and containers often have a million descriptors.
 const mostConnections = 4_096;
-/** The time that a run may wait for its place, beyond the run itself. */
+/** The time that a run may wait for its turn. */
 const runNowMarginMs = 10 * secondMs;
 
-/** Creates the HTTP server, and what it reads and acts on: the daemon as it runs, by the configuration that holds at each request. */
+/** Creates the HTTP server; each request uses the current configuration. */
 export async function createServing(
   ground: Ground,
   {
@@ -71,7 +71,7 @@ export async function createServing(
     receivers: () => current().receivers,
     discovery: discovery.sources,
     runNow: async (check, slug, author) => {
-      // A person wants an answer now, and may know that the service answers again.
+      // A person may know that the service answers again.
       current().checkDeps.source.endPause?.(slug);
       try {
         const report = await scheduler.runNow(check, slug, clock.timeout(current().runTimeoutMs + runNowMarginMs));
@@ -157,8 +157,8 @@ export async function createServing(
 }
 
 /**
- * Returns how many connections the server takes: at most half of the process's descriptors, so that deliveries, sources and
- * the store always find one. Where the system does not report how many there are (it does on Linux), this limit is all.
+ * Returns the limit of connections: `mostConnections`, or half of the process's descriptors where Linux reports fewer,
+ * so that deliveries, sources and the store always find one.
  */
 async function connectionLimit(): Promise<number> {
   const text = await readFile("/proc/self/limits", "utf8").catch(() => "");
@@ -167,7 +167,7 @@ async function connectionLimit(): Promise<number> {
   return Math.min(mostConnections, Math.floor(descriptors / 2));
 }
 
-/** Creates what answers requests while another process writes to the store. */
+/** Creates the server for the time in which another process writes to the store. */
 export function createStandingBy(
   { server }: Pick<Config, "server">,
   deps: Pick<AppDeps, "logger" | "nodeVersion" | "transport" | "version">,
@@ -181,7 +181,7 @@ export function createStandingBy(
       const { url } = await standby.listen(server.listen);
       deps.logger.info({ url, writer: holder }, "flatline stands by");
     } catch (error) {
-      // The process that it waits for may be on this machine, and listen there.
+      // The active process may be on this machine and have the same address.
       deps.logger.warn({ err: error, writer: holder }, "flatline stands by, and cannot say so");
     }
   }

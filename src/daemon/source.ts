@@ -11,41 +11,39 @@ import type { Store } from "../store/store.ts";
 import type { Ground } from "./ground.ts";
 import type { Connections } from "./parts.ts";
 
-// An answer has some kilobytes. Larger ones are read one by one: sixteen of 4 MiB at once are most of a daemon's memory.
+// An answer has some kilobytes. Larger ones are read one at a time: sixteen of 4 MiB would fill a daemon's memory.
 const largeAnswerBytes = 128 * 1_024;
 
-/** What a client of the platform is made with. */
 export type RemoteSourceDeps = Pick<Ground, "clock" | "random" | "dispatcher" | "version"> &
   Pick<PlatformSourceOptions, "pauses" | "onIgnoredFilter"> & {
     readonly onRequest: (event: { readonly operation: string; readonly code: string }) => void;
   };
 
 export interface SourceDeps extends Omit<RemoteSourceDeps, "pauses">, Connections, Pick<Ground, "logger"> {
-  /** Asked by the embedded source; null with another one. */
+  /** null: the source is not embedded. */
   readonly store: Store | null;
-  /** The last states of checks; null: runs do not follow each other. */
+  /** The last states of checks; null: single runs. */
   readonly board: Pick<Ground["board"], "state"> | null;
-  /** What evaluates; null with a remote source, which loads none of it. */
+  /** null: the source is remote. */
   readonly openLocal: OpenLocal | null;
 }
 
-/** Opens a source that evaluates itself (local-source.ts). */
+/** Opens a source that flatline evaluates (local-source.ts). */
 export type OpenLocal = (
   config: Config,
   source: Extract<SourceConfig, { isLocal: true }>,
   deps: SourceDeps,
 ) => Omit<Source, "probeDeps">;
 
-/** Everything that depends on the kind of source. */
 export interface Source {
   readonly checkDeps: RunCheckDeps;
-  /** For probes: what the platform answers them, as a pause, is no concern of the runs. */
+  /** For probes: a pause that the platform asks of them does not pause runs. */
   readonly probeDeps: RunCheckDeps;
-  /** Bound of one run, all attempts and the waits between them included. */
+  /** Bound of one run with all attempts and the waits between them. */
   readonly runTimeoutMs: number;
 }
 
-/** Creates the source that evaluates by this configuration: the platform over the wire, or flatline itself. */
+/** Creates the source of this configuration: the platform over HTTP, or flatline itself. */
 export function createSource(config: Config, deps: SourceDeps): Source {
   const { source } = config;
   if (source.isLocal) {
@@ -57,12 +55,12 @@ export function createSource(config: Config, deps: SourceDeps): Source {
   return {
     checkDeps: sharedDeps(config, platform(deps.pauses), deps),
     probeDeps: sharedDeps(config, platform(deps.probePauses), deps),
-    // Attempts may each take the timeout; a longer Retry-After ends the run anyway (CONTRACT 9, the client).
+    // Each attempt and each wait may take the timeout; a longer Retry-After ends the run (CONTRACT 9, the client).
     runTimeoutMs: (2 * source.retries + 1) * source.timeoutMs + marginMs,
   };
 }
 
-/** Returns the rule of each organization: its own, or that of `defaults` where the file does not name it. */
+/** Returns the rule of each organization; one that is not configured has the baseline of `defaults`. */
 export function ruleOf({
   organizations,
   defaults,
@@ -71,7 +69,7 @@ export function ruleOf({
   return (slug) => configured.get(slug) ?? { baseline: defaults.baseline };
 }
 
-/** What a check is run with, whatever the source. */
+/** Returns the dependencies of a run that every source needs. */
 export function sharedDeps(
   { appUrl, source: { observedKeys } }: Config,
   source: PlatformSource,
@@ -85,10 +83,10 @@ export function sharedDeps(
   };
 }
 
-/** Beyond the time that the attempts themselves may take. */
+/** Added to the time that the attempts may take. */
 export const marginMs = 5_000;
 
-/** Creates the platform over the wire, with the key of each organization. */
+/** Creates the platform over HTTP, with the key of each organization. */
 export function createRemoteSource(
   { organizations }: Pick<Config, "organizations">,
   source: RemoteSourceConfig,

@@ -5,10 +5,10 @@ import type { Ground, Part } from "./ground.ts";
 import type { Ingest } from "./ingest.ts";
 import { createRuntime } from "./runtime.ts";
 
-/** Where results come from: the configuration that holds, its organizations, and their events. */
+/** The current configuration with its source, discovered organizations and events. */
 export type Sourcing = Awaited<ReturnType<typeof createSourcing>>;
 
-/** Creates the source by `written` and what its discovery sources list; `apply` gives every part what the runtime holds. */
+/** Creates it from `written`; `apply` gives every part the runtime's current configuration. */
 export async function createSourcing(written: Config, ground: Ground, apply: () => Promise<void>) {
   const { clock, metrics, stop } = ground;
   const discovery = createDiscovery({

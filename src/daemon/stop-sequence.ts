@@ -2,39 +2,36 @@ import { ReleaseGroup } from "../base/lifecycle.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 
-/** The parts that a daemon has to end, in this order. Each group ends as one: nothing in it needs the rest of it. */
+/** The parts that a daemon has to end, in this order of groups. The parts of a group end at once. */
 export interface StopSequence {
-  /** Loops and their running work. All of them are stopped at once. */
+  /** Loops and their running work. */
   readonly work: ReleaseGroup;
-  /** The ways in, which answer while the work ends, and what notes what the work did. */
+  /** Web server and event ingest, which answer while the work ends, and the last check of the store's file. */
   readonly doors: ReleaseGroup;
-  /** The store and the connections. */
   readonly store: ReleaseGroup;
 }
 
-/** Creates a sequence without parts. */
 export function createStopSequence(): StopSequence {
   return { work: new ReleaseGroup(), doors: new ReleaseGroup(), store: new ReleaseGroup() };
 }
 
-// The time from the end of the drain: the contract's 2 s less the time that the process itself needs to end. Each group
-// may use what the groups before it have left; a group that hangs leaves the next one its part.
+// From the end of the drain: 2 s (CONTRACT), less the time in which the process itself ends. Each group also has what
+// earlier groups left; one that hangs does not take the time of the next.
 const workEndsMs = 600;
 const doorsEndMs = 900;
 const storeEndsMs = 1_200;
 
-/** Returns what there is of the time that work gets for ending by itself, ms; the rest is for giving up, and for what is under way to be queued again. */
+/** Returns the part of a limit in which work may end by itself, ms; in the rest it is aborted and queued again. */
 export function drainOf(limitMs: number): number {
   return Math.max(0, limitMs - workEndsMs);
 }
 
-/** How a stop went. */
 export interface Stopped {
   /** False when something that was to be stored was not. */
   readonly isStored: boolean;
 }
 
-/** Ends everything within `drainMs` + 1.2 s, whatever fails or hangs. Never rejects. */
+/** Ends everything within `drainMs` and 1.2 s, whatever fails or hangs; never rejects. */
 export async function stopAll(
   sequence: StopSequence,
   { clock, logger, drainMs }: { readonly clock: Clock; readonly logger: Logger; readonly drainMs: number },

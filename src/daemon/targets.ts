@@ -7,7 +7,7 @@ import { healthcheckName } from "../contract/platform-healthcheck.ts";
 import { targetsOf, type CheckTarget } from "../checks/checks.ts";
 import { organizationUrl } from "../spike/evaluate.ts";
 
-/** Returns what is to be checked by this configuration: one target a (check, slug). */
+/** Returns the checks of a configuration, one for each pair of check and slug. */
 export function checkTargets(config: Config): CheckTarget[] {
   const { holdsEvents } = config.source;
   return config.organizations.flatMap((organization) =>
@@ -15,13 +15,13 @@ export function checkTargets(config: Config): CheckTarget[] {
   );
 }
 
-/** Returns the part of the configuration that alerting works by. */
+/** Returns the part of the configuration that alerting needs. */
 export function alertingSettings(config: Config): AlertingSettings {
   const targets = new Map(config.organizations.map((one) => [one.slug, alertTarget(config, one)]));
   const ofChecks = new Map(config.organizations.flatMap(healthcheckTargets));
   const watched = new Set(checkTargets(config).map(checkKey));
 
-  /** Only those with alerts of their own differ from their organization. */
+  /** Returns the healthchecks whose `alert` differs from their organization's. */
   function healthcheckTargets(one: OrganizationConfig): [key: string, target: AlertTarget][] {
     return one.healthchecks.flatMap(({ path, alert }) => {
       if (alert === null) return [];
@@ -50,7 +50,7 @@ export function alertingSettings(config: Config): AlertingSettings {
 
 function alertTarget({ appUrl, alerting }: Config, organization: OrganizationConfig): AlertTarget {
   const { alert, receivers, labels, slug } = organization;
-  // A reader goes to the application if its address is known, else to flatline's own page.
+  // The link leads to the application if its address is known, else to flatline's own page.
   const url =
     organizationUrl(appUrl, slug) ?? pageUrl(alerting.externalUrl, `o/${encodeURIComponent(slug.toWellFormed())}`);
   return { policy: alert, receivers, labels, url };

@@ -11,14 +11,13 @@ import type { Ground, Part } from "./ground.ts";
 import { createMaintenance } from "./maintenance.ts";
 import type { Runtime } from "./runtime.ts";
 
-/** What keeps a daemon well, and says whether it is. */
+/** The maintenance, the heartbeat and the health of a daemon. */
 export type Upkeep = ReturnType<typeof createUpkeep>;
 
-/** Creates the loops that tidy up, beat, and look for organizations that nobody watches. */
 export function createUpkeep(ground: Ground, runtime: Runtime, { loops }: Alerting, checking: Checking) {
   const { bus, signal, stop } = ground;
   const { scheduler, fleet } = checking;
-  /** Returns what has stalled, in words. A stop ends the loops, and itself in time: nothing is restarted that is about to end. */
+  /** Returns what has stalled, in words; nothing during a stop, so that nobody restarts a daemon that is ending. */
   const stalled = (): string[] => (signal.aborted ? [] : fleet.stalled({ scheduler, ...loops }));
   const settings = (): Config["heartbeat"] => runtime.current().config.heartbeat;
   const heartbeat = createHeartbeat(ground, settings, () => !fleet.isStoreAway() && stalled().length === 0);
@@ -42,13 +41,13 @@ export function createUpkeep(ground: Ground, runtime: Runtime, { loops }: Alerti
   return { ...part, stalled, unwatched };
 }
 
-// A monitor of monitors has to answer at once; the timeout is shorter than any sensible interval.
+// Shorter than any sensible interval.
 const beatWithinMs = 10 * secondMs;
 const maxAnswerBytes = 1_024;
 
 /**
- * Creates the dead man's switch (CONTRACT 4, heartbeat): a GET every interval while flatline is alive. Its failures are
- * logged and change nothing else: the far side notices the missing beat. Without one it waits to be woken.
+ * Creates the dead man's switch (CONTRACT 4, heartbeat): a GET every interval while flatline is alive. A failure is
+ * only logged, because the other side notices the missing beat. Without a heartbeat it waits to be woken.
  */
 function createHeartbeat(
   { clock, logger, dispatcher }: Ground,

@@ -20,11 +20,10 @@ import {
 export interface SpikeTarget extends EventTarget {
   readonly check: "dead-asset-spike";
   readonly thresholds: SpikeThresholds;
-  /** The longest time without an event of any status for which there is a result; null: not watched. */
+  /** After a longer time without any event there is no result; null: not watched. */
   readonly maxSilenceMs?: number | null;
 }
 
-/** Returns what the check of spikes has to know of an organization. */
 export function spikeTarget(
   organization: CheckedOrganization & { readonly thresholds: SpikeThresholds; readonly eventFlow: EventFlowSettings },
 ): SpikeTarget {
@@ -58,7 +57,7 @@ async function run(target: SpikeTarget, asked: CheckRun): Promise<Evaluated> {
   return { ...found, ...(await evidence(found, target, signal)) };
 }
 
-/** Returns what a run found whose events say nothing more. @throws FlatlineError no_events */
+/** Returns the result of a run without further evidence. @throws FlatlineError no_events */
 export function spikeFound(
   target: SpikeTarget,
   evaluation: { readonly result: HealthcheckResult; readonly assetTypes?: SpikeEvaluation["assetTypes"] },
@@ -76,7 +75,7 @@ export function spikeFound(
   };
 }
 
-/** Checks that the stream is not silent. @throws FlatlineError stream_silent when no event of any status came for longer than `maxSilenceMs` */
+/** @throws FlatlineError stream_silent when no event of any status came for longer than `maxSilenceMs` */
 export async function refuseSilence(
   { slug, nowMs, maxSilenceMs }: { readonly slug: string; readonly nowMs: number; readonly maxSilenceMs: number },
   { liveness }: Pick<StoredEvents, "liveness">,

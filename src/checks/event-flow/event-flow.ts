@@ -17,7 +17,7 @@ import {
   requireEvents,
 } from "../kind.ts";
 
-// How many days before the last 24 hours say what is usual.
+// The days before the last 24 hours that say what is usual.
 const usualDays = 7;
 
 /** `eventFlow` in the configuration. */
@@ -33,7 +33,8 @@ const eventFlowSettings = {
     schedule: builtIn(cronPattern, "*/5 * * * *").describe("Its cron pattern, in the organization's timezone."),
     maxSilence: builtIn(duration(minuteMs, 365 * dayMs), "24h").describe("`fail` when no event came for longer."),
     maxCoverageDrop: builtIn(z.number().gt(0).max(1), 0.5).describe(
-      "`warn` when fewer assets were checked in the last 24 h than usual (the median of the 7 days before, where it is at least 20) by more than this share; 1: never.",
+      "`warn` when fewer assets were checked in the last 24 h than usual (the median of the 7 days before, " +
+        "where it is at least 20) by more than this share; 1: never.",
     ),
   },
 } as const satisfies CheckSettings;
@@ -54,7 +55,7 @@ export const eventFlow = {
     const events = requireEvents(run, check);
     const { liveness } = events;
     const lastEventAtMs = await liveness.lastEventAtMs(slug, nowMs);
-    // Most streams have begun: only for the others it is read whether they ever did.
+    // A stream with a last event has begun: the first one need not be read.
     const first = lastEventAtMs === null ? await readFirstEvent(target, run) : undefined;
     const result = evaluateEventFlow({
       slug,
@@ -70,7 +71,7 @@ export const eventFlow = {
   },
 } as const satisfies CheckKind;
 
-/** Returns the events of whole days after the first event: the day on which flatline was set up says nothing about what is usual. */
+/** Returns the distinct assets of each whole day after the first event, newest first; the first day is never whole. */
 async function usualDaysOf(
   slug: string,
   nowMs: number,
@@ -87,31 +88,29 @@ async function usualDaysOf(
   return byDay;
 }
 
-/** What one look at an organization's events found. */
 interface EventFlowInput extends Evaluation {
   readonly limits: Pick<EventFlowSettings, "maxSilenceMs" | "maxCoverageDrop">;
   /** null: none is stored up to now. */
   readonly lastEventAtMs: number | null;
-  /** false: no event was ever stored, and that is no silence. */
+  /** false: no event was ever stored, which is no silence. */
   readonly hasBegun: boolean;
   /** Distinct assets with an event of any status in the last 24 hours. */
   readonly checkedAssets: number;
-  /** The same for each of the days before that lie after the organization's first event, newest first. */
+  /** The same for each whole day before, newest first, back to the organization's first event. */
   readonly checkedAssetsByDay: readonly number[];
 }
 
-// With fewer assets a day, half of them is chance, not the checker.
+// With fewer assets a day, a drop to a half may be chance.
 const leastUsual = 20;
 
-/** Returns whether the stream of an organization's events is silent: no event of any status for longer than allowed. */
+/** Returns whether no event of any status came for longer than `maxSilenceMs`. */
 export function isSilent(lastEventAtMs: number | null, nowMs: number, maxSilenceMs: number): boolean {
   return lastEventAtMs === null || nowMs - lastEventAtMs > maxSilenceMs;
 }
 
 /**
- * Returns the verdict over the flow of liveness events, in the shape of a healthcheck result: a checker that looks at
- * nothing finds no deaths either, so that zero deaths from zero checks must never read as ok. The usual coverage is the
- * median of the days before, which one day of an outage or of a double run does not move.
+ * Returns the verdict over the flow of liveness events. A checker that looks at nothing finds no deaths, which must not
+ * read as ok. The usual coverage is the median of the days before: one day of an outage does not move it.
  */
 export function evaluateEventFlow(input: EventFlowInput): HealthcheckResult {
   const { slug, nowMs, limits, lastEventAtMs, checkedAssets } = input;
@@ -138,7 +137,8 @@ export function evaluateEventFlow(input: EventFlowInput): HealthcheckResult {
       ...(isThin ? [coverage(slug, silent ? "fail" : "warn", checkedAssets, usual, drop)] : []),
     ],
     advice:
-      "See whether the liveness checker still runs and whether its events still arrive: until they do, no deaths means that no asset was looked at.",
+      "See whether the liveness checker still runs and whether its events still arrive: " +
+      "until they do, no deaths means that no asset was looked at.",
   });
 }
 
@@ -146,7 +146,8 @@ function silence({ slug, nowMs, lastEventAtMs }: EventFlowInput, silenceSeconds:
   const message =
     lastEventAtMs === null
       ? `no liveness event of any status is stored up to ${new Date(nowMs).toISOString()}`
-      : `no liveness event of any status for ${formatAge((silenceSeconds ?? 0) * secondMs)}, the last at ${new Date(lastEventAtMs).toISOString()}`;
+      : `no liveness event of any status for ${formatAge((silenceSeconds ?? 0) * secondMs)}, ` +
+        `the last at ${new Date(lastEventAtMs).toISOString()}`;
   return { kind: "event-flow.silence", ref: slug, severity: "fail", message };
 }
 
@@ -157,6 +158,7 @@ function coverage(
   usual: number | null,
   drop: number,
 ): Finding {
-  const message = `${checked} assets were checked in the last 24 h, usually ${usual}: ${Math.round(drop * 100)} % fewer`;
+  const fewer = `${Math.round(drop * 100)} % fewer`;
+  const message = `${checked} assets were checked in the last 24 h, usually ${usual}: ${fewer}`;
   return { kind: "event-flow.coverage", ref: slug, severity, message };
 }

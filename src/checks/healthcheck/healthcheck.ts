@@ -4,7 +4,6 @@ import { healthcheckName } from "../../contract/platform-healthcheck.ts";
 import type { CheckName } from "../../contract/report.ts";
 import { type CheckedOrganization, type CheckKind, scheduleOf, type AnyTarget } from "../kind.ts";
 
-/** A healthcheck of the platform as the configuration lists it. */
 export interface HealthcheckSettings {
   readonly path: string;
   /** Cron pattern; null: the organization's. */
@@ -18,7 +17,6 @@ export interface HealthcheckTarget extends AnyTarget {
   readonly parameters: HealthcheckParameters;
 }
 
-/** Returns what each healthcheck of an organization has to know. */
 export function healthcheckTargets(
   organization: CheckedOrganization & { readonly healthchecks: readonly HealthcheckSettings[] },
 ): HealthcheckTarget[] {
@@ -31,12 +29,12 @@ export function healthcheckTargets(
   }));
 }
 
-/** The healthchecks of the platform that the configuration lists: all that is known of them is the shape of their result. */
+/** The healthchecks of the platform that the configuration lists. flatline knows only the shape of their result. */
 export const platformHealthcheck = {
   holdsGate: false,
   isSaidByFinding: true,
   isClosedFinding: () => true,
-  // The platform evaluates now only.
+  // The platform evaluates as of now only.
   canLookBack: false,
   alertName: "FlatlineHealthcheck",
   back: "the platform finds nothing wrong any more",

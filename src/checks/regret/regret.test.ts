@@ -134,7 +134,8 @@ describe("regret", () => {
     const { findings } = evaluateRegret({ slug: "acme", nowMs, limits, shares, appUrl: null });
 
     expect(findings[0]?.message).toBe(
-      "50 of 100 deaths (50 %) of the 7d before 2026-01-13T12:00:00.000Z were found alive since, and 5 of 10 of the last 24h of them",
+      "50 of 100 deaths (50 %) of the 7d before 2026-01-13T12:00:00.000Z were found alive since, " +
+        "and 5 of 10 of the last 24h of them",
     );
   });
 });

@@ -20,21 +20,22 @@ import {
   requireEvents,
 } from "../kind.ts";
 
-/** The longer stretch is so many windows. */
+/** Windows in the longer stretch. */
 const longWindows = 7;
-/** Found alive sooner after its death, an asset was between two states, or looked at by a checker that flaps. */
+/** A sooner look that finds an asset alive may come from a checker that flaps. */
 export const leastRevivalMs = 6 * hourMs;
 
 const share = z.number().gt(0).max(1);
 
-/** `regret` in the configuration; off where nothing says it. */
+/** `regret` in the configuration; off without it. */
 const regretSettings = {
   key: "regret",
   needs: "holdsEvents",
   description:
-    "The check `regret`: the share of deaths whose asset was found alive 6 h later or more. It runs where this is set (`regret: {}`), on the organization's schedule. Stored events only.",
+    "The check `regret`: the share of deaths whose asset was found alive 6 h later or more. " +
+    "It runs where this is set (`regret: {}`), on the organization's schedule. Stored events only.",
   shape: {
-    // Set by a measurement (docs/detection.md): of real mass deaths a median of 17 % was reversed within 60 days.
+    // Measured (docs/detection.md): a median of 17 % of real mass deaths was reversed within 60 days.
     warnAbove: builtIn(share, 0.45).describe("`warn` when a larger share of the deaths was found alive; 1: never."),
     failAbove: builtIn(share, 0.65).describe("`fail` when a larger share of the deaths was found alive; 1: never."),
     minDeaths: builtIn(wholeNumber(1, 1_000_000), 20).describe("With fewer deaths of named assets it is `ok`."),
@@ -69,15 +70,15 @@ export const regret = {
   },
 } as const satisfies CheckKind;
 
-/** Which deaths are judged, and when. */
+/** The deaths that are judged, and the time of the judgement. */
 interface RegretAsk {
   readonly nowMs: number;
   readonly windowMs: number;
-  /** How long ago the deaths are, so that they could be undone. */
+  /** The deaths are at least this old, so that a later look could undo them. */
   readonly maturityMs: number;
 }
 
-/** Undone deaths of a window and of seven, both as long ago as it takes to know. */
+/** Deaths, and those whose asset was found alive, of one window and of seven; both end `maturityMs` ago. */
 export interface RegretShares {
   readonly deaths: number;
   readonly revived: number;
@@ -88,20 +89,20 @@ export interface RegretShares {
   readonly longShare: number | null;
 }
 
-// Some 100 MB: more deaths than any organization that people look at has in so long.
+// Some 100 MB; no organization that people watch has so many deaths.
 const mostDeaths = 500_000;
 
-/** Returns the instant after which looks are needed for the shares. */
+/** Returns the instant after which looks count, epoch ms. */
 function regretStartMs({ nowMs, windowMs, maturityMs }: RegretAsk): number {
   return nowMs - maturityMs - longWindows * windowMs;
 }
 
-/** Judges deaths by the looks that follow (CONTRACT 12). */
+/** Judges deaths by the later looks at their assets (CONTRACT 12). */
 export class DeathJudge {
   readonly #ask: RegretAsk;
   readonly #deaths = { short: 0, long: 0 };
   readonly #revived = { short: 0, long: 0 };
-  /** By asset, its deaths without a later look that found it alive. */
+  /** Deaths by asset that no later look has undone. */
   readonly #pending = new AssetBook<AssetLook[]>();
   #seen = 0;
 
@@ -109,7 +110,7 @@ export class DeathJudge {
     this.#ask = ask;
   }
 
-  /** Takes a look after `regretStartMs` and up to now, in the order of their time. @throws unavailable when there are more deaths than can be kept */
+  /** Takes looks after `regretStartMs` in the order of their time. @throws unavailable with too many deaths */
   add(look: AssetLook): void {
     if (look.isDeath) return this.#addDeath(look);
     for (const [name, pending] of this.#pending.meant(look)) {
@@ -122,7 +123,6 @@ export class DeathJudge {
     }
   }
 
-  /** Returns the shares; `firstEventAtMs` is the instant of the first stored event, null without one. */
   shares(firstEventAtMs: number | null): RegretShares {
     const isCovered = firstEventAtMs !== null && firstEventAtMs <= regretStartMs(this.#ask);
     const shareOf = (stretch: "short" | "long"): number | null =>
@@ -155,7 +155,7 @@ export class DeathJudge {
   }
 }
 
-/** Page by page, each in a turn of its own: other work does not wait for all of them. */
+/** Reads page by page, so that other work can run between two pages. */
 async function judgeDeaths(slug: string, ask: RegretAsk, { evidence }: StoredEvents): Promise<DeathJudge> {
   const judge = new DeathJudge(ask);
   const interval = { afterMs: regretStartMs(ask), untilMs: ask.nowMs };
@@ -170,16 +170,15 @@ async function judgeDeaths(slug: string, ask: RegretAsk, { evidence }: StoredEve
   }
 }
 
-/** What one look at an organization's deaths found. */
 interface RegretInput extends Evaluation {
   readonly limits: RegretLimits;
   readonly shares: RegretShares;
 }
 
 /**
- * Returns the verdict over deaths that were followed by a revival, in the shape of a healthcheck result (CONTRACT 12):
- * a checker that breaks slowly moves every baseline with it, but not the assets that it finds alive. The smaller of the
- * shares of one window and of seven decides, so that neither one bad hour nor an incident that is over keeps it up.
+ * Returns the verdict over deaths whose asset was found alive later (CONTRACT 12). A checker that breaks slowly moves
+ * its baseline, but not this share. The smaller share of one window and of seven decides: neither one bad hour nor an
+ * incident that is over is enough.
  */
 export function evaluateRegret(input: RegretInput): HealthcheckResult {
   const { limits, shares } = input;
@@ -202,7 +201,8 @@ export function evaluateRegret(input: RegretInput): HealthcheckResult {
     },
     findings: severity === "ok" ? [] : [findingOf(severity, input)],
     advice:
-      "Look at what the liveness checker reported about the assets that were found alive: while it is wrong about so many, hold every takedown that its deaths close.",
+      "Look at what the liveness checker reported about the assets that were found alive: " +
+      "while it is wrong about so many, hold every takedown that its deaths close.",
   });
 }
 
@@ -211,7 +211,8 @@ function findingOf(severity: Finding["severity"], { slug, nowMs, limits, shares 
   const { deaths, revived, longDeaths, longRevived, longShare } = shares;
   const until = new Date(nowMs - maturityMs).toISOString();
   const message =
-    `${longRevived} of ${longDeaths} deaths (${formatPercent(longShare ?? 0)}) of the ${formatDuration(longWindows * windowMs)} before ${until} ` +
+    `${longRevived} of ${longDeaths} deaths (${formatPercent(longShare ?? 0)}) ` +
+    `of the ${formatDuration(longWindows * windowMs)} before ${until} ` +
     `were found alive since, and ${revived} of ${deaths} of the last ${formatDuration(windowMs)} of them`;
   return { kind: "regret", ref: slug, severity, message };
 }

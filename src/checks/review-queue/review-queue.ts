@@ -36,7 +36,7 @@ export const reviewQueue = {
   holdsGate: false,
   isSaidByFinding: false,
   isClosedFinding: () => true,
-  // The platform lists the queue of now only.
+  // The platform lists the current queue only.
   canLookBack: false,
   alertName: "FlatlineReviewQueue",
   back: "the queue is back under the threshold",
@@ -66,24 +66,24 @@ async function listQueue(api: PlatformApi, slug: string, signal: AbortSignal): P
   return reports;
 }
 
-/** A report that waits for the customer's review, as the evaluation needs it. */
+/** A report that waits for the customer's review. */
 export interface QueuedReport {
-  /** Its id; null where the service shows none. */
+  /** Its id; null: the service shows none. */
   readonly ref: string | null;
   readonly title: string | null;
-  /** null when the service shows none that is readable: such a report counts in `queued` only (CONTRACT 9). */
+  /** null: unreadable or not shown; such a report counts in `queued` only (CONTRACT 9). */
   readonly createdAtMs: number | null;
 }
 
-// Findings are sent in notifications and metrics: these are enough to begin with, and the message has their number.
+// Bounds notifications and metrics; the message has the number of all.
 const namedReports = 10;
 const longestTitle = 80;
-// Bounds the memory of a queue of a hundred thousand reports; ids of the API are numbers.
+// Bounds the memory of a long queue; the API's ids are numbers.
 const longestRef = 64;
-// ISO 8601 with an offset or Z, or a plain date: without an offset the machine's own timezone would decide.
+// ISO 8601 with an offset or Z, or a plain date. A time without an offset would depend on the machine's timezone.
 const readableInstant = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d))?$/;
 
-/** Returns the queued report in a report of the listing, whose fields but for the proposals are all optional. */
+/** Reads a report of the listing, of which only the proposals are required. */
 export function queuedReport(report: Report): QueuedReport {
   const id = report["id"];
   const title = report["title"];
@@ -120,8 +120,9 @@ export function evaluateReviewQueue(
   if (oldestAgeMs !== null && severity !== "ok") {
     const more = late.length > namedReports ? `, ${namedReports} of them named here` : "";
     const message =
-      `${reports.length} ${reports.length === 1 ? "report" : "reports"} in the review queue, ${late.length} for at least ` +
-      `${formatAge(Math.min(thresholds.warnAfterMs, thresholds.failAfterMs))}${more}; the oldest has waited ${formatAge(oldestAgeMs)}`;
+      `${reports.length} ${reports.length === 1 ? "report" : "reports"} in the review queue, ` +
+      `${late.length} for at least ${formatAge(Math.min(thresholds.warnAfterMs, thresholds.failAfterMs))}${more}; ` +
+      `the oldest has waited ${formatAge(oldestAgeMs)}`;
     findings.unshift({ kind: "review-queue", ref: slug, severity, message });
   }
 
@@ -143,7 +144,7 @@ export function evaluateReviewQueue(
   });
 }
 
-// fail is tried first, whichever threshold is larger, as with the spike (CONTRACT 2).
+// `fail` is tested first, whichever threshold is larger, as for a spike (CONTRACT 2).
 function severityOfAge(ageMs: number | null, thresholds: Ages): ResultSeverity {
   if (ageMs === null) return "ok";
   if (ageMs >= thresholds.failAfterMs) return "fail";

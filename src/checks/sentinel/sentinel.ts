@@ -34,7 +34,7 @@ export type SentinelTarget = SettingsTarget<"sentinel", typeof sentinelSettings>
 
 const assetFinding = "sentinel.asset";
 
-/** Assets that are known to be alive, and must never be called dead. */
+/** Assets that are known to be alive: none may be called dead. */
 export const sentinel = {
   holdsGate: true,
   isSaidByFinding: true,
@@ -53,12 +53,12 @@ export const sentinel = {
   },
 } as const satisfies CheckKind;
 
-// A name that an asset had longer ago than this is history: the asset would have been seen since.
+// Older events are not read.
 const lookbackMs = 90 * dayMs;
-// The stretches that are read from now backwards, until each asset is found; doubled each time.
+// Events are read from now backwards until each asset is found; each stretch is twice as long as the one before.
 const firstStretchMs = 8 * dayMs;
 
-/** Returns the latest event of each asset that has one of these contents, of whatever type. */
+/** Returns the latest event of each asset of any type with one of these contents. */
 async function lastStatuses(
   slug: string,
   assets: readonly string[],
@@ -67,7 +67,7 @@ async function lastStatuses(
 ): Promise<readonly AssetStatus[]> {
   const found = new AssetBook<AssetStatus>();
   const startMs = nowMs - lookbackMs;
-  // An asset of another type with that content may have died before the stretch in which this one was seen.
+  // Another asset type with the same content may have died in an earlier stretch.
   const types = await liveness.deadTypes(slug, { afterMs: startMs, untilMs: nowMs });
   const seen = new Set<string>();
   const isFound = (asset: string): boolean =>
@@ -86,28 +86,26 @@ async function lastStatuses(
   return found.values();
 }
 
-// Findings are sent in notifications: these are enough to begin with, and the first message has their number.
+// Bounds notifications; the first message has the number of all.
 const namedAssets = 10;
 
-/** What one look at an organization's sentinels found. */
 interface SentinelInput extends Evaluation {
   /** Contents of assets that are known to be alive, as configured. */
   readonly assets: readonly string[];
-  /** The latest event of each asset of such a content. */
+  /** The latest event of each asset with such a content. */
   readonly statuses: readonly AssetStatus[];
 }
 
 /**
- * Returns the verdict over assets that are known to be alive, in the shape of a healthcheck result: one that the liveness checker
- * calls dead is a fail at once, whatever the ratio, because it shows that the checker is wrong. One that the checker never
- * reported counts as alive and in `unseen`: where only changes are reported that is how a living asset looks.
+ * Returns the verdict over assets that are known to be alive. One that the checker calls dead is a fail at once: the
+ * checker is wrong. One that it never reported counts as alive and in `unseen`: some checkers report changes only.
  */
 export function evaluateSentinel(sentinels: SentinelInput): HealthcheckResult {
   const { assets, statuses } = sentinels;
   const calledDead = statuses
     .filter((one) => one.status === deadStatus && !statuses.some((other) => isOver(one, other)))
     .toSorted((left, right) => left.atMs - right.atMs || (left.asset < right.asset ? -1 : 1));
-  // A content that is dead as a URL and as a page is one sentinel.
+  // The same content with two asset types is one sentinel.
   const dead = [...Map.groupBy(calledDead, ({ asset }) => asset).values()].flatMap(([first]) => first ?? []);
   const seen = new Set(statuses.map(({ asset }) => asset));
   return resultOf(sentinels, {
@@ -119,11 +117,12 @@ export function evaluateSentinel(sentinels: SentinelInput): HealthcheckResult {
     threshold: { failAbove: 0 },
     findings: dead.length === 0 ? [] : findingsOf(sentinels.slug, assets.length, dead),
     advice:
-      "Open the named assets by hand: if they load, the liveness checker is wrong, so trust none of its deaths until it is repaired.",
+      "Open the named assets by hand: if they load, the liveness checker is wrong, " +
+      "so trust none of its deaths until it is repaired.",
   });
 }
 
-/** Whether a later event says something else of the same asset. */
+/** Whether a later event gives the same asset another status. */
 function isOver({ asset, typeId, atMs }: AssetStatus, later: AssetStatus): boolean {
   const isOther = later.status !== deadStatus && later.atMs > atMs;
   return isOther && later.asset === asset && isSameType(later.typeId, typeId);
@@ -135,7 +134,9 @@ function findingsOf(slug: string, sentinels: number, dead: readonly AssetStatus[
     kind: "sentinel",
     ref: slug,
     severity: "fail",
-    message: `${dead.length} of ${sentinels} assets that are known to be alive ${dead.length === 1 ? "is" : "are"} called dead${more}`,
+    message:
+      `${dead.length} of ${sentinels} assets that are known to be alive ` +
+      `${dead.length === 1 ? "is" : "are"} called dead${more}`,
   };
   const named = dead.slice(0, namedAssets).map(({ asset, atMs }): Finding => ({
     kind: assetFinding,

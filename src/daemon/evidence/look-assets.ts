@@ -10,14 +10,14 @@ import type { Ground } from "../ground.ts";
 type Reading = Pick<Ground, "store" | "clock">;
 
 const aliveWithinMs = 7 * dayMs;
-// Many of the last events may be of few assets, and of those that died in the incident, which are left out.
+// Many, because few assets may have most of the last events, and some died in the incident.
 const mostAliveEvents = 5_000;
 // CONTRACT 16.
 const longDeadMs = 14 * dayMs;
-// All events of the organization since then have to be read: further back only where there are too few.
+// Each stretch is read only when the ones before it had too few assets.
 const deathsOfMs = [7 * dayMs, 70 * dayMs, Infinity];
 
-/** Creates the reading of the assets of second opinions. */
+/** Creates the reads of assets for second opinions. */
 export function createLookAssets(reading: Reading): Omit<LookSources, "sentinelsOf"> {
   const { clock } = reading;
   return {
@@ -38,7 +38,7 @@ export function createLookAssets(reading: Reading): Omit<LookSources, "sentinels
   };
 }
 
-/** Returns the assets that died in an interval, in no order. @throws FlatlineError too_large, unavailable (not in time) */
+/** Returns the assets that died in an interval, in no order. @throws too_large, unavailable (not in time) */
 async function readDied({ store, clock }: Reading, slug: string, deaths: Interval): Promise<readonly Died[]> {
   const assets = await readDeadAssets(store.evidence, slug, [deaths], readingDeadline(clock));
   const events = assets.map(({ death }) => death);
@@ -50,7 +50,7 @@ async function readDied({ store, clock }: Reading, slug: string, deaths: Interva
   }));
 }
 
-/** Returns the assets whose latest event found them alive, the latest first. @throws FlatlineError unavailable (not in time) */
+/** Returns the assets whose latest event found them alive, the latest first. @throws unavailable (not in time) */
 async function readAlive(
   { store, clock }: Reading,
   { slug, assetTypes }: Parameters<LookSources["alive"]>[0],
@@ -73,7 +73,6 @@ async function readAlive(
   return latestFirst.map((event) => ({ slug, asset: event.asset, assetType: typeOf(event) }));
 }
 
-/** Returns the names of the types of some events. */
 async function typesOf(
   { evidence }: Reading["store"],
   events: readonly AssetEventRow[],

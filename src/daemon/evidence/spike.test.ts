@@ -34,7 +34,7 @@ async function evaluate({ store }: EventWorld): Promise<HealthcheckResult> {
   return evaluateSpike({ slug: "acme", nowMs, thresholds, ...counts, assetTypes });
 }
 
-/** Two deaths a day with one of four reasons, then 40 within an hour that began at 09:40, nearly all with one reason. */
+/** Two deaths a day with one of four reasons, then 40 in the hour from 09:40, nearly all with one reason. */
 function regression(): LivenessEvent[] {
   const reasons = ["dns", "http_404", "parked", "tls_handshake"];
   const usual = Array.from({ length: 16 }, (_, index) =>
@@ -128,7 +128,7 @@ describe("the evidence of a spike", () => {
       expectedCount: 30,
       onsetAt: new Date(onsetMs).toISOString(),
       carrier: "checker=eu-2",
-      // The last of it died more than an hour ago, and what flaps is not new.
+      // The last death is more than an hour ago, and assets that flap are not new.
       excess: "stopped",
       deathsLastHour: 0,
       usualPerHour: 30 / 24,
@@ -165,7 +165,7 @@ describe("the evidence of a spike", () => {
         }),
       );
     const usual = deathsAt(7, 12, (index) => reasons[index % 4] ?? "");
-    // Broken for longer than not: that is the median day.
+    // The checker was broken on most days, so that the median day is a broken one.
     const broken = [5.5, 4.5, 3.5, 2.5].flatMap((day) => deathsAt(day, 30, () => "tls_handshake"));
     await store.events.add([...usual, ...broken, ...deathsAt(0, 60, () => "tls_handshake")]);
     const ask = { slug: "acme", thresholds: { ...thresholds, windowHours: 12 } } as const;

@@ -19,10 +19,10 @@ import type { EvidenceStore } from "../../store/events/evidence.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import type { Ground } from "../ground.ts";
 
-// The verdict is there already: an alert does not wait longer than this for its reasons.
+// An alert waits no longer for its reasons.
 const withinMs = 5_000;
 
-// The days before the window that say which attributes deaths usually have: as many as the advice has in its baseline.
+// The days before the window that say which attributes deaths usually have; as many as in the advised baseline.
 const attributionDays = 28;
 
 // The time before the onset that shows how long usual pauses are.
@@ -31,8 +31,8 @@ const pausesMs = 7 * dayMs;
 type Evidence = NonNullable<RunCheckDeps["evidence"]>;
 
 /**
- * Adds what the stored events say to a spike's result; on failure or out of time the result stays as it is. Where runs
- * follow each other (`board`) an episode keeps the onset that was found while it was in the window.
+ * Adds evidence from the stored events to a spike's result; on a failure or a timeout the result stays as it is. With
+ * `board` an episode keeps the onset that an earlier run found.
  */
 export function createSpikeEvidence(
   { store, clock, logger }: Pick<Ground, "store" | "clock" | "logger">,
@@ -75,7 +75,7 @@ export function createSpikeEvidence(
   };
 }
 
-/** What is asked: of which organization, in which window, and what its result says. */
+/** The organization, its window, and values of its result. */
 interface Ask {
   readonly slug: string;
   readonly interval: Interval;
@@ -85,13 +85,13 @@ interface Ask {
   readonly expectedCount: number;
 }
 
-/** Deaths by asset type and attribute, of the window and of the quiet days before; asset types from the sums alone. */
+/** Counts deaths by asset type and attribute, in the window and on the quiet days before. */
 async function readCounts(
   { events, evidence, alerts }: Pick<StoreParts, "events" | "evidence" | "alerts">,
   { slug, interval: window, thresholds, nowMs, count }: Ask,
   signal: AbortSignal,
 ): Promise<SpikeFacts["counts"]> {
-  // The deaths of a broken checker are never usual.
+  // Deaths of a checker that was judged broken are not usual.
   const judged = (await alerts.judged({ verdict: "checker", slug })).flatMap((alert) =>
     alert.check === "dead-asset-spike" && (alert.judgement?.atMs ?? nowMs) <= nowMs
       ? [{ fromMs: deathsBeginAtMs(alert, thresholds.windowHours), toMs: Math.min(alert.end?.atMs ?? nowMs, nowMs) }]
@@ -116,10 +116,10 @@ async function readCounts(
   return { ...totals, attributedCount: counts.attributedCount, values: [...typeValues(byType), ...counts.values] };
 }
 
-// Some 40 MB of names: more assets than any organization has at once.
+// Some 40 MB of names; no organization has so many assets at once.
 const mostAssets = 200_000;
 
-/** Which of the deaths were found alive since; null: there are too many assets to count. */
+/** Counts the deaths whose asset was found alive since; null: there are too many assets to count. */
 async function readRegret(
   { evidence }: Pick<StoreParts, "evidence">,
   ask: Ask,
@@ -141,7 +141,7 @@ function typeValues(types: readonly AssetTypeCounts[]): ValueCounts[] {
 
 type Minutes = Awaited<ReturnType<EvidenceStore["deathMinutes"]>>;
 
-/** Deaths, or the assets that newly died: those that die every day would put a burst at the beginning of every window. */
+/** Returns deaths, or assets that newly died: those that die every day would make a burst at the start of a window. */
 function readMinutes({ evidence }: Pick<StoreParts, "evidence">, ask: Ask): Promise<Minutes> {
   return ask.count === "assets" ? evidence.newlyDeadMinutes(ask) : evidence.deathMinutes(ask);
 }
@@ -150,7 +150,7 @@ async function findOnset(store: Pick<StoreParts, "evidence">, ask: Ask, buckets:
   const { interval, count, expectedCount } = ask;
   const windowMs = interval.untilMs - interval.afterMs;
   if (count === "deaths") return onsetAtMs({ buckets, windowMs, expectedCount });
-  // Most assets that are expected to die may have died the day before, too.
+  // Many of the expected assets may have died in the window before, too: they are not newly dead.
   const before = { afterMs: interval.afterMs - windowMs, untilMs: interval.afterMs };
   const newBefore = sumOf(await readMinutes(store, { ...ask, interval: before }));
   return onsetAtMs({ buckets, windowMs, expectedCount: Math.min(expectedCount, newBefore) });
@@ -169,7 +169,7 @@ async function findExcess(
   return excessOf({ buckets, windowMs, expectedCount, warnMultiplier, longestPauseMs: longestPauseOf(before), nowMs });
 }
 
-/** Returns the opinion of the open incident that the organization's spike belongs to. */
+/** Returns the second opinion on the open incident of the organization's spike. */
 async function findOpinion({ alerts, incidents }: Pick<StoreParts, "alerts" | "incidents">, slug: string) {
   const live = await alerts.liveOf([{ check: "dead-asset-spike", slug }]);
   const number = live.find(({ kind, state }) => kind === "verdict" && state === "firing")?.incident?.number;
@@ -181,7 +181,7 @@ function markersNear({ markers }: Pick<StoreParts, "markers">, slug: string, ons
   return markers.between({ slug, fromMs: onset - markerReachMs, toMs: onset + onsetMinuteMs });
 }
 
-/** The onset of the current episode: an earlier run has seen what has left the window since. */
+/** Returns the earliest known onset of the episode: an earlier run may have found one that has left the window. */
 function keptOnset(
   board: Pick<Board, "state">,
   slug: string,
