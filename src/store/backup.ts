@@ -25,8 +25,8 @@ const lockTimeoutMs = 5_000;
 const allPages = 0x7f_ff_ff_ff;
 
 /**
- * Copies a store, also while a daemon writes to it: as it is at one moment, by one read transaction, which in a
- * write-ahead log holds up no writer. It is whole and checked before it has its name; on failure nothing is left.
+ * Copies a store as it is at one moment, also while a daemon writes to it: one read transaction holds up no writer. The
+ * copy is complete and checked before it gets its name; a failure leaves nothing behind.
  * @throws no_input without a store, usage for a target that exists, store_unusable, store_busy
  */
 export async function backupStore({ path, target }: BackupOptions): Promise<BackupOutcome> {
@@ -68,14 +68,14 @@ async function copyPages(path: string, copy: string): Promise<void> {
   try {
     using source = openDatabase(path, lockTimeoutMs);
     requireStore(source, path);
-    // All pages are copied in one step, on a thread of their own: each commit of the daemon would restart several steps.
+    // One step, on another thread, copies all pages: each commit of the daemon would restart several steps.
     await backup(source, copy, { rate: allPages });
   } catch (error) {
     throw storeError(error, path);
   }
 }
 
-/** Reads all of the copy, and makes it one file that needs no log beside it; returns its version. `path` is what messages call it. */
+/** Checks all of the copy, and makes it one file without a log; returns its schema version. Messages name `path`. */
 function checkCopy(copy: string, path: string): number {
   try {
     using database = new DatabaseSync(copy);

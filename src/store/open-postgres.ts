@@ -19,8 +19,8 @@ export interface OpenPostgresOptions extends PostgresLocation {
 const firstConnectionWithinMs = 10 * secondMs;
 
 /**
- * Opens the store in a PostgreSQL, makes its tables when there are none, and reads it; it can be written once `takeWriter` has
- * resolved, which brings its tables to the current version. @throws FlatlineError store_newer, store_unusable, store_busy, no_input
+ * Opens the store in PostgreSQL, read-only, and creates its tables if there are none. `takeWriter` migrates them to the
+ * current version, and lets it write. @throws FlatlineError store_newer, store_unusable, store_busy, no_input
  */
 export async function openPostgresStore(options: OpenPostgresOptions): Promise<Store> {
   const { mustExist = false, ...location } = options;
@@ -44,7 +44,7 @@ export async function openPostgresStore(options: OpenPostgresOptions): Promise<S
     transaction: (work) => inTransaction(db, (transaction) => work(createParts(transaction))),
     takeWriter: async (options = {}) => {
       writer = await takeWriterRow({ ...options, location, fence });
-      // Under the writer of an older flatline they stay as they are.
+      // Only the writer migrates: an older flatline may still write until then.
       if (version > 0 && version < currentVersion) await migratePatiently(location);
       return writer;
     },
@@ -63,7 +63,7 @@ export async function openPostgresStore(options: OpenPostgresOptions): Promise<S
     problem: async () => null,
     check: async () => undefined,
     failures: () => 0,
-    // The pool ends when running queries have ended. Kysely's destroy is not used: a later query would throw an untyped error.
+    // The pool waits for running queries. After Kysely's destroy a later query would throw an untyped error.
     close: async () => {
       await writer?.release();
       await pool.end();

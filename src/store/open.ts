@@ -23,11 +23,11 @@ export type OpenStoreOptions = StoreLocation & {
   readonly connect?: typeof connectSqlite;
   /** Paces what is loaded in the background [the machine's: it takes real time, whatever the clock of a test says]. */
   readonly backgroundClock?: Clock;
-  /** Looks for damage, for what will run on it for long [false]. */
+  /** Looks for damage, for a process that runs long [false]. */
   readonly check?: boolean;
   /** Most cells of counts in memory [10,000,000]; 0: the database counts everything. */
   readonly mostCells?: number;
-  /** Refuses to make one, for what only reads [false]. */
+  /** Refuses to make one, for a command that only reads [false]. */
   readonly mustExist?: boolean;
 };
 
@@ -62,7 +62,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const cache = most === 0 ? null : createCountCache(db, backgroundClock, most);
   const createParts = createPartsFactory(cache);
   let writer: Writer | null = null;
-  // A row that stays the same is not written.
+  // The row changes each time: SQLite would not write an unchanged one.
   const renew = async (): Promise<void> => {
     await sql`update writer set holder = ${holderName()}, expires_at_ms = expires_at_ms + 1`.execute(db);
   };
@@ -70,12 +70,12 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
     isRemote: false,
     ...createParts(db),
     transaction: (work) => inTransaction(db, (transaction) => work(createParts(transaction))),
-    // A file is held by the lock; its row says by whom.
+    // The lock holds the file; the row says who has it.
     takeWriter: async (given = {}) => {
       const lock = await takeFileLock(path, { ...given, clock });
       try {
         await renew();
-        // Who waits reads the file alone.
+        // A process that waits reads the file without its log.
         await sql`pragma wal_checkpoint(truncate)`.execute(db);
       } catch (error) {
         lock.release();
@@ -128,7 +128,7 @@ async function prepareFile(given: string, path: string): Promise<void> {
   }
 }
 
-/** Makes it with what it lies in. Node's own recursive mkdir never ends where nothing can be made, as below /proc. */
+/** Makes a folder and its parents. Node's recursive mkdir never ends where nothing can be made, as below /proc. */
 async function makeFolder(folder: string): Promise<void> {
   if (await isFolder(folder)) return;
   const parent = dirname(folder);

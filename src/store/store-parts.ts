@@ -28,7 +28,7 @@ import { createSilenceStore } from "./alerts/silences.ts";
 /** The parts of the store; inside `transaction` all of them act on the same transaction. */
 export type StoreParts = ReturnType<ReturnType<typeof createPartsFactory>>;
 
-/** Returns what creates all parts over a connection or transaction; they share the cache of counts, and what was read of alerts. */
+/** Returns a function that creates all parts over a connection or transaction; they share the caches. */
 export function createPartsFactory(cache: CountCache | null) {
   const readAlertBodies = createBodyReader();
   return (plain: PlainDb) => {

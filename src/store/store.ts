@@ -11,7 +11,7 @@ export interface SqliteLocation {
 
 /** A PostgreSQL database, to which one process writes. */
 export interface PostgresLocation {
-  /** postgres://USER:PASSWORD@HOST:PORT/DATABASE; the tables are in the first schema of the connection's search_path. */
+  /** postgres://USER:PASSWORD@HOST:PORT/DATABASE; the tables are in the first schema of its search_path. */
   readonly url: Secret;
   /** Maximum number of connections of this process [10]. */
   readonly poolSize?: number;
@@ -20,11 +20,11 @@ export interface PostgresLocation {
 /** The location of a store. */
 export type StoreLocation = SqliteLocation | PostgresLocation;
 
-/**
- * Creates the error of a command that only reads, when the store does not exist; `place` is the store's name in messages.
- */
+/** Creates the error of a command that only reads, when there is no store; `place` is the store's name in messages. */
 export function noStore(place: string): FlatlineError {
-  const message = `there is no store at ${place}, and this command does not create one: \`flatline run\`, \`flatline import\` and \`flatline keys create\` do`;
+  const message =
+    `there is no store at ${place}, and this command does not create one: ` +
+    "`flatline run`, `flatline import` and `flatline keys create` do";
   return new FlatlineError("no_input", message);
 }
 
@@ -55,16 +55,16 @@ export interface Store extends StoreParts {
    * from commands beside a daemon. @throws store_busy with who writes, when that does not end in time
    */
   takeWriter(options?: TakeWriterOptions): Promise<Writer>;
-  /** Now by the database server's clock, which shows that it answers; for a file the machine's; epoch ms. */
+  /** The time of the database server, which shows that it answers; of the machine for a file; epoch ms. */
   nowMs(): Promise<number>;
   /** Size of the database, with SQLite's write-ahead log or PostgreSQL's indexes, bytes. */
   bytes(): Promise<number>;
   /**
-   * Whether the file that is open is still the one at its path, and can be used; cheap enough for every few seconds.
-   * null: as far as that shows; always with PostgreSQL, which says of itself what it can not do.
+   * Checks that the open file is still the one at its path, and can be used; cheap enough for every few seconds. null:
+   * no problem is known; always with PostgreSQL, whose statements fail with their reason.
    */
   problem(): Promise<StoreProblem | null>;
-  /** Reads a file as a start does; of a large one only what alerting needs. Nothing with PostgreSQL. @throws store_unusable for damage */
+  /** Looks for damage in a file of up to 16 MiB; does nothing for others and PostgreSQL. @throws store_unusable */
   check(): Promise<void>;
   /** How many statements have failed because the file could not be used; each may have been done all the same. */
   failures(): number;

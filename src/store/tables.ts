@@ -4,7 +4,7 @@ import type { CheckName } from "../contract/report.ts";
 /** An integer primary key that the database numbers. */
 export type RowId = ColumnType<number, number | undefined, never>;
 
-/** The tables of runs and of the writer, as the database spells them; those of events are read in SQL only (store/events/). */
+/** The tables of runs and of the writer, as the database spells them; those of events are read in SQL only. */
 export interface PlainTables {
   readonly checks: { readonly check_id: RowId; readonly check_name: CheckName; readonly slug: string };
   readonly writer: { readonly epoch: number; readonly holder: string; readonly expires_at_ms: number };

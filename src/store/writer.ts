@@ -4,9 +4,9 @@ import { pid } from "node:process";
 import { FlatlineError } from "../base/errors.ts";
 import { secondMs } from "../base/time.ts";
 
-/** The right of this process to write to the store. It ends with the process, and is given back by `close` of the store. */
+/** The right of this process to write to the store. It ends with the process, or with `close` of the store. */
 export interface Writer {
-  /** Counts who has written; a store in a file is held by a lock, and does not ask for it. */
+  /** Grows with each process that takes over; always 0 for a file, which a lock holds. */
   readonly epoch: number;
   /** Aborts when another process has taken over, with the error as its reason: this one can write nothing any more. */
   readonly lost: AbortSignal;

@@ -9,11 +9,10 @@ export interface AuditAct {
   readonly atMs: number;
   readonly actor: Actor;
   readonly action: Action;
-  /** The organization, or the pattern of them; null: about all, or about none. */
+  /** The organization, or a pattern of several; null: all of them, or none. */
   readonly slug: string | null;
   /** The subject of the act: the id of an alert or a silence, or a check; null: the organization as a whole. */
   readonly subject: string | null;
-  /** More about it, in words and numbers. */
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
@@ -54,7 +53,7 @@ interface AuditQuery {
   readonly limit: number;
 }
 
-/** Creates the audit of acts of people and programs (CONTRACT 13). Rows are added and, after their retention, deleted; none is ever changed. */
+/** Creates the audit of acts of people and programs (CONTRACT 13). Rows never change; retention deletes them. */
 export function createAuditStore(db: Db<AuditTables>) {
   return {
     /** Adds a row; in the transaction of the act where it has one. */

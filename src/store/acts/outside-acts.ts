@@ -22,7 +22,7 @@ export function createOutsideActStore(db: Db<{ readonly outside_acts: OutsideAct
       const noted = db.selectFrom("outside_acts").select("id").where("via", "=", via).where("id", "=", id);
       return (await noted.executeTakeFirst()) !== undefined;
     },
-    /** Returns the instant of the last act on the incident that came this way, by that side's clock; null: there was none. */
+    /** Returns the instant of the last act on the incident that came this way, by that side's clock; null: none. */
     lastOccurredAtMs: async (via: OutsideAct["via"], subject: string): Promise<number | null> => {
       const row = await db
         .selectFrom("outside_acts")

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { dialectOf, isAmong } from "../engine/dialect.ts";
 import type { Db, RowId } from "../tables.ts";
 
-/** What an act means for one alert, of which receivers with `sendActs` are told. */
+/** What an act means for one alert; receivers with `sendActs` are told of it. */
 export interface ActNotice {
   /** The same for all alerts of the act. */
   readonly actId: string;
@@ -18,7 +18,7 @@ export interface ActNoticeTables {
   readonly act_notices: ActNotice & { readonly seq: RowId };
 }
 
-/** Acts of which no receiver was told yet, over the table `act_notices`. */
+/** Acts that no receiver was told of yet, over the table `act_notices`. */
 export function createActNoticeStore(db: Db<ActNoticeTables>) {
   return {
     /** Written in the transaction of the act. */

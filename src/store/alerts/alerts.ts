@@ -25,7 +25,7 @@ const acknowledgementSchema = z.object({
   /** What the request claims about its author; not verified. */
   note: z.string().nullable(),
   comment: z.string().nullable(),
-  /** The incident's then: it ends when that gets worse. */
+  /** The incident's severity at that time: the acknowledgement ends when it gets worse. */
   severity,
   /** The receiver through whose link or hook it came; absent: through none. */
   receiver: z.string().exactOptional(),
@@ -36,7 +36,7 @@ const judgementSchema = z.object({
   verdict: z.enum(judgementVerdicts),
   comment: z.string().nullable(),
   by: z.string(),
-  /** What a request says of its author beside that. */
+  /** What the request claims about its author; not verified. */
   note: z.string().nullable(),
   atMs: z.number(),
   /** It is of the whole incident; absent: of some of its alerts. */
@@ -45,17 +45,17 @@ const judgementSchema = z.object({
 
 /** The findings of a run about an alert, as far as an incident sums them up. */
 const foundSchema = z.object({
-  /** null: the result does not say. `counting`: they are of assets, each once. */
+  /** null: the result does not say. `counting`: each asset counts once. */
   deaths: z
     .object({ count: z.number(), expected: z.number(), counting: z.literal("assets").exactOptional() })
     .nullable(),
   /** Values that its deaths share, with their shares (0–1) in the window and usually; the surest first. */
   carriers: z.array(carrierSchema).readonly(),
-  /** Deaths whose asset is known, and those of them that were found alive; null: no events say. */
+  /** Deaths whose asset is known, and those of them that were found alive; null: unknown. */
   revived: revivedSchema.nullable(),
   /** The likely cause that the result names; null: none. */
   cause: z.string().nullable(),
-  /** Absent where no events say. */
+  /** Absent: unknown. */
   excess: excessSchema.exactOptional(),
   /** Why there was no result; null: there was one. */
   error: z
@@ -63,14 +63,14 @@ const foundSchema = z.object({
     .nullable(),
 });
 
-/** What receivers are told of an alert that fires depends on these; instants are those of the commits. */
+/** The last changes of a firing alert, of which notifications are made. Instants are those of the commits. */
 const changedSchema = z.object({
   firedAtMs: z.number(),
   firedReason: z.string(),
-  /** Of the last change of its severity; as above where it never changed. */
+  /** Of the last change of its severity; the same as `firedAtMs` if it never changed. */
   atMs: z.number(),
   reason: z.string(),
-  /** The organization's at the last change: the configuration may no longer name it. */
+  /** The organization's labels at the last change: it may no longer be configured. */
   labels: z.record(z.string(), z.string()),
   url: z.string().nullable(),
 });
@@ -90,19 +90,19 @@ const bodySchema = z.object({
   /** Consecutive runs without a result, for kind unknown. */
   unknownRuns: z.number(),
   peak: peakSchema,
-  /** When the episode's excess began, the earliest that its runs found; absent if none found one. */
+  /** When the excess began: the earliest onset that a run of the episode found; absent: none did. */
   onset: onsetSchema.exactOptional(),
-  /** The window of the spike check at the episode's first run; absent for other checks, and where a service does not say. */
+  /** The window of the spike check at the episode's first run; absent: another check, or the service does not say. */
   windowHours: z.number().exactOptional(),
-  /** The one that it belongs to, from the commit in which it fires; absent while pending. */
+  /** Its incident, from the commit in which it fires; absent while pending. */
   incident: z.object({ id: z.string(), number: z.number() }).exactOptional(),
   /** The findings of its latest run that was not ok; absent if no such run had a result or an error. */
   found: foundSchema.exactOptional(),
-  /** The run that began it was no look at a known rate: the first ever, after a changed configuration, or after a long gap. */
+  /** No run knew the rate before: its first run was the first ever, or after a changed configuration or a long gap. */
   isFirstLook: z.literal(true).exactOptional(),
   /** The named reason of the last decision about it (alerting/decide/reasons.ts). */
   reason: z.string(),
-  /** When the store took that it fires, and its last change since; absent while pending. */
+  /** When it fired, and its last change since, by the store's commits; absent while pending. */
   changed: changedSchema.exactOptional(),
 });
 
@@ -112,7 +112,7 @@ const endSchema = z.object({
   atMs: z.number(),
   /** Whether a run ended it, not a reload that removed its organization or check. */
   isByRun: z.boolean(),
-  /** When the store took it [as above]. */
+  /** When the store committed it [`atMs`]. */
   storedAtMs: z.number().exactOptional(),
   /** The gate of its organization opened with it. */
   opensGate: z.literal(true).exactOptional(),
@@ -124,18 +124,18 @@ export type AlertJudgement = Readonly<z.infer<typeof judgementSchema>>;
 export type AlertFound = Readonly<z.infer<typeof foundSchema>>;
 export type AlertEnd = Readonly<z.infer<typeof endSchema>>;
 
-/** One alert, from its first run that is not ok until it is pruned; at most one a (check, slug, kind) lives (CONTRACT 1 and 7). */
+/** An alert, from its first non-ok run until it is pruned; a (check, slug, kind) has at most one live (CONTRACT 1, 7). */
 export interface Alert extends Readonly<z.infer<typeof bodySchema>> {
   /** null while it lives. */
   readonly end: AlertEnd | null;
   readonly acknowledgement: AlertAcknowledgement | null;
-  /** The one that holds; absent where there is none. */
+  /** The current one; absent: none. */
   readonly judgement?: AlertJudgement;
-  /** It reached fail while it fired, as one that the gate looks at: when last, and when a hand released that; absent: never. */
+  /** When it last reached fail while it fired and the gate saw it, and when a person released that; absent: never. */
   readonly failure?: { readonly atMs: number; readonly releasedAtMs: number | null };
 }
 
-/** What people say of an alert, and the gate, have columns of their own: an act changes those of thousands at once. */
+/** What people say of an alert, and its gate, have their own columns: one act changes those of thousands. */
 export interface AlertTables {
   readonly alerts: Pick<Alert, "id" | "slug" | "kind" | "state"> & {
     readonly checkName: CheckName;
@@ -173,7 +173,7 @@ const selectLive = rowStatement<AlertRow>(
     released_at_ms as "releasedAtMs", body from alerts where ends_at_ms is null and (check_name, slug) in (${values})`,
 );
 
-/** The past, from an instant on [of all checks and organizations]. */
+/** Alerts that ended since an instant [of all checks and organizations]. */
 interface PastQuery {
   readonly check?: CheckName;
   readonly slug?: string;
@@ -197,7 +197,7 @@ export function createAlertStore(db: Db<AlertTables & LogTables>, bodiesOf: Read
       .execute();
   };
   return {
-    /** The live alerts of all of these, in no order. */
+    /** The live alerts of these checks, in no order. */
     liveOf: (checks: readonly { readonly check: CheckName; readonly slug: string }[]): Promise<readonly Alert[]> => {
       const keys = checks.map(({ check, slug }) => [check, slug]);
       return read({ execute: () => selectLive(db, keys) });
@@ -226,7 +226,7 @@ export function createAlertStore(db: Db<AlertTables & LogTables>, bodiesOf: Read
       const row = await rows().where("id", "=", alertId).executeTakeFirst();
       return row === undefined ? null : alertOf(row);
     },
-    /** Changes what is known of one that is there, live or ended; not what people said of it. */
+    /** Changes the body of a stored alert, live or ended; not what people said of it. */
     change: async (alert: Alert): Promise<void> => {
       await db
         .updateTable("alerts")
@@ -238,7 +238,7 @@ export function createAlertStore(db: Db<AlertTables & LogTables>, bodiesOf: Read
       changeAll(alertIds, { acknowledgement: textOf(acknowledgement) }),
     judge: (alertIds: readonly string[], judgement: AlertJudgement | null): Promise<void> =>
       changeAll(alertIds, { judgement: textOf(judgement), verdict: judgement?.verdict ?? null }),
-    /** Releases by hand what these hold. */
+    /** Releases by hand the gates that these alerts hold. */
     release: (alertIds: readonly string[], atMs: number): Promise<void> => changeAll(alertIds, { releasedAtMs: atMs }),
     /** Returns the alerts that ended since `fromMs`, newest first. */
     ended: ({ check, slug, fromMs, limit }: PastQuery): Promise<readonly Alert[]> => {
@@ -255,8 +255,8 @@ export function createAlertStore(db: Db<AlertTables & LogTables>, bodiesOf: Read
       return read(found);
     },
     /**
-     * Deletes alerts that ended at or before `beforeMs`, with what was said of them, at most `maxRows` at a time: not
-     * those of `holding`, and those judged `checker` only where they ended by `checkersBeforeMs`.
+     * Deletes alerts that ended at or before `beforeMs`, with what was said of them, at most `maxRows` at a time. Those
+     * of `holding` stay, and those judged `checker` that ended after `checkersBeforeMs`.
      */
     pruneEnded: async (
       limits: PruneLimits & { readonly checkersBeforeMs: number; readonly holding: readonly string[] },
@@ -288,7 +288,7 @@ export function createAlertStore(db: Db<AlertTables & LogTables>, bodiesOf: Read
 type AlertBody = z.infer<typeof bodySchema>;
 type ReadBodies = (texts: readonly string[]) => ReadonlyMap<string, AlertBody>;
 
-/** Returns what reads the bodies of all live alerts: of thousands a few have changed since it read them last. */
+/** Returns a reader of the bodies of all live alerts, which parses only those that changed since its last call. */
 export function createBodyReader(): ReadBodies {
   let last: ReadonlyMap<string, AlertBody> = new Map();
   return (texts) => (last = new Map(texts.map((text) => [text, last.get(text) ?? readBody(text)])));

@@ -45,7 +45,7 @@ export function createDeliveryStore(db: Db<DeliveryTables & AlertTables>) {
     add: (attempts: readonly NewDeliveryAttempt[]): Promise<void> =>
       inTransaction(db, async (db) => {
         for (const { alertIds = [], ...attempt } of attempts) {
-          // When the same notification is there twice in a millisecond, the first row says it all.
+          // If the same notification is there twice in a millisecond, the first row is enough.
           await db
             .insertInto("deliveries")
             .values(attempt)
@@ -74,16 +74,16 @@ export function createDeliveryStore(db: Db<DeliveryTables & AlertTables>) {
       const all = [...earliest(await told(alertIds), "receiver")].map(([receiver, atMs]) => ({ receiver, atMs }));
       return all.toSorted((left, right) => left.atMs - right.atMs || (left.receiver < right.receiver ? -1 : 1));
     },
-    /** Returns when any receiver first accepted a message about each of these alerts; an alert without one is absent. */
+    /** Returns when any receiver first accepted a message about each of these alerts; absent: none did. */
     firstAccepted: async (alertIds: readonly string[]): Promise<ReadonlyMap<string, number>> =>
       earliest(await told(alertIds), "alertId"),
-    /** Returns the alerts of an incident of which a receiver accepted a message. */
+    /** Returns the alerts of an incident that a receiver accepted a message about. */
     toldOf: async (receiver: string, incident: number): Promise<ReadonlySet<string>> => {
       const members = db.selectFrom("alerts").select("id").where("incidentNumber", "=", incident);
       const own = db.selectFrom("alert_notified").select("alertId").where("receiver", "=", receiver);
       return new Set((await own.where("alertId", "in", members).execute()).map(({ alertId }) => alertId));
     },
-    /** Returns what says whether an address has accepted a message about one of these alerts. */
+    /** Returns a function that says whether an address has accepted a message about one of these alerts. */
     toldOfEach: async (alertIds: readonly string[]): Promise<(alertId: string, address: Address) => boolean> => {
       const keyOf = (alertId: string, address: Address): string => `${alertId} ${addressKey(address)}`;
       const found = new Set(
@@ -93,7 +93,7 @@ export function createDeliveryStore(db: Db<DeliveryTables & AlertTables>) {
       );
       return (alertId, address) => found.has(keyOf(alertId, address));
     },
-    /** Deletes those at or before `beforeMs`, at most `maxRows` at a time, and what was told of alerts that are kept no more. */
+    /** Deletes attempts at or before `beforeMs`, at most `maxRows` at a time, and what was told of deleted alerts. */
     prune: async ({ beforeMs, maxRows }: PruneLimits): Promise<Pruned> => {
       const old = db.selectFrom("deliveries").select("atMs").where("atMs", "<=", beforeMs).orderBy("atMs");
       const last = await old.offset(maxRows).limit(1).executeTakeFirst();
@@ -114,7 +114,7 @@ function earliest(rows: readonly Told[], key: "alertId" | "receiver"): Map<strin
   return found;
 }
 
-/** The earliest one stays. */
+/** Keeps the earliest instant. */
 async function noteTold(
   db: Db<DeliveryTables & AlertTables>,
   alertIds: readonly string[],

@@ -12,16 +12,13 @@ export function createGateStore(db: Db<AlertTables>) {
   return {
     /** Returns the failures of one organization, released or not. */
     failures: (slug: string) => read(failures().where("slug", "=", slug).orderBy("failedAtMs")),
-    /** Returns the failures that alerts of other incidents are of the organizations of one, but those that a hand has released. */
+    /** Returns the unreleased failures of an incident's organizations by alerts of other incidents. */
     besides: (incident: number) => {
       const members = db.selectFrom("alerts").select("slug").where("incidentNumber", "=", incident);
       const others = failures().where("releasedAtMs", "is", null).where("incidentNumber", "<>", incident);
       return read(others.where("slug", "in", members));
     },
-    /**
-     * Returns the failures that no hand has released: of alerts that have ended, and of the live ones that the caller
-     * has read already, as thousands are not read twice.
-     */
+    /** Returns the failures that no person has released: of ended alerts, and of `live`, which the caller has read. */
     unreleased: async (live: readonly Alert[]): Promise<readonly GateFailure[]> => {
       const ended = await read(failures().where("releasedAtMs", "is", null).where("endsAtMs", "is not", null));
       return [...failuresIn(live), ...ended]

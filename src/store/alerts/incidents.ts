@@ -10,7 +10,7 @@ import type { LogTables } from "./log.ts";
 
 const count = z.number();
 
-/** Many organizations began together, from one cause (CONTRACT 15, Fleet verdict). Lasts as long as its incident is open. */
+/** Many organizations began together, from one cause (CONTRACT 15, Fleet verdict). It lasts as long as its incident. */
 const verdictSchema = z.object({
   startsAtMs: z.number(),
   /** Organizations that began within the same 30 minutes. */
@@ -19,7 +19,7 @@ const verdictSchema = z.object({
   usual: z.number(),
   /** Probability that at least so many begin by chance. */
   probability: z.number(),
-  /** Organizations with a result when one fired last. */
+  /** Organizations with a result when the last one fired. */
   organizations: count,
 });
 
@@ -65,7 +65,6 @@ export interface Incident extends Readonly<z.infer<typeof bodySchema>> {
   readonly endedAtMs: number | null;
 }
 
-/** What decides which incidents a listing has. */
 export interface IncidentQuery {
   readonly state: "open" | "ended" | "all";
   readonly family?: string;
@@ -89,7 +88,7 @@ export interface IncidentTables {
 export interface IncidentMessage {
   /** The channel's id. */
   readonly channel: string;
-  /** The message's id in it; of Slack its `ts`. */
+  /** The message's id in the channel; Slack's `ts`. */
   readonly message: string;
 }
 
@@ -105,7 +104,7 @@ export function createIncidentStore(db: Db<IncidentTables & AlertTables & LogTab
     save: async (incident: Incident): Promise<void> => {
       await db.updateTable("incidents").set(rowOf(incident)).where("number", "=", incident.number).execute();
     },
-    /** The fleet verdict was switched off: those that last are over. */
+    /** Ends the verdicts of open incidents: the fleet verdict was switched off. */
     endVerdicts: async (): Promise<void> => {
       const lasting = (await rows().where("endedAtMs", "is", null).execute()).map(incidentOf);
       for (const { number, ...incident } of lasting)
@@ -140,8 +139,8 @@ export function createIncidentStore(db: Db<IncidentTables & AlertTables & LogTab
     byNumbers: async (numbers: readonly number[]): Promise<readonly Incident[]> =>
       (await inChunks(numbers, (some) => rows().where("number", "in", some).execute())).map(incidentOf),
     /**
-     * The alerts of these incidents, live and ended, in the order in which they began, by number; of the live ones,
-     * where all are read already.
+     * Returns the alerts of these incidents by number, live and ended, in the order of their start. `live`: all live
+     * alerts, if the caller has read them already.
      */
     members: async <Live extends Alert = Alert>(
       numbers: readonly number[],
@@ -156,13 +155,13 @@ export function createIncidentStore(db: Db<IncidentTables & AlertTables & LogTab
       const isLiving = new Set(living.map(({ id }) => id));
       const found: (Live | Alert)[] = [
         ...living,
-        // One that ended meanwhile is seen as it was.
+        // An alert that ended meanwhile stays as it was read.
         ...rows.map((row) => alertOf(row)).filter((alert) => !isLiving.has(alert.id)),
       ];
       found.sort((left, right) => left.startsAtMs - right.startsAtMs || (left.slug < right.slug ? -1 : 1));
       return Map.groupBy(found, (alert) => alert.incident?.number ?? 0);
     },
-    /** How many alerts of each incident fire; those of which none does are absent. */
+    /** How many alerts of each incident fire; incidents without any are absent. */
     firingCounts: async (): Promise<ReadonlyMap<number, number>> => {
       const counted = await db
         .selectFrom("alerts")
@@ -174,14 +173,15 @@ export function createIncidentStore(db: Db<IncidentTables & AlertTables & LogTab
       return new Map(counted.map(({ number, firing }) => [number ?? 0, Number(firing)]));
     },
     /**
-     * On how many days (of an organization, since the epoch) from `sinceDay` on a spike alert fired, without those of
-     * one incident and of those with a verdict, which tell nothing about the usual rate.
+     * Counts the days since `sinceDay` (days since the epoch) on which a spike alert fired, for each organization.
+     * Incidents with a verdict and the incident `without` do not count: they say nothing about the usual rate.
      */
     countSpikeDays: async (sinceDay: number, without: number): Promise<number> => {
       // json() is a function of SQLite, and a cast in PostgreSQL.
       const { rows } = await sql<{ readonly days: number }>`
         select count(*) as days from (
-          select distinct slug, cast(json(alerts.body) -> 'changed' ->> 'firedAtMs' as bigint) / ${sql.lit(dayMs)} as day
+          select distinct slug,
+            cast(json(alerts.body) -> 'changed' ->> 'firedAtMs' as bigint) / ${sql.lit(dayMs)} as day
           from alerts join incidents on incidents.number = alerts.incident_number
           where check_name = 'dead-asset-spike' and kind = 'verdict' and incidents.number <> ${without}
             and json(incidents.body) ->> 'verdict' is null
@@ -207,8 +207,8 @@ export function createIncidentStore(db: Db<IncidentTables & AlertTables & LogTab
         .execute();
     },
     /**
-     * Ends open incidents of which no alert is left, as after `forget`, deletes those that have ended and have no
-     * alerts, with their comments and messages.
+     * Ends open incidents without live alerts, as after `forget`; deletes ended ones without alerts, their comments and
+     * messages.
      */
     tidy: async (nowMs: number): Promise<void> => {
       const ofAlerts = db.selectFrom("alerts").select("incidentNumber").where("incidentNumber", "is not", null);

@@ -8,11 +8,11 @@ import type { Db, RowId } from "../tables.ts";
 /** The acts that a comment may come with. */
 export type CommentedAct = "acknowledge" | "judgement" | "release" | "silence";
 
-/** Who said something, when, and in which words. */
+/** Who said something, and when. */
 interface Said {
   readonly atMs: number;
   readonly by: string;
-  /** What a request says of its author beside that; not verified. */
+  /** What the request claims about its author; not verified. */
   readonly note: string | null;
 }
 
@@ -35,10 +35,10 @@ export interface JudgementEntry extends Said {
   readonly comment: string | null;
 }
 
-/** What ended a hold of the gate. */
+/** How a hold of the gate ended. */
 export type GateRelease = "released" | "judged" | "resolved";
 
-/** The end of a hold of the gate, of the failure of one alert. */
+/** The end of a hold of the gate by one alert. */
 export interface GateReleaseEntry {
   readonly atMs: number;
   readonly how: GateRelease;
@@ -62,7 +62,7 @@ export interface LogTables {
     readonly author: string | null;
     readonly note: string | null;
     readonly text: string | null;
-    /** A JSON array, of a comment on several alerts but not on all. */
+    /** A JSON array: the alerts of a comment on several, but not on all. */
     readonly alertIds: string | null;
   };
 }
@@ -73,14 +73,14 @@ type CommentRow = Pick<
 >;
 const idsSchema = z.array(z.string());
 
-/** What people and runs did with alerts, over the table `alert_log`: rows are added, and go with their alert or incident. */
+/** What people and runs did with alerts, over the table `alert_log`. Rows are deleted with their alert or incident. */
 export function createAlertLog(db: Db<LogTables>) {
   const rows = (event: LogTables["alert_log"]["event"]) => db.selectFrom("alert_log").where("event", "=", event);
   const comments = () =>
     rows("comment")
       .select(["atMs", "incidentNumber", "alertId", "slug", "what", "author", "note", "text", "alertIds"])
       .orderBy("entryId");
-  /** A row for each of these alerts, whatever their number. */
+  /** Adds a row for each of these alerts, in one statement. */
   const append = async (
     alertIds: readonly string[],
     row: Pick<LogTables["alert_log"], "event" | "atMs" | "what" | "author" | "note" | "text">,
@@ -94,7 +94,7 @@ export function createAlertLog(db: Db<LogTables>) {
     /** Notes that these were judged; verdict null: the judgement was taken back. */
     judged: (alertIds: readonly string[], { verdict, comment, by, note, atMs }: JudgementEntry): Promise<void> =>
       append(alertIds, { event: "judgement", atMs, what: verdict, author: by, note, text: comment }),
-    /** Notes that what these held was released. */
+    /** Notes that the gates that these alerts held were released. */
     released: (
       alertIds: readonly string[],
       { how, comment, by, atMs }: Omit<GateReleaseEntry, "alertId">,
@@ -119,7 +119,7 @@ export function createAlertLog(db: Db<LogTables>) {
         .where("alertId", "=", alertId)
         .orderBy("entryId")
         .execute()) as JudgementEntry[],
-    /** The comments that concern an alert, of its incident those too; oldest first. */
+    /** The comments on an alert, and on all alerts of its incident; oldest first. */
     commentsOf: async (alert: {
       readonly id: string;
       readonly incident?: { readonly number: number };

@@ -8,7 +8,7 @@ export interface Look {
   /** Counts from 1 in its incident. */
   readonly number: number;
   readonly startedAtMs: number;
-  /** null: it is under way, or waits for that. */
+  /** null: it waits, or is under way. */
   readonly endedAtMs: number | null;
   /** Whether a person asked for it. */
   readonly isByHand: boolean;
@@ -23,7 +23,7 @@ export interface LookedAt {
   readonly assetType: string | null;
   readonly role: LookRole;
   readonly answer: LookAnswer;
-  /** What else it said of it; null: nothing. */
+  /** What else the verifier said of it; null: nothing. */
   readonly detail: string | null;
 }
 
@@ -43,7 +43,7 @@ export function createLookStore(db: Db<LookTables & IncidentTables>) {
     /** The looks of an incident, oldest first. */
     of: async (incidentNumber: number): Promise<readonly Look[]> =>
       (await rows().where("incidentNumber", "=", incidentNumber).orderBy("number").execute()).map(lookOf),
-    /** Looks of all incidents that have not ended. */
+    /** All looks that have not ended. */
     waiting: async (): Promise<readonly Look[]> => (await rows().where("endedAtMs", "is", null).execute()).map(lookOf),
     /** Stores a look that begins; false: another one has its number. */
     begin: async (look: Omit<Look, "endedAtMs">): Promise<boolean> => {

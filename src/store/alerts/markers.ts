@@ -26,7 +26,7 @@ export function createMarkerStore(db: Db<{ readonly markers: Marker }>) {
     add: async (marker: Marker): Promise<void> => {
       await db.insertInto("markers").values(marker).execute();
     },
-    /** Returns the markers from `fromMs` to `toMs`, inclusive, oldest first [of all; of one organization those of all, too]. */
+    /** Returns the markers in [fromMs, toMs], oldest first; with `slug` its own and those of all organizations. */
     between: async ({ fromMs, toMs, slug }: MarkerRange): Promise<readonly Marker[]> => {
       const marked = db.selectFrom("markers").selectAll().where("atMs", ">=", fromMs).where("atMs", "<=", toMs);
       const all = marked.orderBy("atMs").orderBy("id");

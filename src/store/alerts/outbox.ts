@@ -3,10 +3,10 @@ import { sql, type Generated, type RawBuilder } from "kysely";
 import { inTransaction, isAmong, rowStatement } from "../engine/dialect.ts";
 import type { Db, PruneLimits, RowId } from "../tables.ts";
 
-/** Whom deliveries go to, and of whom is known what was queued and told: a receiver, or one of its recipients. */
+/** The address of deliveries: a receiver, or one of its recipients. */
 export interface Address {
   readonly receiver: string;
-  /** null: the receiver is one. */
+  /** null: the receiver itself. */
   readonly recipient: string | null;
 }
 
@@ -26,7 +26,7 @@ export interface OutboxEntry extends Address {
   /** Begun so far: a claim counts as one. */
   readonly attempts: number;
   readonly createdAtMs: number;
-  /** Never before the end of the receiver's pause where it is listed. */
+  /** In a listing never before the end of the receiver's pause. */
   readonly nextAttemptAtMs: number;
   readonly lastError: string | null;
 }
@@ -45,12 +45,12 @@ export interface NewOutboxEntry extends Pick<OutboxEntry, "id" | "receiver" | "c
   readonly recipient?: string | null;
   /** [none] */
   readonly incident?: number | null;
-  /** It only says again what is known: it takes the place of one of its incident that waits [it does not]. */
+  /** Whether it only repeats what is known: it replaces a waiting reminder of its incident [false]. */
   readonly isReminder?: boolean;
   readonly payload: string;
 }
 
-/** The result of a delivery: accepted (the row is deleted), not worth one (deleted, too), to be tried again, or dead-lettered. */
+/** The result of a delivery. `dropped`: not worth sending any more; its row is deleted, and that of `delivered`. */
 export type EndedDelivery =
   | { readonly kind: "delivered" | "dropped"; readonly id: string }
   | { readonly kind: "retry"; readonly id: string; readonly nextAttemptAtMs: number; readonly lastError: string }
@@ -82,7 +82,7 @@ export interface OutboxTables {
 
 export type OutboxStore = ReturnType<typeof createOutboxStore>;
 
-/** The queue of notifications over the table `outbox`, and the pauses that receivers asked for over `receiver_pauses`. */
+/** The queue of notifications (table `outbox`), and the pauses that receivers asked for (`receiver_pauses`). */
 export function createOutboxStore(db: Db<OutboxTables>) {
   const listed = () =>
     db
@@ -96,7 +96,7 @@ export function createOutboxStore(db: Db<OutboxTables>) {
       return { ...entryOf(row), nextAttemptAtMs: Math.max(nextAttemptAtMs, untilMs ?? 0) };
     });
   return {
-    /** Puts them into the queue in the order of the list. Reminders take the place of those of their incident that wait. */
+    /** Queues them in the order of the list. A reminder replaces the waiting reminders of its incident. */
     enqueue: (entries: readonly NewOutboxEntry[]): Promise<void> =>
       inTransaction(db, async (db) => {
         for (const { receiver, recipient, incident } of entries.filter(({ isReminder }) => isReminder === true))
@@ -122,7 +122,7 @@ export function createOutboxStore(db: Db<OutboxTables>) {
           ]),
         );
       }),
-    /** Returns when something will be due that is not now: an attempt, or the end of a pause; null: nothing will. */
+    /** Returns the next instant after `nowMs` at which an attempt is due or a pause ends; null: none. */
     nextDueAtMs: async (nowMs: number): Promise<number | null> => {
       const { rows } = await sql<{ readonly atMs: number | null }>`
         select min(at_ms) as at_ms from (
@@ -130,14 +130,14 @@ export function createOutboxStore(db: Db<OutboxTables>) {
           union all select min(until_ms) from receiver_pauses where until_ms > ${nowMs}) as later`.execute(db);
       return rows[0]?.atMs ?? null;
     },
-    /** Leases up to `limit` due entries of each receiver, oldest first, and none behind an older one that waits (as `order`). */
+    /** Leases up to `limit` due entries of each receiver, oldest first; none behind an older one of its incident. */
     claim: (claims: readonly OutboxClaim[]): Promise<readonly LeasedEntry[]> =>
       inTransaction(db, async (db) => {
         const leased: LeasedEntry[] = [];
         for (const claim of claims) leased.push(...(await claimRows(db, claim)));
         return leased;
       }),
-    /** Ends these deliveries. Returns the ids of those that were still under way; what was discarded meanwhile is not. */
+    /** Ends these deliveries. Returns the ids of those that were still under way: some may have been discarded. */
     settle: (ended: readonly EndedDelivery[]): Promise<ReadonlySet<string>> =>
       inTransaction(db, async (db) => {
         const ours: string[] = [];
@@ -154,7 +154,7 @@ export function createOutboxStore(db: Db<OutboxTables>) {
           if ((end.kind === "retry" || end.kind === "dead") && (await release(db, end))) ours.push(end.id);
         return new Set(ours);
       }),
-    /** Dead-letters all that waits for receivers that are not among these, whose pauses go; returns what it said. */
+    /** Dead-letters all entries of other receivers, and ends their pauses; returns the payloads. */
     deadLetterUnknownReceivers: async (receivers: readonly string[], reason: string): Promise<readonly string[]> => {
       // An empty list would be "not in ()", which not every database takes.
       const kept = receivers.length === 0 ? [""] : [...receivers];
@@ -163,7 +163,7 @@ export function createOutboxStore(db: Db<OutboxTables>) {
       const rows = await waiting.where("receiver", "not in", kept).returning("payload").execute();
       return rows.map(({ payload }) => payload);
     },
-    /** Queues what is under way, but for these: nobody delivers it. */
+    /** Queues all entries under way except these: nobody delivers them. */
     requeueBut: async (ids: readonly string[]): Promise<void> => {
       await sql`update outbox set state = 'queued' where state = 'leased' and not (${isAmong(db, "id", ids)})`.execute(
         db,
@@ -180,9 +180,8 @@ export function createOutboxStore(db: Db<OutboxTables>) {
     eventsOf: async (ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
       // json() is a function of SQLite, and a cast in PostgreSQL.
       const { rows } = await sql<{ id: string; event: string | null }>`
-        select id, json(payload) -> 'alerts' -> 0 ->> 'event' as event from outbox where ${isAmong(db, "id", ids)}`.execute(
-        db,
-      );
+        select id, json(payload) -> 'alerts' -> 0 ->> 'event' as event from outbox
+        where ${isAmong(db, "id", ids)}`.execute(db);
       return new Map(rows.flatMap((row) => (row.event === null ? [] : [[row.id, row.event]])));
     },
     totals: () =>
@@ -197,7 +196,7 @@ export function createOutboxStore(db: Db<OutboxTables>) {
         .groupBy("receiver")
         .orderBy("receiver")
         .execute(),
-    /** Queued or dead → queued and due now, attempts and maxAge from 0, and the pause of its receiver ends; else it is left alone. */
+    /** Makes a queued or dead entry due now, with attempts and maxAge from 0, and ends the pause of its receiver. */
     retry: (id: string, nowMs: number): Promise<OutboxRetry> =>
       inTransaction(db, async (db) => {
         const queued = await db
@@ -216,7 +215,7 @@ export function createOutboxStore(db: Db<OutboxTables>) {
         const left = await db.selectFrom("outbox").select("state").where("id", "=", id).executeTakeFirst();
         return { kind: left === undefined ? "unknown" : left.state === "leased" ? "under_way" : "followed" };
       }),
-    /** Deletes it and returns what it said; one in flight may still arrive. null: no such entry. */
+    /** Deletes an entry and returns its payload; one under way may still arrive. null: no such entry. */
     discard: async (id: string): Promise<string | null> =>
       (await db.deleteFrom("outbox").where("id", "=", id).returning("payload").executeTakeFirst())?.payload ?? null,
     /**
@@ -289,7 +288,7 @@ const insertEntries = rowStatement(
     (id, receiver, recipient, incident, created_at_ms, next_attempt_at_ms, is_reminder, payload) ${values}`,
 );
 
-// Text, not Kysely's builder: each turn of the outbox claims for each receiver, and the builder takes longer than SQLite.
+// SQL as text: each turn of the outbox claims for each receiver, and Kysely's builder takes longer than SQLite.
 async function claimRows(db: Db<OutboxTables>, { receiver, nowMs, limit }: OutboxClaim): Promise<LeasedEntry[]> {
   const { rows } = await sql<ClaimedRow>`
     with due as (
@@ -309,7 +308,7 @@ async function claimRows(db: Db<OutboxTables>, { receiver, nowMs, limit }: Outbo
   return rows.toSorted((left, right) => left.seq - right.seq).map(entryOf);
 }
 
-/** What these are followed by is accepted: they cannot be retried any more. */
+/** Notes that these were accepted: older entries of their incident cannot be retried any more. */
 async function noteFollowed(db: Db<OutboxTables>, ids: readonly string[]): Promise<void> {
   await sql`
     update outbox set is_followed = 1 where seq in (

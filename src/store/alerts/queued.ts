@@ -8,18 +8,18 @@ import type { Db } from "../tables.ts";
 import type { IncidentTables } from "./incidents.ts";
 import { addressKey, type Address } from "./outbox.ts";
 
-/** What of an alert was put into the outbox for a receiver; no row: nothing was. */
+/** What was put into the outbox about an alert for a receiver; no row: nothing was. */
 export interface QueuedAlert extends Address {
   readonly alertId: string;
   /** The number of its incident. */
   readonly incident: number;
-  /** The severity that was told last; null: what told of it was not delivered. */
+  /** The last severity that was queued; null: its notification was not delivered. */
   readonly severity: Severity | null;
-  /** The end was queued, too, or the receiver wants none. */
+  /** Whether the end was queued, too, or the receiver wants none. */
   readonly isEnded: boolean;
-  /** When that was queued, as its notification says. */
+  /** When that was queued: `generatedAtMs` of the notification. */
   readonly queuedAtMs: number;
-  /** When a message of it was given up, with which it went back to this; null: none was. */
+  /** When a later notification was given up, so that this holds again; null: none was. */
   readonly notDeliveredAtMs: number | null;
 }
 
@@ -27,26 +27,25 @@ const count = z.number();
 const bodySchema = z.object({
   /** When the last notification was formed. */
   lastAtMs: count,
-  /** When the last one was that named alerts that were new to the receiver. */
+  /** When the last one that named new alerts was formed. */
   lastNewAtMs: count,
-  /** How many alerts its part had at the last one. */
+  /** How many alerts the receiver's part of the incident had then. */
   members: count,
   knowsVerdict: z.boolean(),
   isEscalated: z.boolean(),
-  /** That the excess has stopped. */
+  /** Whether it knows that the excess has stopped. */
   knowsStop: z.boolean(),
-  /** The last second opinion; 0: none. */
+  /** The number of the look whose second opinion it knows; 0: none. */
   knownLook: count,
-  /** How many acknowledgements of the incident had ended at the one that it knows; null: it knows of none. */
+  /** The incident's `outlived` at the acknowledgement that it knows; null: it knows of none. */
   acknowledgedKey: count.nullable(),
 });
 
-/** What of an incident was put into the outbox for a receiver. */
+/** What was put into the outbox about an incident for a receiver. */
 export interface QueuedIncident extends Address, Readonly<z.infer<typeof bodySchema>> {
   readonly incident: number;
 }
 
-/** What was put into the outbox, of alerts and of incidents. */
 export interface Queued {
   readonly alerts: readonly QueuedAlert[];
   readonly incidents: readonly QueuedIncident[];
@@ -119,16 +118,16 @@ export function createQueuedStore(db: Db<QueuedTables & IncidentTables>) {
           .execute();
       }
     },
-    /** What was put into the outbox is given up: these alerts go back to what was queued before, unless more was queued since. */
+    /** A notification was given up: its alerts go back to what was queued before, unless more was queued since. */
     goBack: (told: QueuedMessage, nowMs: number): Promise<void> => move(db, told, "before", nowMs),
-    /** It is put into the outbox again. */
+    /** The notification is queued again. */
     goForward: (told: QueuedMessage): Promise<void> => move(db, told, "after", null),
     /** Forgets what was queued of these alerts, which are kept no more. */
     forget: async (alertIds: readonly string[]): Promise<void> => {
       for (const slice of chunksOf(alertIds))
         await db.deleteFrom("queued_alerts").where("alertId", "in", slice).execute();
     },
-    /** Forgets incidents that have ended, and of which no receiver is still to be told an end, and receivers that are gone for good. */
+    /** Forgets ended incidents whose end no receiver waits for, and receivers that are gone for a day. */
     tidy: async (nowMs: number): Promise<void> => {
       const open = db
         .selectFrom("queued_alerts")
@@ -136,13 +135,14 @@ export function createQueuedStore(db: Db<QueuedTables & IncidentTables>) {
         .where("isEnded", "=", 0)
         .where("severity", "is not", null);
       const lasting = db.selectFrom("incidents").select("number").where("endedAtMs", "is", null);
-      const gone = sql`select receiver, recipient, incident from queued_incidents where gone_at_ms <= ${nowMs - keptMs}`;
+      const gone = sql`
+        select receiver, recipient, incident from queued_incidents where gone_at_ms <= ${nowMs - keptMs}`;
       for (const table of ["queued_alerts", "queued_incidents"] as const) {
         await sql`delete from ${sql.table(table)} where (receiver, recipient, incident) in (${gone})`.execute(db);
         await db.deleteFrom(table).where("incident", "not in", lasting).where("incident", "not in", open).execute();
       }
     },
-    /** What was queued for an address that the configuration does not name is kept for a day: its name is its identity. */
+    /** Notes which addresses are not configured: their state is kept for a day, because the name may come back. */
     keepAddresses: async (addresses: readonly Address[], nowMs: number): Promise<void> => {
       const named = new Set(addresses.map(addressKey));
       const stored = await db.selectFrom("queued_incidents").select(["receiver", "recipient"]).distinct().execute();

@@ -5,7 +5,7 @@ import type { Db } from "../tables.ts";
 /** A silence that was made at run time (CONTRACT 7); those of the configuration are not stored. */
 export interface StoredSilence {
   readonly id: string;
-  /** A pattern: of one organization `literalPattern` of its slug. */
+  /** A pattern; for one organization `literalPattern` of its slug. */
   readonly slug: string;
   /** A pattern; null matches every check. */
   readonly check: string | null;
@@ -21,7 +21,6 @@ export interface StoredSilence {
 /** A silence as requested. */
 export type NewSilence = Omit<StoredSilence, "id" | "createdBy" | "note" | "createdAtMs">;
 
-/** What of a silence is to be another. */
 export type SilenceChange = Partial<Pick<StoredSilence, "endsAtMs" | "comment">>;
 
 export interface SilenceTables {

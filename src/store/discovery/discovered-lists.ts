@@ -6,7 +6,7 @@ export interface DiscoveryTables {
   readonly discovery_lists: { readonly name: string; readonly list: string };
 }
 
-/** The list that holds of each discovery source (CONTRACT 14), by its name. */
+/** The current list of each discovery source (CONTRACT 14), by its name. */
 export function createDiscoveryStore(db: Db<DiscoveryTables>) {
   return {
     /** null: none was ever applied. */

@@ -15,11 +15,11 @@ export interface ReportFilters {
   readonly source?: string | undefined;
   readonly country?: string | undefined;
   readonly reportedBy?: string | undefined;
-  /** At least one proposal that was decided so. */
+  /** For each of these, at least one proposal that was decided so. */
   readonly decisions: readonly string[];
-  /** At least one that was decided by such. */
+  /** At least one proposal that this actor decided. */
   readonly reviewedBy?: string | undefined;
-  /** At least one in the queue, and not reported by the organization itself. */
+  /** At least one proposal in the queue, and not reported by the organization itself. */
   readonly isQueued: boolean;
   /** A proposal or a scan of such an asset. */
   readonly assetType?: string | undefined;
@@ -45,7 +45,7 @@ export interface WalkedReports {
   readonly resumeAfter: ReportPosition | null;
 }
 
-/** Walks an organization's reports by the index of their creation, and keeps those that have what is wanted. */
+/** Walks an organization's reports by the index of their creation; returns those that match the filters. */
 export async function walkReports(db: PlatformDb, walk: ReportWalk): Promise<WalkedReports> {
   const wanted = conditionsOf(walk.filters);
   const reports = inOrder(db, walk);
@@ -97,7 +97,8 @@ function conditionsOf(filters: ReportFilters): readonly Expression<SqlBool>[] {
 /** PostgreSQL would turn an EXISTS into a join, and might read a whole table. */
 function hasOne(table: "proposals" | "scans", condition: Expression<unknown>): Expression<SqlBool> {
   const own = sql.table(table);
-  return sql`(select 1 from ${own} as own where own.report_id = reports.report_id and ${condition} limit 1) is not null`;
+  return sql`(
+    select 1 from ${own} as own where own.report_id = reports.report_id and ${condition} limit 1) is not null`;
 }
 
 function isOf(assetType: string): Expression<unknown> {

@@ -175,7 +175,7 @@ export function createReviewStore(db: PlatformDb) {
     /** Stores a review and returns its id. */
     add: async (review: Omit<PlatformTables["reviews"], "reviewId">): Promise<number> =>
       (await db.insertInto("reviews").values(review).returning("reviewId").executeTakeFirstOrThrow()).reviewId,
-    /** Returns the creation times of the organization's reviews by API after `afterMs`, newest first, at most `limit`. */
+    /** Returns the creation times of the organization's API reviews after `afterMs`, newest first, at most `limit`. */
     apiReviewsAfter: async (organizationId: number, afterMs: number, limit: number): Promise<readonly number[]> => {
       const rows = await db
         .selectFrom("reviews")

@@ -53,7 +53,7 @@ export class Board {
     const gone = [...this.#states].filter(([, state]) => !isKept(state));
     for (const [checkId, state] of gone) {
       this.#states.delete(checkId);
-      // What the store still has of it may go, and its number to another check.
+      // The store may delete the check and give its number to another one.
       this.#ids.delete(checkKey(state));
     }
     return gone.map(([checkId]) => checkId);

@@ -15,22 +15,22 @@ export interface Run extends CheckKey {
   readonly isAsked: boolean;
 }
 
-/** What of a check's past its last state keeps. */
+/** The part of a check's past that its last state keeps. */
 interface Past {
   /** The instant since when the severity holds. */
   readonly severitySinceMs: number;
   /** The report of the last run with a result, as JSON; null: none had one. */
   readonly resultText: string | null;
   readonly lastSuccessAtMs: number | null;
-  /** Whether the last report is kept: it is another severity, reason or threshold, or the first of an hour that is not ok. */
+  /** Whether history keeps the last report: a new severity, reason or threshold, or the first non-ok one of an hour. */
   readonly isKept: boolean;
 }
 
 export type CheckState = ReturnType<typeof checkState>;
 
 /**
- * The last state of a check; `text` is its last report as JSON. Reports are texts, which are parsed when somebody asks:
- * as objects, those of a fleet are most of what the garbage collector moves.
+ * The last state of a check; `text` is its last report as JSON. Reports are parsed when somebody asks: as objects, a
+ * fleet's would be most of the garbage collector's work.
  */
 export function checkState(report: CheckReport, text: string, run: Pick<Run, "dueAtMs" | "isAsked">, past: Past) {
   return {
@@ -44,7 +44,7 @@ export function checkState(report: CheckReport, text: string, run: Pick<Run, "du
     /** What the last report counts; null if it is an error. */
     lastCounts: shownCounts(report),
     text,
-    /** What an operator takes for a change when it differs. */
+    /** Differs when an operator would see a change. */
     kind: kindOf(report),
     get lastReport(): CheckReport {
       return JSON.parse(text) as CheckReport;

@@ -59,14 +59,13 @@ export function createCheckTable(db: PlainDb) {
         await saveStates(db, runs.map(stateCells));
         await addRuns(db, runs.map(runCells));
       }),
-    /** Returns whether a commit of these runs was stored, of which only the answer was lost. */
+    /** Returns whether a commit of these runs was stored, although its answer was lost. */
     isStored: async ([run]: readonly StoredRun[]): Promise<boolean> => {
       if (run === undefined) return true;
       // A commit whose connection was lost may not have ended yet.
       const { rows } = await sql<Pick<CheckRow, "due_at_ms" | "report">>`
-        select due_at_ms, report from checks where check_id = ${run.checkId} ${dialectOf(db).lock("for update")}`.execute(
-        db,
-      );
+        select due_at_ms, report from checks
+        where check_id = ${run.checkId} ${dialectOf(db).lock("for update")}`.execute(db);
       return rows[0]?.report === run.state.text && rows[0].due_at_ms === run.state.dueAtMs;
     },
     /** Deletes the last states of checks that are no longer configured; their history stays. */

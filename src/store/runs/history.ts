@@ -29,19 +29,19 @@ export interface PointsQuery {
   readonly slugs: readonly string[];
   readonly fromMs: number;
   readonly toMs: number;
-  /** Whether an hour is one point though its runs are there [only where they are not]. */
+  /** Whether an hour is one point even if its runs are stored [only if they are not]. */
   readonly isHourly?: boolean;
 }
 
-/** What of the history goes: all before `beforeMs`, and single runs, of which the hours stay, before `runsBeforeMs`. */
+/** What is deleted of the history: all before `beforeMs`; before `runsBeforeMs` single runs, whose hours stay. */
 export interface HistoryLimits {
-  /** Hours that have ended by then are made. */
+  /** Hours that have ended by then are made of their runs. */
   readonly nowMs: number;
   readonly runsBeforeMs: number;
   readonly beforeMs: number;
 }
 
-/** How long single runs are kept; of older ones the hours. */
+/** How long single runs are kept; then only their hours are. */
 export const singleRunsMs = 7 * dayMs;
 
 // A statement over so many checks holds up the event loop for some milliseconds.
@@ -51,7 +51,7 @@ const reportBounds: ResultBounds = { keys: 64, findings: 20, characters: 300 };
 /** Creates the access to the runs of every check: a row each for a week, then one for each hour. */
 export function createHistory(db: PlainDb) {
   return {
-    /** Yields the points in (fromMs, toMs] by organization, oldest first; other work gets its turn between some of them. */
+    /** Yields the points in (fromMs, toMs] by organization, oldest first; other work gets turns in between. */
     async *points({ slugs, ...query }: PointsQuery): AsyncGenerator<readonly [slug: string, readonly RunPoint[]]> {
       for (const some of chunksOf(slugs, checksAtOnce)) {
         yield* Map.groupBy(await readPoints(db, { ...query, slugs: some }), ({ slug }) => slug);
@@ -102,7 +102,7 @@ export function createHistory(db: PlainDb) {
         await sql`delete from runs where ${ofSome} and at_ms < ${firstRunMs}`.execute(db);
         await sql`delete from run_hours where ${ofSome} and hour < ${firstHour}`.execute(db);
         await sql`delete from check_reports where ${ofSome} and at_ms <= ${beforeMs}`.execute(db);
-        // A check that was let go is named as long as something is kept of it.
+        // A check that is no longer configured keeps its name as long as anything of it is stored.
         await sql`delete from checks where ${some} and due_at_ms is not null and report is null
           and not exists (select 1 from runs where runs.check_id = checks.check_id)
           and not exists (select 1 from run_hours where run_hours.check_id = checks.check_id)
@@ -153,9 +153,10 @@ const insertReports = rowStatement(
 const hourLength = sql.lit(hourMs);
 // The order of severities is not that of their numbers: fail is worse than unknown.
 const [failed, unknown] = [sql.lit(severities.indexOf("fail")), sql.lit(severities.indexOf("unknown"))];
-const worst = sql`case when max(case severity when ${failed} then 1 else 0 end) = 1 then ${failed} else max(severity) end`;
+const worst = sql`
+  case when max(case severity when ${failed} then 1 else 0 end) = 1 then ${failed} else max(severity) end`;
 
-/** Makes the hours of these checks from `sinceHour` on that end by `endMs`, whichever of them are there. */
+/** Makes the hours of these checks from `sinceHour` on that end by `endMs`, or makes them again. */
 async function rollUp(
   db: PlainDb,
   some: RawBuilder<unknown>,
@@ -176,10 +177,9 @@ async function rollUp(
       group by runs.check_id, runs.at_ms / ${hourLength}) as made
     join runs as last on last.check_id = made.check_id and last.at_ms = made.at_ms
     where true
-    on conflict (check_id, hour) do update set at_ms = excluded.at_ms, severity = excluded.severity, runs = excluded.runs,
-      answered = excluded.answered, current_count = excluded.current_count, expected_count = excluded.expected_count`.execute(
-    db,
-  );
+    on conflict (check_id, hour) do update set at_ms = excluded.at_ms, severity = excluded.severity,
+      runs = excluded.runs, answered = excluded.answered, current_count = excluded.current_count,
+      expected_count = excluded.expected_count`.execute(db);
 }
 
 function startOfHour(atMs: number): number {
