@@ -7,11 +7,11 @@ import type { Store } from "../store/store.ts";
 import type { GatePolicy } from "./decide/gate.ts";
 import type { Matcher, SilenceRule } from "../contract/silence.ts";
 
-/** The times after which alerts of one (check, slug) fire, end and are repeated; milliseconds. */
+/** When alerts of one (check, slug) fire, end and are repeated. */
 export interface AlertPolicy {
   readonly forMs: number;
   readonly keepFiringForMs: number;
-  /** Consecutive runs without a result until the alert of kind unknown fires, ≥ 1. */
+  /** The alert of kind unknown fires after so many consecutive runs without a result; ≥ 1. */
   readonly unknownAfter: number;
   /** 0: never. */
   readonly repeatIntervalMs: number;
@@ -19,14 +19,14 @@ export interface AlertPolicy {
   readonly minBaselineCoverage: number;
 }
 
-/** A receiver that an organization names: notified at once, or, as an escalation, of what was not acknowledged by then. */
+/** A receiver of an organization. It is notified at once, or later of what is not acknowledged (an escalation). */
 export interface RoutedReceiver {
   readonly name: string;
   /** The time since the transition to firing; 0: at once. */
   readonly afterMs: number;
 }
 
-/** What alerting knows of a (check, slug) by the configuration that holds now. */
+/** What the current configuration says about a (check, slug). */
 export interface AlertTarget {
   readonly policy: AlertPolicy;
   readonly receivers: readonly RoutedReceiver[];
@@ -34,70 +34,67 @@ export interface AlertTarget {
   readonly url: string | null;
 }
 
-/** What one receiver wants to be notified of. */
 export interface ReceiverRoute {
   readonly name: string;
   readonly minSeverity: "warn" | "fail";
   readonly sendResolved: boolean;
-  /** Whether it is notified of alerts of kind unknown, whatever its minSeverity; the configuration says so unless that is fail. */
+  /** Notified of alerts of kind unknown whatever minSeverity is. Default: true unless minSeverity is fail. */
   readonly sendUnknown: boolean;
   readonly sendActs?: boolean;
   readonly sendComments?: boolean;
-  /** Whether it shows an incident as a thread, which has news that others are not sent [it does not]. */
+  /** It shows an incident as a thread, and so gets news that others do not [false]. */
   readonly hasThreads?: boolean;
-  /** Whether it calls people until the incident is acknowledged there, too, and so is told when it is here [it does not]. */
+  /** It calls people until its incident is acknowledged, so it must hear of acknowledgements made here [false]. */
   readonly takesAcknowledgements?: boolean;
   readonly match: Matcher | null;
   readonly sample?: boolean;
-  /** Each of them is sent a notification of its own; absent: the receiver is one. */
+  /** Each recipient gets its own notification; absent: the receiver has only one. */
   readonly recipients?: readonly string[];
 }
 
-/** The part of the configuration that alerting works by; a reload replaces it as a whole. */
+/** The configuration of alerting. A reload replaces all of it. */
 export interface AlertingSettings {
   readonly groupWaitMs: number;
   readonly groupIntervalMs: number;
-  /** What fires within this after the first alert of an incident joins it. */
+  /** An alert joins an incident when it fires within this time after the incident's first alert. */
   readonly incidentWithinMs: number;
-  /** How many organizations of an incident must have begun together for a fleet verdict (CONTRACT 15); null: there is none. */
+  /** A fleet verdict needs so many organizations that began together (CONTRACT 15); null: no fleet verdicts. */
   readonly fleet: { readonly minOrganizations: number } | null;
-  /** How many dead assets the notification of a fleet verdict names [none]. */
+  /** A fleet verdict's notification names so many dead assets [0]. */
   readonly sample?: number;
   readonly externalUrl: string | null;
   readonly slugs: readonly string[];
-  /** The host that is asked for results, or the type of a source of one's own. */
+  /** The host that gives the results, or the type of a custom source. */
   readonly source: string;
-  /** Whether the dead assets of an alert can be asked for here [they cannot]. */
+  /** flatline can list the dead assets of an alert [false]. */
   readonly hasAssets?: boolean;
   readonly receivers: readonly ReceiverRoute[];
   readonly silences: readonly SilenceRule[];
-  /** null: it is not, or no longer, checked. */
+  /** null: the check is not configured (any more). */
   targetOf(check: CheckName, slug: string): AlertTarget | null;
-  /** What releases the gate of an organization; by `defaults` where it is not, or no longer, configured. */
+  /** The organization's policy for its gate; the policy of `defaults` when it is not configured (any more). */
   gateOf(slug: string): GatePolicy;
   readonly isGateConfigured: boolean;
-  /** Those that held until a reload replaced them; absent: there was none. */
+  /** The settings before the last reload; absent: there was no reload. */
   readonly before?: { readonly settings: Pick<AlertingSettings, "receivers" | "targetOf">; readonly untilMs: number };
 }
 
-/** What the shells of this room work with. */
 export interface AlertingGround {
   readonly store: Store;
   readonly board: Board;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Ids, unique over all time. */
+  /** Returns an id that is unique over all time. */
   readonly newId: () => string;
-  /** Returns those that hold now. */
   readonly settings: () => AlertingSettings;
 }
 
-/** Returns why the settings name this check no more; null: they do. The organization may still be there. */
+/** Returns why the settings no longer name this check; null: they name it. */
 export function removalReason(
   settings: AlertingSettings,
   { check, slug }: CheckKey,
 ): "organization_removed" | "check_removed" | null {
   if (settings.targetOf(check, slug) !== null) return null;
-  // The one that every organization has.
+  // Every organization has this check.
   return settings.targetOf("dead-asset-spike", slug) !== null ? "check_removed" : "organization_removed";
 }

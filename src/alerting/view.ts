@@ -11,7 +11,7 @@ export interface AlertView extends IncidentMember {
   readonly target: AlertTarget | null;
 }
 
-/** Reads what holds now of the silences; returns how an alert, live or ended, stands. */
+/** Reads the silences that hold now. Returns a function that says how an alert, live or ended, stands. */
 export async function alertViewer(
   { silences }: Pick<StoreParts, "silences">,
   settings: Pick<AlertingSettings, "silences" | "targetOf" | "gateOf">,

@@ -7,25 +7,24 @@ import type { Reason } from "../decide/reasons.ts";
 import { addressesOf, isRouted } from "../decide/routing.ts";
 import type { AlertingSettings, ReceiverRoute } from "../settings.ts";
 
-/** What an act means for one alert, as the alert stood right after it. */
+/** An act on one alert. `alert` is as the act left it. */
 export interface ActEntry {
   readonly event: "acknowledged" | "unacknowledged" | "judged" | "released" | "commented";
   readonly reason: Reason;
   readonly alert: Alert;
-  /** As people are shown it ("Dana Reyes (web)"); null: no person did, a run did. */
+  /** The name as people see it ("Dana Reyes (web)"); null: a run did it. */
   readonly by: string | null;
   readonly comment: string | null;
 }
 
-/** What one address is told of one act, which is of alerts of one incident. */
+/** One act on alerts of one incident, for one address. */
 export interface ActNews extends Address {
-  /** Its number. */
   readonly incident: number;
   readonly atMs: number;
   readonly entries: readonly ActEntry[];
 }
 
-/** Notes an act in its own transaction, for the receivers that want to be notified of it; nothing where none does. */
+/** Stores an act in its transaction, if any receiver wants to be notified of it. */
 export async function noteAct(
   { actNotices }: Pick<StoreParts, "actNotices">,
   { receivers }: Pick<AlertingSettings, "receivers">,
@@ -38,9 +37,9 @@ export async function noteAct(
 }
 
 /**
- * Returns the acts that nothing holds back any more, as news for each receiver that they are routed to, in order
- * (CONTRACT 12). An act comes after everything that was to be told of its alerts before: while some of it waits for
- * others the act stays, and so do later ones of its incident. A silence holds no act back: a person did it on purpose.
+ * Returns the acts that can be sent now, in order, for each receiver that they are routed to (CONTRACT 12). An act
+ * waits for every earlier notification of its alerts, and later acts of the incident wait with it. Silences do not
+ * delay acts: a person did them on purpose.
  */
 export async function freeActs(
   parts: Pick<StoreParts, "actNotices" | "deliveries">,
@@ -49,7 +48,7 @@ export async function freeActs(
   due: Pick<Due, "queued" | "waiting">,
 ): Promise<{ readonly taken: readonly string[]; readonly news: readonly ActNews[] }> {
   const notices = (await parts.actNotices.all()).map(({ body, ...act }) => {
-    // As noteAct wrote it in the same schema version of the store.
+    // noteAct wrote it in the same schema version of the store.
     return { ...act, entry: JSON.parse(body) as ActEntry };
   });
   if (notices.length === 0) return { taken: [], news: [] };

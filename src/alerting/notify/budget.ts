@@ -2,16 +2,16 @@ import { boundResult, type ResultBounds } from "../../contract/result-bounds.ts"
 import type { DeliveryBudget } from "../deliver/receiver.ts";
 import type { AlertNotice, Notification } from "./notification.ts";
 
-// What is left of a result says how bad it is; who wants more asks the API.
+// A shortened result says how bad it is; the API has the rest.
 const shortBounds: ResultBounds = { keys: 16, findings: 0, characters: 64 };
-// A group of some hundred alerts. Receivers without a budget show a few of them and count the others.
+// Room for some hundred alerts. Receivers without a budget show a few of them and count the others.
 const mostStoredBytes = 256 * 1_024;
-// Alerts differ in size: a little more room in each part makes it seldom that one has to be split again.
+// Alerts differ in size. The spare room makes it rare that a part must be split again.
 const fullShare = 0.9;
 
 /**
- * Returns the notifications of these alerts, in their order, each within the receiver's budget: a larger group is split, a
- * larger alert shortened. Without a budget it is one notification, whose alerts are shortened when all are too large together.
+ * Splits a notification into parts within the receiver's budget, in order; shortens an alert that is too large. Without
+ * a budget it stays one notification, and its alerts are shortened when they are too large together.
  */
 export function withinBudget(
   alerts: readonly AlertNotice[],
@@ -30,7 +30,7 @@ export function withinBudget(
   ).flatMap((some) => withinBudget(some, compose, budget));
 }
 
-/** Returns the notification with all its alerts, and of their results the verdict and what was counted; `isTruncated` says so. */
+/** Returns the notification with shortened results: verdict and counts only, `isTruncated` set. */
 export function shortened(notification: Notification): Notification {
   return { ...notification, alerts: notification.alerts.map(shortenedNotice) };
 }

@@ -9,18 +9,18 @@ import { addressesOf } from "../decide/routing.ts";
 import { ruleOf, rulesBySlug, silencedAt } from "../decide/silences.ts";
 import type { AlertingSettings } from "../settings.ts";
 
-/** Everything that decides what is due. */
+/** Everything that decides which notifications are due. */
 export interface Holds {
   readonly incidents: readonly HeldIncident[];
   readonly alerts: ReadonlyMap<string, HeldAlert>;
   readonly queued: Queued;
-  /** The rules of the configuration and those made at run time, with those that have ended and still matter. */
+  /** All silences, of the configuration and made at run time, also ended ones that still matter. */
   readonly silences: readonly SilenceRule[];
-  /** Alerts that were queued, and are kept no more. */
+  /** Alerts that were queued but are deleted now. */
   readonly lost: readonly string[];
 }
 
-/** Reads the alerts that fire, those whose end a receiver waits for, and what was queued. */
+/** Reads the firing alerts, the ended ones that a receiver does not know of yet, and what was queued. */
 export async function readHolds(
   parts: Pick<StoreParts, "alerts" | "queued" | "incidents" | "silences">,
   settings: AlertingSettings,

@@ -12,26 +12,24 @@ import { isSpikeAlert, slugsOf, summarizeIncident, worstMembers, type IncidentMe
 import { reportOf, type NoticeSource } from "./notice.ts";
 import type { FleetNotice, IncidentNotice, Notification } from "./notification.ts";
 
-// What a message of several organizations names.
 const shownMembers = 5;
-// A platform has some ninety; a user's own table may have any name for one.
+// A platform has about 90 asset types; a user's own table may have any number.
 const mostAssetTypes = 100;
 
-/** What an incident is shown with. */
 interface ShowSource extends Pick<NoticeSource, "board" | "nowMs"> {
   readonly settings: Pick<AlertingSettings, "slugs" | "source" | "gateOf" | "externalUrl">;
   readonly isGateUsed: boolean;
 }
 
-/** An incident in a notification, and how the receiver's part of it stands. */
+/** An incident in a notification, with the state of the receiver's part. */
 export interface ShownIncident extends Pick<Notification, "status" | "severity"> {
   readonly incident: Omit<IncidentNotice, "opened">;
-  /** null: it has no fleet verdict. */
+  /** null: the incident has no fleet verdict. */
   readonly fleet: FleetNotice | null;
   readonly members: readonly IncidentMember[];
 }
 
-/** Reads the incidents of these numbers; returns what a receiver is told of one by its part; null: it is not kept. */
+/** Reads these incidents. Returns a function that shows one to a receiver; it gives null for a deleted incident. */
 export async function readIncidents(
   parts: Pick<StoreParts, "incidents" | "silences" | "gate" | "meta">,
   source: NoticeSource,
@@ -53,7 +51,7 @@ export async function readIncidents(
   return (number, receiver, isOfPart) => showing.get(number)?.(isOfPart, () => watchedBy(settings, receiver)) ?? null;
 }
 
-/** Returns what tells a receiver of an incident by its part, and by how many organizations it is told of at all. */
+/** Returns a function that shows an incident to a receiver, by its part and its number of organizations. */
 export function showerOf(
   incident: Incident,
   members: readonly IncidentMember[],
@@ -66,13 +64,13 @@ export function showerOf(
     const shown = own.filter(({ isSilenced }) => !isSilenced);
     const firing = own.filter(({ end }) => end === null);
     const shownFiring = shown.filter(({ end }) => end === null);
-    // What the receiver is not routed is in the totals only.
+    // Members that are not routed to the receiver count in the totals only.
     const part = summarizeIncident(incident, own, settings);
     const headline = headlineFacts(
       { incident, members, summary: { ...summary, carriers: part.carriers } },
       { settings, nowMs, isGateUsed, part: { members: own, watched: watched() } },
     );
-    // What is silenced keeps the part open, and is not shown.
+    // Silenced members keep the part open, but are not shown.
     const judged = shownFiring.length > 0 ? shownFiring : firing.length > 0 ? firing : own;
     const errors = (incident.family === "unreachable" ? shownFiring : []).flatMap(({ check, slug }) => {
       const report = board.state(check, slug)?.lastReport;
@@ -100,7 +98,7 @@ export function showerOf(
   };
 }
 
-/** Totals over the organizations that spike now, and no names; null: the incident has no fleet verdict. */
+/** Returns totals of the organizations that spike now, without names; null: no fleet verdict. */
 function fleetNotice(
   { id, verdict }: Incident,
   members: readonly IncidentMember[],

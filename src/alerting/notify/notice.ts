@@ -6,7 +6,6 @@ import type { Board } from "../../store/runs/board.ts";
 import type { AlertingSettings } from "../settings.ts";
 import type { AlertNotice } from "./notification.ts";
 
-/** What notices are made with. */
 export interface NoticeSource {
   readonly settings: AlertingSettings;
   readonly board: Pick<Board, "state">;
@@ -15,10 +14,10 @@ export interface NoticeSource {
 
 type NoticeSettings = Pick<AlertingSettings, "externalUrl" | "hasAssets" | "targetOf">;
 
-/** What is said of an alert: what happened, and what else is known of it. */
+/** What happened to an alert, with other known facts. */
 export type Said = Pick<AlertNotice, "event" | "reason" | "previousSeverity"> & Partial<AlertNotice>;
 
-/** Returns the notice of an alert as it stands, or stood. */
+/** Returns the notice of an alert as it is now or, when it has ended, as it was. */
 export function noticeOf(
   { settings, board }: { readonly settings: NoticeSettings; readonly board: NoticeSource["board"] },
   alert: Alert,
@@ -56,10 +55,10 @@ export function noticeOf(
   };
 }
 
-/** Of an alert that is over the last result speaks no longer, but in the notice of its end. */
+/** The last result says nothing about an alert that has ended; only the notice of its end shows one. */
 export const noResult = { result: null, counts: null, error: null } as const;
 
-/** Returns the report that goes with an alert now: for a verdict the last one with a result, of one that is over only one that is ok. */
+/** Returns the report to show with an alert: a verdict's last result, an ended alert's last report only if ok. */
 export function reportOf(board: NoticeSource["board"], alert: Alert): CheckReport | null {
   const state = board.state(alert.check, alert.slug);
   const isWithout = alert.kind === "verdict" && state?.lastReport.kind !== "result";
@@ -67,14 +66,14 @@ export function reportOf(board: NoticeSource["board"], alert: Alert): CheckRepor
   return alert.end === null || report?.severity === "ok" ? report : null;
 }
 
-/** Returns where what its incident has to bring back can be asked for (CONTRACT 15); null: it is not judged `checker`. */
+/** Returns the URL of the incident's assets to restore (CONTRACT 15); null: not judged `checker`, or no list. */
 function restoreUrlOf({ externalUrl, hasAssets }: NoticeSettings, alert: Alert): string | null {
   const { check, judgement, incident } = alert;
   if (hasAssets !== true || check !== "dead-asset-spike" || judgement?.verdict !== "checker") return null;
   return pageUrl(externalUrl, `api/v1/incidents/${incident?.number}/assets?toRestore=true`);
 }
 
-/** Returns where the dead assets of an alert can be asked for (CONTRACT 12); null where they cannot. */
+/** Returns the URL of the alert's dead assets (CONTRACT 12); null: there is no list. */
 function assetsUrlOf({ externalUrl, hasAssets }: NoticeSettings, alert: Alert): string | null {
   if (hasAssets !== true || alert.check !== "dead-asset-spike" || alert.kind !== "verdict") return null;
   return pageUrl(externalUrl, `api/v1/alerts/${encodeURIComponent(alert.id)}/assets`);

@@ -27,13 +27,13 @@ export type NoticeEvent =
 /** One of the assets that a notification names (CONTRACT 12). */
 export interface SampledAsset {
   readonly asset: string;
-  /** null: its event named none. */
+  /** null: the event named none. */
   readonly assetType: string | null;
   readonly deadAtMs: number;
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** One alert's change, as a receiver is notified of it. Times are epoch ms here and ISO 8601 in the payload. Absent is: none. */
+/** A change of one alert for one receiver. Times are epoch ms here, ISO 8601 in the payload. */
 export interface AlertNotice extends Pick<
   Alert,
   "id" | "check" | "slug" | "kind" | "severity" | "startsAtMs" | "onset" | "incident" | "judgement"
@@ -41,8 +41,8 @@ export interface AlertNotice extends Pick<
   readonly event: NoticeEvent;
   readonly status: Notification["status"];
   /**
-   * The severity of the last notification to this receiver: ok before the first. On `resolved` too, where it may differ from
-   * `severity` when minSeverity or a silence kept a change from the receiver: labels to be ended are those of this one.
+   * The severity in the last notification to this receiver; ok before the first. It may differ from `severity` on
+   * `resolved` too, when minSeverity or a silence hid a change: use it to find the labels to end.
    */
   readonly previousSeverity: Severity;
   readonly reason: string;
@@ -56,21 +56,21 @@ export interface AlertNotice extends Pick<
   readonly error: { readonly reason: CheckErrorReason; readonly message: string } | null;
   /** Set on the sample incident of `notify test --incident`, whose numbers are made up. */
   readonly isTest?: true;
-  /** Who had acknowledged it then, as a person reads it. */
+  /** The name of the person who acknowledged it. */
   readonly acknowledgedBy?: string;
   readonly assetsUrl?: string;
-  /** Where what its incident has to bring back can be asked for: in a judgement as `checker`. */
+  /** The URL of the assets to restore, in a judgement as `checker`. */
   readonly restoreUrl?: string;
-  /** The gate of its organization opened with the end that this is. */
+  /** The end of this alert opened the gate of its organization. */
   readonly gateOpened?: true;
   readonly act?: NotifiedAct;
-  /** Assets that died, in a `firing` or `escalated` one of a spike over stored events. */
+  /** Assets that died; in `firing` and `escalated` of a spike over stored events. */
   readonly sample?: readonly SampledAsset[];
 }
 
-/** An act that receivers with `sendActs` are notified of. */
+/** An act, for receivers with `sendActs`. */
 export interface NotifiedAct {
-  /** null: no person did, a run did. */
+  /** null: a run did it. */
   readonly by: string | null;
   readonly comment: string | null;
   readonly atMs: number;
@@ -78,47 +78,47 @@ export interface NotifiedAct {
 
 /** The fleet verdict (CONTRACT 7 and 15): totals only, never names. */
 export interface FleetNotice extends Pick<FleetVerdict, "together" | "usual" | "probability" | "organizations"> {
-  /** The incident's. */
+  /** The id of the incident. */
   readonly id: string;
   readonly spiking: number;
-  /** Within how long those began. */
+  /** The organizations of `together` began within this time. */
   readonly withinMs: number;
   readonly assetTypes: readonly { readonly assetType: string; readonly count: number; readonly share: number }[];
-  /** When it began, by the median of its members' onsets, the markers before, and the share of reversed deaths; absent at its end. */
+  /** Median onset of the members, earlier markers and the share of reversed deaths; absent at its end. */
   readonly evidence?: FleetEvidence;
   /** Assets of alerts in this notification; absent: none. */
   readonly sample?: readonly SampledAsset[];
 }
 
-/** The incident that a notification is about (CONTRACT 15): totals of all its members, carriers and the worst of the receiver's part. */
+/** The incident of a notification (CONTRACT 15): totals of all members; `worst` from the receiver's part only. */
 export interface IncidentNotice extends IncidentSummary {
-  /** How many acknowledgements of it ended by themselves. */
+  /** How many acknowledgements of the incident ended because it got worse. */
   readonly outlived: number;
   readonly worst: ReturnType<typeof worstMembers>;
   readonly headline: HeadlineFacts;
-  /** Gates that opened with what this notification tells. */
+  /** Gates that opened with the changes in this notification. */
   readonly opened: number;
   readonly own: {
     readonly organizations: number;
     readonly firing: number;
-    /** Organizations whose alerts a link of the incident acknowledges: those that fire. */
+    /** Organizations with a firing alert that is neither silenced nor acknowledged. */
     readonly toAcknowledge: number;
-    /** What the last organization without a result was answered; null but in `unreachable`. */
+    /** The last error of an organization without a result; null unless the family is `unreachable`. */
     readonly lastError: string | null;
   };
 }
 
-/** What one address is sent at once, as the outbox stores it: words are made of it at the attempt. */
+/** A notification to one address, as the outbox stores it. Each attempt makes its words from this. */
 export interface Notification extends Address {
-  /** Stable over retries: also the `webhook-id`. */
+  /** Stays the same over retries; also the `webhook-id`. */
   readonly id: string;
   readonly status: "firing" | "resolved";
   readonly severity: Severity;
   readonly generatedAtMs: number;
   readonly externalUrl: string | null;
   readonly fleet: FleetNotice | null;
-  /** null: a test, or an act on no alert. */
+  /** null: a test, or an act that changed no alert. */
   readonly incident: IncidentNotice | null;
-  /** In order; changes of one alert within one group are several entries with the same id. */
+  /** In order. Several changes of one alert are several entries with the same id. */
   readonly alerts: readonly AlertNotice[];
 }

@@ -18,7 +18,7 @@ import type { AlertNotice, Notification, SampledAsset } from "./notification.ts"
 
 export type Notifier = ReturnType<typeof createNotifier>;
 
-/** Reads the assets that notifications of an alert name, in the transaction that forms them. */
+/** Reads the assets that an alert's notifications name, in the same transaction. */
 export type ReadSample = (
   parts: Pick<StoreParts, "evidence">,
   alert: Alert,
@@ -28,37 +28,36 @@ export type ReadSample = (
 export interface NotifierOptions extends AlertingGround {
   readonly receiverOf?: (receiver: string) => Pick<Receiver, "budget"> | null;
   readonly readSample?: ReadSample;
-  /** Called after a commit, when a row waits in the outbox. */
+  /** Called after a commit that added a row to the outbox. */
   readonly onEnqueued: () => void;
 }
 
-// What is due, and what changes that, is known.
+// Changes wake the notifier, so a look without a cause is rare.
 const longestWaitMs = 15 * 60_000;
-// A fleet verdict begins with what fires, before any group is due; of a burst one look a second is enough for that.
+// A fleet verdict is due before any group is. One look a second is enough in a burst.
 const soonestLookMs = 1_000;
-// The pause after the store did not answer.
+// The pause after a failure of the store.
 const failureWaitMs = 1_000;
-// A look takes milliseconds; six missed ones are no coincidence.
+// A look takes milliseconds.
 const stalledAfterMs = 60_000;
-// Some milliseconds: an incident of thousands must not hold up requests.
+// Takes some milliseconds: an incident of thousands must not delay requests.
 const composedAtOnce = 100;
 
-/** What an address is told of an incident at once. */
 interface Message extends Address {
   readonly incident: number;
   readonly isOfVerdict: boolean;
   readonly entries: readonly { readonly alert: Alert; readonly said: Said }[];
 }
 
-/** Creates what forms notifications: what holds and what was queued in, outbox rows out, in one transaction (CONTRACT 7). */
+/** Creates the notifier. In one transaction it reads the alerts and the queue, and writes outbox rows (CONTRACT 7). */
 export function createNotifier(options: NotifierOptions) {
   const { store, board, clock, newId } = options;
   const logger = options.logger.child({ room: "alerting" });
-  // A wait that would end after it does not outlast a clock that was set back, or a restart.
+  // The start, or when the clock was last set back. A wait that began in the future counts from here.
   let forwardSinceMs = clock.nowMs();
   let latestMs = forwardSinceMs;
 
-  /** Forms what is due now. Returns how many notifications, one for each recipient, and when to look next; Infinity: when something changes. */
+  /** Forms what is due. Returns how many notifications, and when to look next; Infinity: after a change. */
   async function runOnce(): Promise<{ readonly formed: number; readonly nextAtMs: number }> {
     const { planned, formed } = await form();
     for (const { id, receiver, recipient, status, alerts } of formed) {
@@ -67,7 +66,7 @@ export function createNotifier(options: NotifierOptions) {
     }
     if (formed.length === 0) return { formed: 0, nextAtMs: nextLook(planned) };
     options.onEnqueued();
-    // Alerts that were told now have reminders and pauses that the plan could not know of yet.
+    // The plan does not know the reminders and pauses of alerts that were sent just now.
     return { formed: formed.length, nextAtMs: clock.nowMs() };
   }
 
@@ -85,7 +84,7 @@ export function createNotifier(options: NotifierOptions) {
         return { planned, formed };
       });
     } catch (error) {
-      // It may have been stored all the same.
+      // The commit may have worked all the same.
       options.onEnqueued();
       throw error;
     }
@@ -93,7 +92,7 @@ export function createNotifier(options: NotifierOptions) {
 
   async function carryOut(parts: StoreParts, settings: AlertingSettings, { nowMs, holds, due }: Planned) {
     const acts = await freeActs(parts, settings, holds.queued, due);
-    // What waits of an alert holds its acts back: they come after what is due.
+    // Acts come after the due notifications of their alerts.
     const messages = [...dueMessages(holds, due), ...actMessages(acts.news)];
     const partOf = new Map(due.parts.map((one) => [keyOf(one), one.part]));
     const source = { settings, board, nowMs };
@@ -116,7 +115,7 @@ export function createNotifier(options: NotifierOptions) {
         const notifiedAtMs = notified.get(alert.id);
         const known = { ...said, ...(notifiedAtMs === undefined ? {} : { notifiedAtMs }) };
         const sampled = isSampled ? await sampleOf(alert, said) : [];
-        // What an act was done to may have ended since.
+        // An alert may have ended since the act.
         const kept = { ...alert, end: ends.get(alert.id) ?? alert.end };
         alerts.push(noticeOf(source, kept, sampled.length === 0 ? known : { ...known, sample: sampled }));
         if (++composed % composedAtOnce === 0) await eventLoopTurn();
@@ -128,7 +127,7 @@ export function createNotifier(options: NotifierOptions) {
         ...withinBudget(alerts, (some) => composeNotification({ id: newId(), ...common, alerts: some }), budget),
       );
     }
-    // A reminder comes repeatInterval after the last message, of whatever.
+    // A reminder comes repeatInterval after the last message of any kind.
     const isTold = new Set(acts.news.map(keyOf));
     const known = new Map([...holds.queued.incidents, ...due.queued.incidents].map((one) => [keyOf(one), one]));
     const again = [...known].flatMap(([key, one]) => (isTold.has(key) ? [{ ...one, lastAtMs: nowMs }] : []));
@@ -148,8 +147,8 @@ export function createNotifier(options: NotifierOptions) {
   }
 
   /**
-   * Forms a repetition of all alerts that fire and that this receiver was notified of; null when there are none. For a
-   * receiver that forgets alerts that are not repeated: no notification, so that it is in no outbox.
+   * Forms a reminder of all firing alerts that this receiver was notified of; null: there are none. It is for a
+   * receiver that forgets alerts that are not repeated, and never enters the outbox.
    */
   async function resend(receiver: string): Promise<Notification | null> {
     const settings = options.settings();
@@ -165,7 +164,7 @@ export function createNotifier(options: NotifierOptions) {
       return noticeOf(source, held, { event: "reminder", severity, previousSeverity: severity, reason: "resend" });
     });
     if (alerts.length === 0) return null;
-    // All incidents at once: it is for a receiver that knows alerts only.
+    // One notification for all incidents: such a receiver knows alerts only.
     const told = holds.queued.incidents.filter((one) => one.receiver === receiver && one.knowsVerdict);
     const number = holds.incidents.find(
       ({ incident, alerts }) =>
@@ -178,7 +177,7 @@ export function createNotifier(options: NotifierOptions) {
   }
 
   let failure: unknown = null;
-  // The first look finds what a crash left behind.
+  // The first look finds the work that a crash left.
   const loop = createLoop({
     clock,
     everyMs: longestWaitMs,
@@ -198,7 +197,7 @@ export function createNotifier(options: NotifierOptions) {
     ...loop,
     runOnce,
     resend,
-    /** Alerts have changed, or of how many organizations the state is known: looks within a second. */
+    /** Call when alerts change, or the number of organizations with a known state: looks within a second. */
     changed: (): void => loop.wake(Math.min(soonestLookMs, options.settings().groupWaitMs)),
     /** Ends after the current look. @throws the error of that look */
     stop: async (): Promise<void> => {

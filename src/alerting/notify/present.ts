@@ -7,14 +7,13 @@ import { readIncidents } from "./incident-notice.ts";
 import { noResult, noticeOf, type NoticeSource } from "./notice.ts";
 import type { AlertNotice, Notification } from "./notification.ts";
 
-/** What the present is read from. */
 export interface PresentSource extends NoticeSource {
   readonly parts: Pick<StoreParts, "incidents" | "queued" | "deliveries" | "silences" | "gate" | "meta">;
 }
 
 /**
- * Returns how the incident of a notification stands now for its receiver (CONTRACT 15): its part and its alerts as they are, what
- * people did left out. It may have waited since it was formed. An incident that is not kept any more stays as it was then.
+ * Returns the incident and the alerts of a notification as they are now for its receiver (CONTRACT 15), without acts.
+ * The notification may have waited. An incident that is deleted stays as it was.
  */
 export async function presentOf(source: PresentSource, notification: Notification): Promise<Notification> {
   const { parts, settings, nowMs } = source;
@@ -36,7 +35,7 @@ export async function presentOf(source: PresentSource, notification: Notificatio
     generatedAtMs: nowMs,
     fleet: shown.fleet && { ...shown.fleet, ...(fleet?.sample === undefined ? {} : { sample: fleet.sample }) },
     incident: { ...shown.incident, opened: incident.opened },
-    // Those of the notification first.
+    // The alerts of the notification come first.
     alerts: [
       ...alerts.map((notice) => presentNotice(source, notice, kept.get(notice.id))),
       ...others.map((one) => standing(source, one)),
@@ -44,20 +43,19 @@ export async function presentOf(source: PresentSource, notification: Notificatio
   };
 }
 
-/** Returns the alerts of a notification's incident that fire now and of which its receiver has been notified, or is now. */
+/** Returns the firing alerts of the incident that the receiver was notified of, or is by this notification. */
 export async function firingOf(source: PresentSource, notification: Notification): Promise<readonly AlertNotice[]> {
   const { parts } = source;
   const { incident, receiver, alerts } = notification;
   const number = incident?.number ?? 0;
   const members = (await parts.incidents.members([number])).get(number) ?? [];
-  // A test is in no store.
+  // No store has a test.
   if (members.length === 0) return alerts.filter(({ status }) => status === "firing");
   const queued = (await parts.queued.all()).alerts.filter((one) => one.receiver === receiver && one.severity !== null);
   const known = new Set([...queued.map(({ alertId }) => alertId), ...alerts.map(({ id }) => id)]);
   return members.filter((alert) => alert.end === null && known.has(alert.id)).map((one) => standing(source, one));
 }
 
-/** The alert as it is. */
 function presentNotice(
   source: PresentSource,
   { act: _act, ...notice }: AlertNotice,

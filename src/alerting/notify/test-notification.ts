@@ -8,13 +8,12 @@ import { showerOf } from "./incident-notice.ts";
 import { noticeOf, type Said } from "./notice.ts";
 import type { Notification } from "./notification.ts";
 
-/** The receiver that is tried, and when. */
 interface TestSubject extends Address {
   readonly nowMs: number;
   readonly externalUrl: string | null;
 }
 
-/** Of an organization that does not exist: no configured one is meant. */
+/** No organization has this slug. */
 const key = { check: "dead-asset-spike", slug: "test", kind: "verdict" } as const;
 
 const settings = {
@@ -43,7 +42,7 @@ function sampleAlert(id: string, startsAtMs: number): Alert {
   };
 }
 
-/** Returns the marked notification that `notify test` sends to one receiver; it belongs to no alert (CONTRACT 3). */
+/** Returns the marked notification of `notify test` (CONTRACT 3). It belongs to no alert. */
 export function testNotification({
   id,
   nowMs,
@@ -60,7 +59,7 @@ const startedBeforeMs = 24 * minuteMs;
 const peakCount = 120;
 const usualCount = 4;
 
-/** Returns the begin and the end of a made-up incident of one organization, as `notify test --incident` sends them (CONTRACT 3). */
+/** Returns the begin and the end of the sample incident of `notify test --incident` (CONTRACT 3). */
 export function testIncident({
   newId,
   nowMs,
