@@ -12,7 +12,7 @@ export const carrierSchema = z.object({
   usualShare: z.number(),
 });
 
-/** The begin of a spike's excess, and the last marker before it. */
+/** When the excess of a spike began, and the last marker before. */
 export const onsetSchema = z.object({
   atMs: z.number(),
   marker: z.object({ text: z.string(), atMs: z.number() }).nullable(),

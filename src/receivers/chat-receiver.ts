@@ -6,11 +6,10 @@ import type { MessageLink, Wording } from "../words/message.ts";
 import { deliverRequest } from "./delivery.ts";
 import { urlShape, type Delivering, type OptionsOf, type ReceiverDeps, type ReceiverKind } from "./kind.ts";
 
-/** Returns the body for a notification, as it becomes JSON. */
 type BodyOf = (notification: Notification, wording: Wording) => object;
 type ChatOptions = OptionsOf<string, typeof urlShape>;
 
-/** Posts to the incoming webhooks of a kind of chat: a new one is its summary, and what its body is. */
+/** A chat with incoming webhooks: its summary and its body. */
 export function chatKind(summary: string, bodyOf: BodyOf) {
   return {
     summary,
@@ -20,7 +19,6 @@ export function chatKind(summary: string, bodyOf: BodyOf) {
   } as const satisfies ReceiverKind;
 }
 
-/** Creates a receiver that posts to an incoming webhook. */
 export function createChatReceiver(
   { url }: Pick<ChatOptions, "url">,
   bodyOf: BodyOf,
@@ -35,7 +33,7 @@ export function createChatReceiver(
   };
 }
 
-/** Returns the link that acknowledges what fires (CONTRACT 13), made for each attempt: every holder may use it. */
+/** Returns the link that acknowledges what fires (CONTRACT 13), new for each attempt: every holder may use it. */
 export function actLinks(
   { alerts, incident, receiver, status }: Notification,
   sign: ReceiverDeps["signLink"],
@@ -48,7 +46,7 @@ export function actLinks(
   return [{ label, url: sign(incident.number, receiver, nowMs) }];
 }
 
-/** Returns what must not be shown of them: an answer may echo the message. */
+/** An answer may echo the message, and with it these secrets. */
 export function linkSecrets(links: readonly MessageLink[]): Secret[] {
   return links.map(({ url }) => new Secret(new URL(url).searchParams.get("signature") ?? url));
 }

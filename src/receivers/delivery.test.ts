@@ -50,7 +50,7 @@ describe("deliverRequest", () => {
   });
 
   it("takes a 413 for one that comes before the body was read", async () => {
-    // As proxies do it: they see how long it is, answer and close.
+    // Proxies do so: they see the length, answer and close.
     const server = createServer((socket) => {
       socket.once("data", () => socket.end("HTTP/1.1 413 Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"));
       socket.on("error", () => undefined);

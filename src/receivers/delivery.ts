@@ -12,24 +12,24 @@ export type DeliveryContext = Pick<Parameters<Receiver["deliver"]>[1], "signal" 
 
 export interface DeliveryRequest {
   readonly url: Secret;
-  /** Over those of JSON from flatline [none]. */
+  /** They replace the default `user-agent` and `content-type` [none]. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Secrets that an error must not show, beside the address itself: an answer may echo what it was sent. */
+  /** An error must not show them, as an answer may echo the request; the address is always hidden. */
   readonly secrets?: readonly Secret[];
 }
 
-// CONTRACT 7: up to 64 KiB of an answer are read; an error shows as much of it as a line of a list holds.
+// CONTRACT 7: up to 64 KiB of an answer are read; an error shows as much as a line of a list holds.
 const maxAnswerBytes = 65_536;
-/** Largest body of a request (CONTRACT 7): as much as nginx takes by default. */
+/** The limit of a request's body (CONTRACT 7): nginx takes as much by default. */
 export const maxBodyBytes = 1_024 * 1_024;
 const maxShownCharacters = 300;
-// Segments of a webhook's path are its password; shorter ones are words like `api` or `v2`.
+// Long segments of a webhook's path are its password; shorter ones are words like `api` or `v2`.
 const shortestTokenCharacters = 8;
 
 /**
- * POSTs once and answers what became of it (CONTRACT 7, Delivery); `read` says what an answer means whose status
- * accepts it [that it is]. Never rejects for the far side or the network.
+ * POSTs once and returns the outcome (CONTRACT 7, Delivery); `read` judges an answer with an accepting status
+ * [accepted]. Never rejects because of the far side or the network.
  */
 export async function deliverRequest(
   dispatcher: HttpDispatcher,
@@ -51,7 +51,7 @@ export async function deliverRequest(
       body: request.body,
       signal: context.signal,
       maxBodyBytes: maxAnswerBytes,
-      // The status alone accepts a delivery: after an answer that is cut off, another attempt would deliver it twice.
+      // The status alone accepts a delivery: a retry after a truncated answer would deliver it twice.
       isBodyOptional: true,
     });
     const outcome = responseOutcome(response, context.nowMs, secrets);
@@ -61,7 +61,7 @@ export async function deliverRequest(
   }
 }
 
-/** Returns what a status means for a delivery (CONTRACT 7); after 413 a shorter one is tried. */
+/** Returns what a status means for a delivery (CONTRACT 7); after 413 a shorter delivery is tried. */
 function responseOutcome(
   response: Pick<HttpResponse, "status" | "headers" | "body">,
   nowMs: number,
@@ -77,7 +77,7 @@ function responseOutcome(
   return { kind: "rejected", error: detail, ...(status === 413 ? { isTooLarge: true } : {}) };
 }
 
-/** Returns the outcome of what was thrown instead of answered: the network and its deadlines pass, a bug of ours does not. */
+/** Returns the outcome of an exception: a retry for network errors and timeouts, a rejection for bugs. */
 export function failureOutcome(error: unknown, secrets: readonly Secret[]): DeliveryOutcome {
   const known = asFlatlineError(error);
   const message = shown(known.message, secrets);
@@ -102,7 +102,7 @@ export function combineOutcomes(outcomes: readonly DeliveryOutcome[]): DeliveryO
 
 const knownAddresses = new WeakMap<Secret, readonly Secret[]>();
 
-/** Registers the address and those of its parts that grant access: credentials, long segments of the path, values of the query. */
+/** Returns the address and its secret parts: credentials, long segments of the path, values of the query. */
 export function addressSecrets(address: Secret): readonly Secret[] {
   const known = knownAddresses.get(address) ?? partsOf(address);
   knownAddresses.set(address, known);
@@ -115,7 +115,7 @@ function partsOf(address: Secret): readonly Secret[] {
   if (URL.canParse(text)) {
     const url = new URL(text);
     const tokens = [...url.pathname.split("/"), ...url.searchParams.values(), url.username, url.password];
-    // The forms that a user and password of the address have on the wire.
+    // Basic authorization sends user and password in this form.
     const basic = `${decoded(url.username)}:${decoded(url.password)}`;
     if (url.password !== "") parts.add(Buffer.from(basic).toString("base64"));
     for (const whole of [url.href, `${url.pathname}${url.search}`]) if (whole.length > 1) parts.add(whole);
@@ -128,15 +128,15 @@ function partsOf(address: Secret): readonly Secret[] {
   return [...parts].map((part) => new Secret(part));
 }
 
-/** Returns a secret as it is, and without what stands before its secret part: `Bearer ` of a header, `whsec_` of a key. */
+/** Returns a secret as it is, and without a prefix: `Bearer ` of a header, `whsec_` of a key. */
 export function bareSecrets(secret: Secret): readonly Secret[] {
   const value = secret.reveal();
   const bare = value.replace(/^(?:whsec_|\S+\s+)/, "");
   return bare === value || bare.length < shortestTokenCharacters ? [secret] : [secret, new Secret(bare)];
 }
 
-/** Returns what a far side said as logs, pages and commands show it: it may echo the dead assets that it was sent. */
+/** Returns text of a far side for logs, pages and commands, with addresses broken: it may echo dead assets. */
 export function shown(text: string, secrets: readonly Secret[]): string {
-  // The text is redacted before it is cut: half a secret would not be recognized.
+  // Redacts before it cuts: half a secret would not be recognized.
   return cutText(breakAddresses(plainText(redact(text, secrets))), maxShownCharacters);
 }

@@ -3,19 +3,19 @@ import { formatCount } from "../base/numbers.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { Message, MessageList } from "../words/message.ts";
 
-/** A message within a budget: its lists end in `+N more`. */
+/** A message within a budget: a cut list ends in `+N more`. */
 export interface FittedMessage extends Omit<Message, "lists"> {
   readonly lists: readonly Omit<MessageList, "more">[];
 }
 
-/** What no medium's budget is worth going below. */
+/** A smaller budget says too little. */
 const smallestScale = 0.02;
-// Each step shortens enough to need few steps, but not so much that half of a limit stays empty.
+// A step is large enough to need few steps, and small enough to fill more than half of a limit.
 const scaleStep = 0.7;
-// The most that phones show of a second line.
+// Phones show no more of a second line.
 const longestPreview = 160;
 
-/** Renders as much of the message as `fits`; with the smallest budget it fits every medium (limits.test.ts). */
+/** Renders as much of the message as `fits`; the smallest budget fits every medium (limits.test.ts). */
 export function fitMessage<Body>(
   message: Message,
   render: (fitted: FittedMessage) => Body,
@@ -29,11 +29,11 @@ export function fitMessage<Body>(
   }
 }
 
-/** A scale of 1 is what a reader takes in at all. */
+/** A scale of 1 is as much as a reader takes in. */
 function scaled(message: Message, scale: number): FittedMessage {
   const length = (characters: number): number => Math.max(24, Math.floor(characters * scale));
   const cut = (text: string, characters: number): string => cutText(text, length(characters));
-  /** The first items, at least one, then `+N more`. */
+  /** Keeps at least one item, then adds `+N more`. */
   function cutList(items: readonly string[], omitted: number): string[] {
     const shown: string[] = [];
     let room = length(2_400);
@@ -61,7 +61,7 @@ export function previewOf({ severity, title, text, lists }: FittedMessage): read
   return [`${severityMarks[severity]} ${title}`, cutText(second, longestPreview)];
 }
 
-/** Returns a list on lines of its own, below its heading. */
+/** Returns a heading and one line per item. */
 export function listLines(
   { heading, items }: Omit<MessageList, "more">,
   bullet: string,
@@ -71,10 +71,10 @@ export function listLines(
   return (heading === undefined ? lines : [headingText(heading), ...lines]).join("\n");
 }
 
-/** Marks before a title: shape and word carry the severity, so that neither colour nor an emoji has to. */
+/** Shape and word carry the severity, so that neither colour nor an emoji has to. */
 export const severityMarks: Readonly<Record<Severity, string>> = { fail: "■", warn: "▲", unknown: "◌", ok: "○" };
 
-/** The colours of the page's marks on white, for media that have a stripe of colour. */
+/** The colours of the page's marks on white, for media with a coloured stripe. */
 export const severityColours: Readonly<Record<Severity, string>> = {
   fail: "#c21f3a",
   warn: "#b57600",

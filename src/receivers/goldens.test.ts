@@ -16,11 +16,11 @@ const samples: Readonly<Record<string, Notification>> = notifications();
 const sentAtMs = Date.UTC(2026, 0, 15, 12, 0, 5);
 const resendMs = 60_000;
 
-// An incident of one, of few, of many, its end, and what gives no result: other samples differ in words only.
+// An incident of one organization, of few, of many, its end, and an error: other samples differ in words only.
 const slackForms = ["firing", "group", "fleet", "fleet-resolved", "unknown"];
-// The words are Slack's: of other chats one message shows what is theirs.
+// Chats share the words of Slack: one message shows the format of each.
 const chatForms = ["group"];
-// Labels are by check and kind, and an end ends the labels that were sent.
+// Labels differ by check and kind; an end has the labels that were sent.
 const alertForms = ["escalated", "fleet-resolved", "healthcheck"];
 const payloadForms = ["firing", "fleet", "fleet-resolved", "unknown", "judged-released"];
 
@@ -70,7 +70,6 @@ describe("goldens", () => {
   });
 });
 
-/** JSON with each value on one line that has room for it. */
 function compactJson(value: unknown, indent = ""): string {
   const flat = JSON.stringify(value);
   if (typeof value !== "object" || value === null || indent.length + flat.length <= 160) return flat;

@@ -12,7 +12,8 @@ import { slackBody } from "./slack/body.ts";
 
 const hostile = [
   "<!channel> @everyone <@U123> <@&456> <#C1|x> @here",
-  "*bold* _italic_ ~strike~ `code` ```block``` **b** __u__ ||s|| # h [text](https://evil.example) <https://evil.example|ok>",
+  "*bold* _italic_ ~strike~ `code` ```block``` **b** __u__ ||s|| # h",
+  "[text](https://evil.example) <https://evil.example|ok>",
   "<at>everyone</at> {{DATE(2026-01-15T12:00:00Z)}} ${title} &lt;!here&gt; :fire: \\",
   "\r\nBcc: everyone@example.com\r\n\r\n<script>alert(1)</script>",
   '","blocks":[],"text":"',
@@ -92,7 +93,7 @@ function expectWithinLimits(notification: Notification): void {
       for (const field of block.fields) expect(field.text.length).toBeLessThanOrEqual(2_000);
     }
   }
-  // Ours are links and times.
+  // flatline's own markup: links and times.
   for (const text of texts(slack))
     expect(text).not.toMatch(/<(?!https:\/\/|!date\^\d+\^\{date_short_pretty\} \{time\}\|)/);
 

@@ -13,10 +13,10 @@ import { brokenResult } from "../contract/healthcheck.ts";
 import { iso, withInstants } from "../contract/v1/instant.ts";
 import { summaryOf } from "../words/alert.ts";
 
-/** The webhook payload, version 1 (CONTRACT 7); templates see it with broken addresses. */
+/** The webhook payload, version 1 (CONTRACT 7); templates get it with broken addresses. */
 export type NotificationPayload = ReturnType<typeof notificationPayload>;
 
-/** Returns the payload of CONTRACT 7: times in ISO 8601; fields may be added, `version` changes when one changes meaning. */
+/** Returns the payload of CONTRACT 7. Fields may be added; a new meaning needs a new `version`. */
 export function notificationPayload(notification: Notification) {
   const { id, receiver, status, severity, externalUrl, fleet, incident } = notification;
   return {
@@ -38,7 +38,7 @@ function fleetPayload({ evidence, sample = [], withinMs, ...fleet }: FleetNotice
   return {
     ...fleet,
     withinSeconds: Math.ceil(withinMs / secondMs),
-    /** The median of the members' onsets; null without events, and at the end. */
+    /** The median of the members' onsets; null: no events, or the end. */
     beganAt: iso(evidence?.beganAtMs ?? null),
     markers: (evidence?.markers ?? []).map(withInstants),
     undone: evidence?.undone ?? null,
@@ -46,7 +46,7 @@ function fleetPayload({ evidence, sample = [], withinMs, ...fleet }: FleetNotice
   };
 }
 
-/** Totals of all that is not silenced, without names (CONTRACT 15). */
+/** Totals without silenced alerts and without names (CONTRACT 15). */
 function incidentPayload({ secondOpinion, ...incident }: IncidentNotice) {
   const { worst: _worst, outlived: _outlived, own: _own, headline: _headline, ...summary } = incident;
   const { asked, alive, gone, verdict } = secondOpinion ?? {};
@@ -62,7 +62,7 @@ function alertPayload(notice: AlertNotice) {
   return {
     ...said,
     incidentId: notice.incident?.id ?? null,
-    // The instants by the names that people read: onset, first run that was not ok, first message that was accepted.
+    // `beganAt`: the onset; `detectedAt`: the first run that was not ok; `notifiedAt`: the first accepted message.
     ...withInstants({ startsAtMs, beganAtMs: onsetAtMs, detectedAtMs: startsAtMs, notifiedAtMs, endsAtMs, onsetAtMs }),
     peak: peak && withInstants(peak),
     labels,
@@ -87,7 +87,7 @@ function samplePayload({ asset, assetType, deadAtMs, attributes }: SampledAsset)
   return { asset, assetType, deadAt: iso(deadAtMs), attributes };
 }
 
-/** Returns the payload as a template sees it: addresses are broken, and `asset_raw` has the one of a dead asset as it is. */
+/** Returns the payload for a template: addresses are broken, except in `asset_raw` of a dead asset. */
 export function templatePayload(payload: NotificationPayload, own: readonly string[]) {
   const broken = <Said>(said: Said): Said => mapTexts(said, (text) => breakAddresses(text, own));
   const { fleet, alerts, summary } = payload;

@@ -9,7 +9,7 @@ import { pagerdutyKind } from "./pagerduty/pagerduty.ts";
 import { slackKind } from "./slack/slack.ts";
 import { webhookKind } from "./webhook/webhook.ts";
 
-/** All types of receivers. A new one is a folder and a line here. */
+/** A new type is a folder and a line here. */
 export const receiverKinds = {
   log: logKind,
   webhook: webhookKind,
@@ -23,20 +23,17 @@ export const receiverKinds = {
 
 export type ReceiverType = keyof typeof receiverKinds;
 
-/** The types in the order of the documentation. */
+/** In the order of the documentation. */
 export const receiverTypes = Object.keys(receiverKinds) as readonly ReceiverType[];
 
-/** The options of a receiver of each type. */
 export type ReceiverOptions = {
   [Type in ReceiverType]: OptionsOf<Type, (typeof receiverKinds)[Type]["shape"]>;
 }[ReceiverType];
 
-/** Returns everything that depends on the type. */
 export function receiverKind(type: ReceiverType): ReceiverKind {
   return receiverKinds[type];
 }
 
-/** Creates a receiver of the configuration. */
 export function createReceiver(options: ReceiverOptions, deps: ReceiverDeps): Receiver {
   const { name, type } = options;
   return { name, type, ...receiverKind(type).create(options, deps) };

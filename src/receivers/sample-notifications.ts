@@ -34,7 +34,7 @@ const found: Pick<IncidentNotice, "likelyCause" | "carriers" | "secondOpinion"> 
 };
 const act = { by: "kim", comment: "ten opened by hand", atMs: nowMs };
 
-/** Notifications with made-up numbers, of each shape that a template may meet. */
+/** Notifications with made-up numbers, in each shape that a template may meet. */
 export function sampleNotifications() {
   const [firing, resolved] = testIncident({ ...address, newId: () => "sample" });
   const withAlert = (given: Partial<AlertNotice>): Notification => ({

@@ -6,7 +6,7 @@ import type { StoredKey } from "../store/platform/platform.ts";
 import type { KeyRole } from "../store/platform/tables.ts";
 import type { Store } from "../store/store.ts";
 
-// 256 bits cannot be guessed, so a plain hash is sufficient.
+// 256 bits cannot be guessed: a plain hash is sufficient.
 const keyBytes = 32;
 
 /** Returns the stored form of a key: SHA-256, hex. */
@@ -14,14 +14,14 @@ export function hashKey(key: string): string {
   return hash("sha256", key);
 }
 
-/** Returns the public id of a key, derived from its hash: it reveals nothing of the key and is stable. */
+/** Returns the stable public id of a key, which reveals nothing of the key. */
 export function keyIdOf(sha256: string): string {
   return `key_${createHash("sha256").update(`key id ${sha256}`).digest("hex").slice(0, 16)}`;
 }
 
 type WantedKey = Pick<StoredKey, "name" | "organizations"> & { readonly role: KeyRole };
 
-/** Finds the holder of a key; null if it is unknown or revoked. Compares hashes in constant time. */
+/** Returns the holder of a key; null: unknown or revoked. Compares hashes in constant time. */
 export async function findKey(store: Pick<Store, "platform">, presented: string): Promise<KeyIdentity | null> {
   const sha256 = hashKey(presented);
   const found = await store.platform.keys.bySha256(sha256);
@@ -33,7 +33,6 @@ export async function findKey(store: Pick<Store, "platform">, presented: string)
 /** The holder of a key, on whose behalf an operation runs. */
 export interface KeyIdentity {
   readonly role: KeyRole;
-  /** Slugs that the key may access. */
   readonly organizations: readonly string[];
   /** null: in process, without a key. */
   readonly keyId: string | null;
@@ -41,7 +40,7 @@ export interface KeyIdentity {
   readonly author?: Actor;
 }
 
-/** Returns what people do with keys; each act is audited in its own transaction. */
+/** Each act is audited in its own transaction. */
 export function createKeyActs({ store, clock }: { readonly store: Store; readonly clock: Clock }) {
   return {
     /** The valid ones, oldest first. */

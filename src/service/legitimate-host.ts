@@ -4,8 +4,8 @@ import { domainToASCII } from "node:url";
 const mostLabels = 127;
 
 /**
- * Returns the host that legitimacy rules compare: of URL and PAGE assets the URL's host, of EMAIL the domain; null for
- * other types and for content without one. ASCII, lower case, without a trailing dot, as rules are stored.
+ * Returns the host that legitimacy rules compare: that of a URL or PAGE, the domain of an EMAIL; null: another type, or
+ * no host. ASCII, lower case, without a trailing dot, as rules are stored.
  */
 export function ruledHost(asset: { readonly type: string; readonly content: string }): string | null {
   // Reports often contain defanged addresses.
@@ -28,7 +28,7 @@ export function parentDomains(host: string): readonly string[] {
   return labels.slice(1).map((_label, index) => labels.slice(index + 1).join("."));
 }
 
-/** Returns a domain in its stored form: ASCII (punycode), lower case, no trailing dot; null if it is invalid. */
+/** Returns a domain as it is stored: ASCII (punycode), lower case, no trailing dot; null: it is invalid. */
 export function normalizeDomain(text: string): string | null {
   const ascii = domainToASCII(text.trim().toLowerCase()).replace(/\.+$/, "");
   return ascii.length <= 253 && /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/.test(ascii) ? ascii : null;
@@ -37,12 +37,12 @@ export function normalizeDomain(text: string): string | null {
 function hostOfAddress(content: string): string | null {
   const url = URL.parse(withHttp(content));
   if (url !== null) return url.hostname === "" ? null : url.hostname.replace(/\.+$/, "");
-  // Not a valid URL, for example because of its port; the host may still be readable.
+  // No valid URL, for example because of its port; the host may still be readable.
   const authority = /^http:[/\\]*([^/\\?#]*)/.exec(withHttp(content))?.[1] ?? "";
   return normalizeDomain(authority.slice(authority.lastIndexOf("@") + 1).replace(/:[^:]*$/, ""));
 }
 
-/** Returns the URL with the scheme http:, for which the URL standard parses the host as a domain. */
+/** The URL standard parses the host of http: as a domain. */
 function withHttp(content: string): string {
   const known = /^(?:h(?:tt|xx)ps?|ftp|wss?):/i.exec(content)?.[0];
   if (known !== undefined) return `http:${content.slice(known.length)}`;

@@ -7,7 +7,7 @@ import { evaluateLocally, evaluateRound, type LocalEvaluation } from "./local-ev
 const thresholds = { windowHours: 24, baselineDays: 7, warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 10 };
 const nowMs = Date.parse("2026-05-06T12:00:00Z");
 
-/** Deaths by the length of the slug, so that a mix-up shows. */
+/** Counts the length of the slug, so that a mix-up shows. */
 function counting() {
   let questions = 0;
   const deaths = async (queries: readonly DeathsQuery[]) => {
@@ -34,7 +34,7 @@ describe("a round of local evaluations", () => {
     expect(results).toEqual(await Promise.all(all.map((one) => evaluateLocally(one, counts))));
   });
 
-  it("has an error for thresholds that mean nothing, and for counts that are wrong, and a result for all others", async () => {
+  it("has an error for thresholds that mean nothing and for counts that are wrong, a result for others", async () => {
     const broken = evaluation("a", { thresholds: { ...thresholds, windowHours: -1 } });
 
     const { counts } = counting();

@@ -8,32 +8,30 @@ import { SpikeInputError } from "../spike/spike-input-error.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { spikeWindow } from "../spike/window.ts";
 
-/** The rule of an organization's evaluation, beside its thresholds. */
 export interface SpikeRule {
   readonly baseline: BaselineKind;
-  /** What is counted [deaths]. */
+  /** [deaths] */
   readonly count?: CountKind;
 }
 
-/** One evaluation of one organization, without its counts. */
 export interface LocalEvaluation extends SpikeRule {
   readonly slug: string;
   readonly thresholds: SpikeThresholds;
   /** Template with `{slug}` (CONTRACT 4, appUrl). */
   readonly appUrl: string | null;
-  /** End of the window. */
+  /** The end of the window. */
   readonly nowMs: number;
 }
 
 export interface RoundOptions {
   readonly signal?: AbortSignal;
-  /** Read already [those that the baselines depend on are read]. */
+  /** [read for those with a median baseline] */
   readonly firstEvents?: FirstEvents | null;
 }
 
 /**
- * Evaluates organizations from counts of deaths in any store, in order, with one query for all counts. An error is of
- * its organization alone: invalid thresholds (`api_bad_request`), or counts that cannot be right.
+ * Evaluates organizations, in order, with one query for all counts. An error belongs to one organization: invalid
+ * thresholds (`api_bad_request`) or invalid counts.
  * @throws the errors of `counts`
  */
 export async function evaluateRound(
@@ -67,19 +65,18 @@ export async function evaluateLocally(
   return evaluated;
 }
 
-/** The window, the baseline (unless assets are counted), for a median each of its days, in this order. */
+/** In this order: the window, the baseline (unless assets are counted), for a median each of its days. */
 function queryOf({ slug, thresholds, baseline, count = "deaths", nowMs }: LocalEvaluation): DeathsQuery {
   const { baselineStartMs, windowStartMs, endMs } = spikeWindow(nowMs, thresholds);
   const intervals = [
     { afterMs: windowStartMs, untilMs: endMs },
-    // When assets are counted the baseline is its days: one statement over all of it would hold the event loop.
+    // Assets are counted per day: one statement over the whole baseline would hold the event loop.
     ...(count === "assets" ? [] : [{ afterMs: baselineStartMs, untilMs: windowStartMs }]),
     ...(baseline === "median" ? medianDays(nowMs, thresholds) : []),
   ];
   return { slug, intervals, count };
 }
 
-/** Evaluates the deaths in the intervals of {@link queryOf}. */
 function evaluateDeaths(
   { slug, thresholds, baseline, count = "deaths", appUrl, nowMs }: LocalEvaluation,
   deaths: readonly AssetTypeDeaths[],

@@ -72,7 +72,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
     };
   }
 
-  /** The listing as the contract tells it, over the whole of the samples. */
+  /** The ids of the listing by the contract's rules, from all samples. */
   function expectedIds(samples: readonly Sample[], query: ReportsQuery): number[] {
     const wanted = (sample: Sample): boolean => {
       const at = new Date(startMs + sample.minute * 60_000).toISOString();
@@ -144,7 +144,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
     );
 
   describe("the listing over the store", () => {
-    it("is what its filters say, for any reports, also after every one of them was imported anew with other facts", async () => {
+    it("is what its filters say, for any reports, also after each was imported anew with other facts", async () => {
       await fc.assert(
         fc.asyncProperty(
           samplesArbitrary,
@@ -194,7 +194,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       let added = 0;
       for await (const report of walkReports(customerApi(store, clock, "key_1", "acme"), { limit: 3 })) {
         seen.push(Number(report["id"]));
-        // Before, at and after the place of the page, with ids between those that are there.
+        // Before, at and after the place of the page, with ids between the existing ones.
         await importFixture(store, clock, fixtureOf([sample(added * 2 + 2, added % 4)]));
         added++;
       }

@@ -12,7 +12,7 @@ export interface LocalListingOptions extends OrganizationAccessOptions {
   readonly clock: Pick<Clock, "nowMs" | "sleep">;
 }
 
-// About 5 ms: the longest time that a listing with filters blocks the event loop.
+// About 5 ms: a listing with filters blocks the event loop no longer.
 const stepsAtOnce = 2_000;
 const secretName = "cursor_secret";
 const secretBytes = 32;
@@ -32,7 +32,7 @@ export async function listLocally(
   const limit = query.limit ?? defaultPageSize;
   const organizationId = await store.platform.organizations.idOf(slug);
   if (organizationId === null) return { reports: [] };
-  // One more than the page shows whether there is a next page.
+  // One more than the page tells whether there is a next page.
   const positions: ReportPosition[] = [];
   let after = cursor?.position ?? null;
   do {

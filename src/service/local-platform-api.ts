@@ -15,17 +15,16 @@ export interface LocalPlatformApiOptions {
   readonly clock: Pick<Clock, "nowMs" | "sleep">;
   /** Template with `{slug}` (CONTRACT 4, appUrl). */
   readonly appUrl: string | null;
-  /** The holder of the key. */
   readonly identity: KeyIdentity;
-  /** Whether the configuration names the organization: it then exists before any of its data is stored. */
+  /** A configured organization exists before any of its data is stored. */
   readonly isConfigured: (slug: string) => boolean;
-  /** Returns the rule for an organization, which is not part of the request [the mean of deaths for all]. */
+  /** The rule is not part of the request [the mean of deaths for all]. */
   readonly ruleOf?: (slug: string) => SpikeRule;
 }
 
 /**
- * Creates API v2 over the store and the pure evaluation, for the holder of one key (CONTRACT 9). Rejects with the
- * `api_*` code of the first check that fails, in the contract's order, and with the store's codes.
+ * Creates API v2 over the store for the holder of one key (CONTRACT 9). Rejects with the `api_*` code of the first
+ * check that fails, in the contract's order, and with the store's codes.
  */
 export function createLocalPlatformApi(options: LocalPlatformApiOptions): PlatformApi {
   const { store, clock, appUrl, ruleOf } = options;
@@ -45,7 +44,7 @@ export function createLocalPlatformApi(options: LocalPlatformApiOptions): Platfo
       return listLocally(query, options, () => stopIfAborted(callOptions));
     },
     reviewProposal: async (request, callOptions) => {
-      // Last chance: a started write cannot be cancelled.
+      // A write that has begun cannot be cancelled.
       stopIfAborted(callOptions);
       return reviewLocally(request, options);
     },
@@ -53,8 +52,8 @@ export function createLocalPlatformApi(options: LocalPlatformApiOptions): Platfo
 }
 
 /**
- * Creates API v2 in process, with a customer's key for each slug. `organizations` are the configured ones; `author` is
- * that of reviews [flatline itself].
+ * Creates API v2 in process, with a customer's key for each slug. `organizations`: the configured ones; `author`: of
+ * reviews [flatline itself].
  */
 export function createLocalPlatformSource({
   organizations,

@@ -22,7 +22,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
 
   afterEach(() => opened.close());
 
-  /** How each of these ended: "ok", or the code of the refusal. */
+  /** Counts the results: "ok", or the code of the refusal. */
   async function endings(calls: readonly Promise<unknown>[]): Promise<Record<string, number>> {
     const counts: Record<string, number> = {};
     for (const settled of await Promise.allSettled(calls)) {

@@ -15,13 +15,13 @@ export interface LocalReviewOptions extends OrganizationAccessOptions {
 }
 
 /**
- * Reviews a proposal in the store: facts, decision and effects are one write transaction, so that only one of several
- * concurrent reviews of a proposal succeeds, and the budget is exact (CONTRACT 9). Rejects with `api_*` codes.
+ * Reviews a proposal in one write transaction: only one of several concurrent reviews of a proposal succeeds, and the
+ * budget is exact (CONTRACT 9). Rejects with `api_*` codes.
  */
 export async function reviewLocally(request: ReviewRequest, options: LocalReviewOptions): Promise<ReviewOutcome> {
   const slug = await resolveOrganization(request.slug, "api_forbidden", options);
   return options.store.transaction(async (parts) => {
-    // Read within the transaction, so that reviews are ordered by their times.
+    // Within the transaction, so that reviews are in the order of their times.
     const nowMs = options.clock.nowMs();
     const { facts, subject } = await gatherFacts(request, slug, nowMs, options, parts);
     const refusal = judgeReview(request, facts);
@@ -71,8 +71,8 @@ async function gatherFacts(
 }
 
 /**
- * Stores an allowed review and its effects in the surrounding transaction: the proposal is decided, resolved and out of
- * the queue; an approved asset is blocked for every organization; a watchlisted asset keeps its status.
+ * Stores a review and its effects: the proposal is decided, resolved and out of the queue; an approved asset is blocked
+ * for every organization; a watchlisted asset keeps its status.
  */
 async function recordReview(
   { platform }: StoreParts,
@@ -116,7 +116,7 @@ async function recordReview(
   };
 }
 
-/** Joins reason and note to one text, as the API returns them. */
+/** Joins reason and note, as the API returns them. */
 function commentOf(request: Pick<ReviewRequest, "decision" | "rejectReason" | "watchlistReason" | "note">): string {
   const reasons = { APPROVE: undefined, REJECT: request.rejectReason, WATCHLIST: request.watchlistReason };
   const note = request.note?.trim() ?? "";

@@ -5,13 +5,12 @@ import type { KeyIdentity } from "./api-keys.ts";
 export interface OrganizationAccessOptions {
   readonly store: Pick<StoreParts, "events" | "platform">;
   readonly identity: KeyIdentity;
-  /** Whether the configuration names the organization: it then exists before any of its data is stored. */
+  /** A configured organization exists before any of its data is stored. */
   readonly isConfigured: (slug: string) => boolean;
 }
 
 /**
- * Returns whether the key has access to the organization, and it exists: the key's holder cannot distinguish the two
- * (CONTRACT 9).
+ * Returns whether the organization exists and the key has access: a client cannot tell which is missing (CONTRACT 9).
  */
 export async function reaches(slug: string, options: OrganizationAccessOptions): Promise<boolean> {
   const { identity, store, isConfigured } = options;
@@ -21,8 +20,8 @@ export async function reaches(slug: string, options: OrganizationAccessOptions):
 }
 
 /**
- * Returns the organization of a request: `slug`, or the key's only organization.
- * @throws api_bad_request if there are several to choose from, and `refusal` for one without access
+ * Returns `slug`, or the key's only organization.
+ * @throws api_bad_request if there are several, and `refusal` without access
  */
 export async function resolveOrganization(
   slug: string | undefined,

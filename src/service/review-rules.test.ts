@@ -47,7 +47,7 @@ interface Failing {
   readonly make: (from: Case) => Case;
 }
 
-/** For each rule, in order: what makes it fail, and what it answers then. */
+/** In the order of the rules: `make` breaks one, `says` is the answer. */
 const failing = {
   "customer-key": {
     code: "api_forbidden",
@@ -105,7 +105,7 @@ const failing = {
   },
 } satisfies Record<string, Failing>;
 
-// One request has one decision: APPROVE fails these two, WATCHLIST the other.
+// A request has one decision: APPROVE breaks `brand-exists` and `not-legitimate`, WATCHLIST `recheckable`.
 const exclusive: ReadonlySet<string> = new Set(["brand-exists recheckable", "recheckable not-legitimate"]);
 const rules = Object.entries<Failing>(failing);
 const pairs = rules.flatMap(([first, one], index) =>

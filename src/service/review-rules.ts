@@ -5,10 +5,9 @@ import type { ReviewRequest } from "../contract/review.ts";
 import type { Asset } from "../store/platform/reports.ts";
 import type { KeyRole, QueueState } from "../store/platform/tables.ts";
 
-/** Limit of reviews by API per organization in any 24 hours, over all its keys (CONTRACT 9, check 13). */
+/** Reviews by API per organization in any 24 hours, over all its keys (CONTRACT 9, check 13). */
 export const reviewBudget = { reviews: 10, windowMs: dayMs } as const;
 
-/** The facts that decide a review, besides the request. */
 export interface ReviewFacts {
   readonly nowMs: number;
   readonly role: KeyRole;
@@ -19,17 +18,17 @@ export interface ReviewFacts {
     readonly queue: QueueState;
     readonly asset: Pick<Asset, "id" | "type" | "status">;
   } | null;
-  /** Whether the request's `brandId` is a brand of the organization; ignored without one. */
+  /** The request's `brandId` is a brand of the organization; ignored without one. */
   readonly isKnownBrand: boolean;
-  /** Name of the enabled legitimacy rule that matches the asset. */
+  /** The name of the enabled legitimacy rule that matches the asset. */
   readonly legitimacyRule: string | null;
   /** The organization's reviews by API in the last 24 hours, newest first; the first ten are enough. */
   readonly apiReviewsAtMs: readonly number[];
 }
 
 /**
- * Returns the first rule in the contract's order that a well-formed review with access to the organization breaks
- * (CONTRACT 9, checks 4 to 13); null: it may be made.
+ * Returns the first rule that a well-formed review breaks, in the contract's order (CONTRACT 9, checks 4 to 13); null:
+ * it may be made.
  */
 export function judgeReview(request: ReviewRequest, facts: ReviewFacts): FlatlineError | null {
   const { proposal, nowMs } = facts;
@@ -58,13 +57,16 @@ export function judgeReview(request: ReviewRequest, facts: ReviewFacts): Flatlin
   if (request.decision === "WATCHLIST" && !isRecheckable(proposal.asset.type))
     return refuse(
       "api_bad_request",
-      `decision: an asset of type ${proposal.asset.type} can't be checked again, so it can't be watchlisted; APPROVE or REJECT it`,
+      `decision: an asset of type ${proposal.asset.type} can't be checked again, ` +
+        "so it can't be watchlisted; APPROVE or REJECT it",
     );
   const legitimacy = request.decision === "APPROVE" ? whyLegitimate(proposal.asset, facts.legitimacyRule) : null;
   if (legitimacy !== null) return refuse("api_forbidden", legitimacy);
   const oldestAtMs = facts.apiReviewsAtMs[reviewBudget.reviews - 1];
   if (oldestAtMs !== undefined) {
-    const message = `the organization has made ${reviewBudget.reviews} reviews by API in the last 24 hours; more may be made in the application`;
+    const message =
+      `the organization has made ${reviewBudget.reviews} reviews by API in the last 24 hours; ` +
+      "more may be made in the application";
     const retryAfterMs = Math.max(1, oldestAtMs + reviewBudget.windowMs - nowMs);
     return new FlatlineError("api_rate_limited", message, { retryAfterMs });
   }

@@ -29,7 +29,7 @@ export const receiverSchema = z.object({
 });
 export type ReceiverAnswer = z.infer<typeof receiverSchema>;
 
-/** The answers to a test, or to the begin and the end of a sample incident; `recipient` null: it has none. */
+/** The answers to a test, or to the beginning and the end of a sample incident; `recipient` null: it has none. */
 export const receiverTestSchema = z.object({
   receiver: z.string(),
   accepted: z.boolean(),

@@ -17,7 +17,7 @@ function bodyOf(notification: Notification) {
   return alertmanagerAlertsBody(notification, nowMs, Date.parse(forgotten));
 }
 
-/** What fires and what has ended, as `alertname/slug/severity`. */
+/** Firing and ended alerts as `alertname/slug/severity`. */
 function summary(notification: Notification): { firing: string[]; ended: string[] } {
   const alerts = bodyOf(notification);
   const name = ({ labels }: (typeof alerts)[number]): string =>

@@ -35,11 +35,11 @@ function checkLabelName(name: string): string | null {
   return "is no valid label name for an alertmanager receiver: letters, digits and _ only";
 }
 
-// CONTRACT 7: Alertmanager takes an alert for resolved after four missed repeats, as it does for Prometheus.
+// CONTRACT 7: Alertmanager resolves an alert after four missed repeats, as with Prometheus.
 const resendsUntilForgotten = 4;
 
-// Long enough for one or two failed answers. An Alertmanager that is down for longer has a twin: the next notifications
-// of this one, a resolved above all, must not wait.
+// Enough for one or two failed answers. A longer outage is covered by another address: the next notifications, a
+// resolved above all, must not wait.
 const wholePatienceMs = 5_000;
 
 /** Posts to every address, and again every `resendIntervalMs`: Alertmanager forgets what is not repeated. */
@@ -53,7 +53,7 @@ export function createAlertmanagerReceiver(
     deliver: async (notification, context) => {
       const activeUntilMs = context.nowMs + resendsUntilForgotten * resendIntervalMs;
       const alerts = alertmanagerAlertsBody(notification, context.nowMs, activeUntilMs);
-      // A fleet's resend can be empty for a receiver; an empty list would be refused as no alerts at all.
+      // A fleet's resend can be empty for a receiver; Alertmanager refuses an empty list.
       if (alerts.length === 0) return { kind: "accepted", detail: "nothing to send" };
       const bodies = bodiesOf(alerts);
       const sendAll = async (url: Secret): Promise<DeliveryOutcome> => {
@@ -71,7 +71,7 @@ export function createAlertmanagerReceiver(
   };
 }
 
-/** Cuts any number of alerts into requests: in how many they come is the same to Alertmanager. */
+/** Splits the alerts into requests: Alertmanager does not care how many. */
 function bodiesOf(alerts: readonly object[]): string[] {
   const bodies: string[] = [];
   let texts: string[] = [];

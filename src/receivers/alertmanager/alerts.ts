@@ -9,9 +9,9 @@ import { fitMessage, listLines } from "../fit.ts";
 
 const fleetSeverities = ["fail", "warn"] as const;
 /**
- * Returns the body of POST /api/v2/alerts; `activeUntilMs` is when what fires is forgotten unless it is sent again.
- * Each severity of an alert of ours is another one there: whatever a receiver may hold is ended when another holds, or
- * none. A fleet verdict is one alert in place of its members'; its end ends those, too.
+ * Returns the body of POST /api/v2/alerts; Alertmanager forgets firing alerts at `activeUntilMs`. Each severity of an
+ * alert is an alert of its own there: all but the current one are ended. A fleet verdict replaces the alerts of its
+ * members; its end ends those, too.
  */
 export function alertmanagerAlertsBody(notification: Notification, nowMs: number, activeUntilMs: number) {
   const { fleet, alerts } = notification;
@@ -36,7 +36,7 @@ export function alertmanagerAlertsBody(notification: Notification, nowMs: number
   }));
 }
 
-/** `endsAtMs` is null while it fires. */
+/** `endsAtMs` null: it fires. */
 function noticeAlerts(notice: AlertNotice, all: readonly AlertNotice[], notification: Notification, nowMs: number) {
   const held = new Set<Severity>([notice.severity]);
   for (const { id, severity, previousSeverity } of all) {
@@ -55,7 +55,7 @@ function noticeAlerts(notice: AlertNotice, all: readonly AlertNotice[], notifica
 }
 
 function noticeLabels(notice: AlertNotice, severity: Severity): Record<string, string> {
-  // A label for which Alertmanager would refuse the whole request is left out; the configuration has rejected it already.
+  // Alertmanager refuses the whole request for an invalid label; the configuration has rejected it already.
   const own = Object.entries(notice.labels).filter(([name, value]) => /^[a-zA-Z_]\w*$/.test(name) && value !== "");
   return {
     ...Object.fromEntries(own.map(([name, value]) => [name, value.toWellFormed()])),
@@ -67,7 +67,7 @@ function noticeLabels(notice: AlertNotice, severity: Severity): Record<string, s
   };
 }
 
-/** The number of the incident: people say "incident 41". */
+/** The incident's number, as in "incident 41". */
 function incidentLabel(notice: Pick<AlertNotice, "incident"> | undefined): { readonly incident?: string } {
   return notice?.incident === undefined ? {} : { incident: String(notice.incident.number) };
 }
@@ -106,7 +106,7 @@ function fleetAlerts(notification: Notification, fleet: FleetNotice, nowMs: numb
   const isFiring = notification.status === "firing";
   const endedAtMs = Math.min(nowMs, Math.max(...alerts.map((notice) => notice.endsAtMs ?? nowMs), startsAtMs));
   const check = alerts[0]?.check ?? "dead-asset-spike";
-  // The severity of a fleet is that of its notification, whatever the last one was: all other severities are ended.
+  // A fleet's severity is that of its notification; all others are ended.
   const severities = new Set<Severity>([current, ...fleetSeverities]);
   return [...severities].map((severity) => ({
     labels: { alertname: fleetAlertName, check, severity, ...incidentLabel(alerts[0]) },

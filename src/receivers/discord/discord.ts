@@ -4,12 +4,12 @@ import { messageOf, type Wording } from "../../words/message.ts";
 import { chatKind } from "../chat-receiver.ts";
 import { fitMessage, listLines, severityColours, severityMarks, type FittedMessage } from "../fit.ts";
 
-// discord.com/developers/docs/resources/message#embed-object-embed-limits: all characters of all embeds together 6,000.
+// discord.com/developers/docs/resources/message#embed-object-embed-limits: at most 6,000 characters in all embeds.
 const limits = { title: 256, description: 4_096, fields: 25, fieldName: 256, fieldValue: 1_024, total: 6_000 };
 
 export const discordKind = chatKind("A webhook of Discord.", discordBody);
 
-/** One embed within Discord's limits. Text of others is escaped: no markdown, no mention, no link of theirs. */
+/** One embed within Discord's limits. Outside text is escaped: it has no markdown, mention or link. */
 export function discordBody(notification: Notification, wording?: Wording) {
   return fitMessage(
     messageOf(notification, wording),
@@ -25,7 +25,7 @@ function renderBody({ severity, title, text, links, lists, facts }: FittedMessag
     ...lists.map((list) => listLines({ ...list, items: list.items.map(escapeMarkdown) }, "-", (head) => `**${head}**`)),
   ];
   return {
-    // Nothing in a message mentions a user.
+    // No message mentions a user.
     allowed_mentions: { parse: [] },
     embeds: [
       {
@@ -43,7 +43,7 @@ function renderBody({ severity, title, text, links, lists, facts }: FittedMessag
   };
 }
 
-/** A backslash before everything that Discord reads as markdown, a mention, a timestamp, an emoji or an address. */
+/** Escapes all that Discord reads as markdown, a mention, a timestamp, an emoji or an address. */
 function escapeMarkdown(text: string): string {
   return text
     .replaceAll(/[\\*_~`|<>[\]#@]/g, (character) => `\\${character}`)

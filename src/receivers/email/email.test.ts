@@ -94,7 +94,7 @@ describe("createEmailReceiver", () => {
     expect(JSON.stringify(outcome)).not.toContain(Buffer.from("\0user\0p@ssword-1").toString("base64"));
   });
 
-  // Linux takes 0.0.0.0 for this machine, and it is no loopback address by name.
+  // Linux takes 0.0.0.0 for this machine, but the host is no loopback address.
   it.each([
     ["a server elsewhere that offers no TLS gets no mail and no password", "smtp://user:hush@0.0.0.0", "retry", 0],
     ["one on this machine does", "smtp://127.0.0.1", "accepted", 1],
@@ -111,7 +111,7 @@ describe("createEmailReceiver", () => {
     if (outcome.kind === "retry") expect(outcome.error).toMatch(/offers no encryption.*smtps.*\?tls=no/);
   });
 
-  it("waits beyond its timeout for the answer to a mail that was sent whole, and for no longer than it may", async () => {
+  it("waits beyond its timeout, and for no longer than it may, for the answer to a mail that was sent", async () => {
     const answer = Promise.withResolvers<undefined>();
     sink = await startSmtpSink("250 ok", { answerAfter: answer.promise });
     const { mails } = sink;

@@ -19,9 +19,9 @@ import { fitMessage, listLines, severityMarks } from "../fit.ts";
 import type { Delivering, OptionsOf, ReceiverDeps, ReceiverKind } from "../kind.ts";
 import { messageOf, type Wording } from "../../words/message.ts";
 
-// A limit beside the receiver's own deadline: no state of a conversation before the mail may wait for longer.
+// For connecting and for the greeting, beside the receiver's own deadline.
 const longestWaitMs = 60_000;
-// RFC 5321, 4.5.3.2.6: a server that has a mail may take so long to say so, and who does not wait sends it twice.
+// RFC 5321, 4.5.3.2.6: a server may take as long to answer a mail; a shorter timeout sends it twice.
 const answerMs = 600_000;
 
 const mailAddress = z
@@ -30,12 +30,14 @@ const mailAddress = z
     (text) => /^[^\p{Cc}]*[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(text),
     'must be an address such as "ops@example.com" or "Ops <ops@example.com>"',
   )
-  // Editors read a pattern without the flag that \p needs.
+  // Editors use patterns without the flag that \p needs.
   .meta({ pattern: String.raw`^.*[^\s@]+@[^\s@]+$` });
 
 const shape = {
   url: secret(checkMailUrl).describe(
-    "The server, with user and password: `smtps://user:password@mail.example.com`, or `smtp://`, which is encrypted by STARTTLS or not sent, unless the host is this machine or the URL ends in `?tls=no`. A secret.",
+    "The server, with user and password: `smtps://user:password@mail.example.com`, or `smtp://`, " +
+      "which is encrypted by STARTTLS or not sent, unless the host is this machine or the URL ends in `?tls=no`. " +
+      "A secret.",
   ),
   from: mailAddress.describe("Who it is from."),
   to: z
@@ -48,7 +50,8 @@ const shape = {
     .regex(/^(?:[\w.-]{1,253}|\[[\w:.]+\])$/, 'must be a host name such as "flatline.example.com"')
     .optional()
     .describe(
-      "The name by which it greets the server (EHLO). When absent this machine's where it has a dot, else the domain of `from`: some relays refuse who has none.",
+      "The name by which it greets the server (EHLO). When absent this machine's where it has a dot, " +
+        "else the domain of `from`: some relays refuse who has none.",
     ),
 };
 
@@ -63,7 +66,7 @@ function checkMailUrl(value: string): string | null {
   const problem = checkHttpUrl(value, ["smtp:", "smtps:"]);
   if (problem !== null) return problem;
   const { protocol, searchParams } = new URL(value);
-  // None of them is the mail library's, some of which switch encryption off.
+  // Refuses options of the mail library: some switch encryption off.
   const stranger = [...searchParams.keys()].find((key) => key !== "tls");
   if (stranger !== undefined) return `has ?${stranger}=, and ?tls=no is the only option that it may have`;
   const tls = searchParams.get("tls");
@@ -72,14 +75,14 @@ function checkMailUrl(value: string): string | null {
   return protocol === "smtps:" ? "is smtps://, which is always encrypted: ?tls=no goes with smtp:// only" : null;
 }
 
-/** A name in a container has no dot, and a relay that wants a domain refuses it (RFC 5321, 4.1.1.1). */
+/** A container's name has no dot, and some relays refuse a name without a domain (RFC 5321, 4.1.1.1). */
 function ownName(from: string): string {
   const own = machineName();
   const domain = URL.parse(`http://${from.replace(/^.*@/, "").replace(/>\s*$/, "")}`)?.hostname ?? "";
   return own.includes(".") || domain === "" ? own : domain;
 }
 
-/** Sends mail over SMTP, to one recipient in each delivery. */
+/** Sends mail over SMTP, one recipient per delivery. */
 export function createEmailReceiver(
   options: OptionsOf<"email", typeof shape>,
   deps: Pick<ReceiverDeps, "signLink"> = {},
@@ -105,13 +108,13 @@ export function createEmailReceiver(
         disableUrlAccess: true,
       });
       let isSent = false;
-      // What has been read to its end is on its way, and the dot that ends it with it.
+      // The end of the stream: the whole mail and its final dot are being sent.
       transport.use("stream", (mail, done) => {
         mail.message.transform(() => new PassThrough().once("end", () => (isSent = true)));
         done();
       });
       try {
-        // The mail names all recipients and is sent to one: a server that refuses one of several answers for all, or for none.
+        // A mail names all recipients but goes to one: a server could refuse one of several for all, or for none.
         const people = { from, to: recipients, envelope: { from, to: notification.recipient ?? [] } };
         const date = new Date(context.nowMs);
         const headers = { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" };
@@ -127,7 +130,7 @@ export function createEmailReceiver(
   };
 }
 
-/** Where mail goes, and as whom: of a URL the mail library would take options of its own, too. */
+/** Reads only these parts of the URL: the mail library would also take its own options from it. */
 function serverOf({ protocol, hostname, port, username, password, searchParams }: URL) {
   const host = URL.parse(`http://${decodeURIComponent(hostname)}`)?.hostname ?? hostname;
   const auth = { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
@@ -139,33 +142,34 @@ function serverOf({ protocol, hostname, port, username, password, searchParams }
     ...(username === "" && password === "" ? {} : { auth }),
     secure,
     ignoreTLS,
-    // Elsewhere STARTTLS is a must: a machine in between could take it out and read all.
+    // Without this, a machine in between could remove STARTTLS and read all.
     requireTLS: !secure && !ignoreTLS && !isLoopbackHost(hostname),
   };
 }
 
 const notEncrypted =
-  "the mail server offers no encryption that works (STARTTLS): begin the url with smtps, or end it with ?tls=no where none is wanted";
+  "the mail server offers no encryption that works (STARTTLS): " +
+  "begin the url with smtps, or end it with ?tls=no where none is wanted";
 
-/** 5xx of SMTP: never; 4xx and what the network does: later. */
+/** 4xx of SMTP and network errors are retried, 5xx are not. */
 function smtpOutcome(error: unknown, secrets: readonly Secret[]): DeliveryOutcome {
   const { responseCode, command, response } = error as Partial<SMTPError>;
-  // nodemailer speaks of all recipients, and there is one.
+  // nodemailer's message speaks of all recipients, but there is one.
   const isRefused = command === "RCPT TO" && response !== undefined;
   const message = isRefused ? `the server refused the recipient: ${response}` : describeNetworkError(error);
-  // A permanent answer is retried too: it may be repaired, and whoever removes STARTTLS from the server's greeting may go away.
+  // A missing STARTTLS is retried even after a 5xx: a repair may bring it back, or an attacker may go away.
   const isPlain = error instanceof Error && systemCodeOf(error) === "ETLS";
   const code = !isPlain && (responseCode ?? 0) >= 500 ? "api_bad_request" : "api_network";
   const said = isPlain ? `${notEncrypted}: ${message}` : message;
   return failureOutcome(new FlatlineError(code, said, { cause: error }), secrets);
 }
 
-/** Returns what is ours of a mail, in plain text; mails of an incident are one thread. nodemailer encodes headers. */
+/** Returns subject, text and thread; mails of one incident are one thread. nodemailer encodes headers. */
 export function mailOf(notification: Notification, wording?: Wording) {
   const { incident, alerts } = notification;
   const thread = incident?.id ?? alerts[0]?.id;
   return fitMessage(messageOf(notification, wording), ({ severity, title, text, links, facts, lists }) => {
-    // The subject is the first line, and programs show what the text begins with as the second.
+    // Mail programs show the subject, then the beginning of the text.
     const paragraphs = [
       text,
       links.map(({ label, url }) => `${label}: ${url}`).join("\n"),
@@ -181,7 +185,7 @@ export function mailOf(notification: Notification, wording?: Wording) {
   });
 }
 
-/** Stable over retries, so that a mailbox that has it already recognizes it. */
+/** The same for retries, so that a mailbox recognizes a mail that it has. */
 function messageId(id: string): string {
   return `<${id.replaceAll(/[^\w.-]/g, "-")}@flatline.invalid>`;
 }
@@ -190,14 +194,14 @@ function passwordsOf(address: string): Secret[] {
   const { username, password } = new URL(address);
   if (password === "") return [];
   const plain = decodeURIComponent(password);
-  // AUTH PLAIN and AUTH LOGIN send these forms of it, which a server may echo.
+  // AUTH PLAIN and AUTH LOGIN send the password in these forms, which a server may echo.
   const sent = [`\0${decodeURIComponent(username)}\0${plain}`, plain].map((text) =>
     Buffer.from(text).toString("base64"),
   );
   return [...sent, password, plain].map((text) => new Secret(text));
 }
 
-/** Waits until the timeout, and for the answer to a mail that was sent whole until `answerSignal` aborts. */
+/** Waits until the timeout, or until `answerSignal` aborts if the whole mail was sent. */
 async function orAborted<Result>(
   work: Promise<Result>,
   { signal, answerSignal = signal }: Pick<Parameters<Receiver["deliver"]>[1], "signal" | "answerSignal">,
@@ -206,7 +210,7 @@ async function orAborted<Result>(
   const aborted = Promise.withResolvers<never>();
   const done = new AbortController();
   const stop = (): void => {
-    // A stop of flatline aborts both.
+    // A stop of flatline aborts both signals.
     if (!answerSignal.aborted && isSent()) return;
     aborted.reject(new FlatlineError("api_timeout", "no complete answer in time", { cause: signal.reason }));
   };
@@ -216,7 +220,7 @@ async function orAborted<Result>(
     return await Promise.race([work, aborted.promise]);
   } finally {
     done.abort();
-    // The loser of the race is closed with its transport; its later error is of no use.
+    // The other promise may still reject: its error is of no use.
     for (const one of [work, aborted.promise]) one.catch(() => undefined);
   }
 }

@@ -8,7 +8,7 @@ import { isActNotice, summaryOf } from "../../words/alert.ts";
 import { originsOf } from "../../words/message.ts";
 import type { Delivering, OptionsOf, ReceiverKind } from "../kind.ts";
 
-// Each alert has a line: the fleet verdict sums up a storm, and one number the rest.
+// A fleet verdict sums up a storm of alerts, and further alerts are only counted.
 const maxLines = 100;
 
 export const logKind = {
@@ -81,7 +81,7 @@ function alertFields(notice: AlertNotice, own: readonly string[]): object {
     expected: counts?.expectedCount,
     ratio: counts?.ratio,
     counting: countingOf(result) === "assets" ? "assets" : undefined,
-    // The keys of this service are unknown: the result is logged as it is.
+    // The names of this service's counts are unknown: the result is logged as it is.
     observed: counts?.currentCount === null ? result?.observed : undefined,
     errorReason: error?.reason,
     error: error === null ? undefined : breakAddresses(error.message, own),

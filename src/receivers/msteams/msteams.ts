@@ -3,14 +3,14 @@ import { messageOf, type Wording } from "../../words/message.ts";
 import { chatKind } from "../chat-receiver.ts";
 import { fitMessage, previewOf, type FittedMessage } from "../fit.ts";
 
-// learn.microsoft.com, Teams "Send requests with webhooks": a message is at most 28 KB; some of it is Teams' own envelope.
+// learn.microsoft.com, Teams "Send requests with webhooks": at most 28 KB, and Teams' own envelope is part of it.
 const maxBodyBytes = 24_000;
 // Adaptive Cards show up to six actions of a set at once.
 const maxActions = 6;
 
 export const teamsKind = chatKind("A webhook of a Microsoft Teams workflow.", teamsBody);
 
-/** The Adaptive Card that a Workflows webhook ("when a Teams webhook request is received") expects, within the size that Teams takes. */
+/** The Adaptive Card for a Workflows webhook ("when a Teams webhook request is received"), within Teams' limit. */
 export function teamsBody(notification: Notification, wording?: Wording) {
   const isWithinSize = (body: object): boolean => Buffer.byteLength(JSON.stringify(body)) <= maxBodyBytes;
   return fitMessage(messageOf(notification, wording), renderBody, isWithinSize);

@@ -24,11 +24,10 @@ const webhookSchema = z.object({
   }),
 });
 
-// A digest of SHA-256 in hexadecimal.
 const signature = /^v1=([0-9a-f]{64})$/i;
 const longestName = 200;
 
-/** Answers whether a signature of the header is that of the raw body (V3); compares each in constant time. */
+/** Returns whether the header has a signature (V3) of the raw body; compares in constant time. */
 export function isSigned(body: Uint8Array, header: string | undefined, secret: Secret): boolean {
   const expected = createHmac("sha256", secret.reveal()).update(body).digest();
   let isFound = false;
@@ -39,7 +38,7 @@ export function isSigned(body: Uint8Array, header: string | undefined, secret: S
   return isFound;
 }
 
-/** Reads a webhook of version 3, whose `id` is that of each repetition; null for what changes no alert, as a ping. @throws invalid_data */
+/** Reads a webhook (V3); a repetition has the same `id`. null: it changes no alert. @throws invalid_data */
 export function readIncidentEvent(body: Uint8Array) {
   const read = webhookSchema.safeParse(parseJson(Buffer.from(body).toString("utf8")));
   if (!read.success)
@@ -53,7 +52,7 @@ export function readIncidentEvent(body: Uint8Array) {
     incidentKey,
     kind: kinds[event.event_type as keyof typeof kinds],
     occurredAtMs: Date.parse(event.occurred_at),
-    /** Null without one, such as a timeout. */
+    /** null: nobody acted, such as for a timeout. */
     person: person === "" ? null : person,
   };
 }

@@ -44,7 +44,7 @@ export const pagerdutyKind = {
   create: createPagerdutyReceiver,
 } as const satisfies ReceiverKind;
 
-/** One event of the Events API v2, without its routing key. */
+/** An event of the Events API v2, without its routing key. */
 export type PagerdutyEvent = ReturnType<typeof eventOf> & Partial<Pick<ReturnType<typeof triggerOf>, "payload">>;
 
 /** Triggers, acknowledges and resolves in PagerDuty; the incident's id is the dedup_key. */
@@ -55,7 +55,7 @@ export function createPagerdutyReceiver(
   return {
     deliver: async (notification, context) => {
       let outcome: DeliveryOutcome = { kind: "accepted", detail: "nothing to send" };
-      // In order, and all of them again when one was not accepted: an event may be repeated.
+      // In order; a retry sends all of them again, because an event may be repeated.
       for (const event of pagerdutyEvents(notification)) {
         const body = JSON.stringify({ routing_key: routingKey.reveal(), ...event });
         outcome = await deliverRequest(
@@ -70,17 +70,17 @@ export function createPagerdutyReceiver(
   };
 }
 
-/** Returns the events of a notification: of one incident there is one at PagerDuty (CONTRACT 13). */
+/** Returns the events of a notification: one incident here is one at PagerDuty (CONTRACT 13). */
 export function pagerdutyEvents(notification: Notification): PagerdutyEvent[] {
   const { incident, status } = notification;
   const notices = latestNotices(notification.alerts);
   const [notice] = notices;
   if (notice === undefined) return [];
-  // An acknowledgement at PagerDuty stays: when it has ended here, another incident needs another one.
+  // PagerDuty keeps an acknowledgement: when it has ended here, the next trigger needs another key.
   const { id, outlived } = incident ?? { id: notice.id, outlived: 0 };
   const key = keyOf(id, outlived);
   if (notices.every(({ event }) => event === "acknowledged")) return [eventOf("acknowledge", key)];
-  // All of them: this receiver may have been sent nothing between two that ended.
+  // Resolves all earlier keys: this receiver may have got no notification in between.
   const before = Array.from({ length: outlived }, (_, ended) => eventOf("resolve", keyOf(id, ended)));
   if (status === "resolved") return [...before, eventOf("resolve", key)];
   const isWithinSize = (event: PagerdutyEvent): boolean =>
@@ -99,7 +99,7 @@ function eventOf(action: "trigger" | "acknowledge" | "resolve", key: string) {
 
 interface Triggered {
   readonly notification: Notification;
-  /** The worst of its alerts. */
+  /** The worst alert. */
   readonly notice: AlertNotice;
   readonly key: string;
 }
@@ -113,7 +113,7 @@ function triggerOf(
   return {
     ...eventOf("trigger", key),
     client: "flatline",
-    // What its button opens: the incident, where there is one.
+    // The button opens the incident, if there is one.
     client_url: (links[0] ?? page)?.url,
     links: links.map(({ label, url }) => ({ href: url, text: label })),
     payload: {

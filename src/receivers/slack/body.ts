@@ -6,7 +6,7 @@ import { messageOf, type Wording } from "../../words/message.ts";
 import { fitMessage, listLines, previewOf, type FittedMessage } from "../fit.ts";
 
 // docs.slack.dev/reference/block-kit/blocks: header 150, section text 3,000, fields 10 of 2,000, 50 blocks a message.
-// URL 3,000, which a text that holds it has to have room for.
+// A URL has up to 3,000, and must fit into its text.
 const limits = { blocks: 50, header: 150, text: 3_000, fields: 10, field: 2_000, url: 3_000, elements: 10 };
 
 type SlackText =
@@ -19,12 +19,12 @@ type SlackBlock =
   | { readonly type: "section"; readonly fields: readonly SlackText[] }
   | { readonly type: "context"; readonly elements: readonly SlackText[] };
 
-/** Block Kit within Slack's limits. No text of others becomes markup or a mention. */
+/** Block Kit within Slack's limits. Outside text becomes no markup and no mention. */
 export function slackBody(notification: Notification, wording: Omit<Wording, "longestLink"> = {}) {
   return fitMessage(messageOf(notification, { ...wording, longestLink: limits.url }), renderBody, isWithinLimits);
 }
 
-/** Returns the change in two lines: a reply in the thread of its incident. */
+/** Returns the change in two lines: a reply in the incident's thread. */
 export function slackReply(notification: Notification): { readonly text: string; readonly mrkdwn: boolean } {
   const { incident, alerts, generatedAtMs } = notification;
   const isAll = (given: string): boolean => alerts.length > 0 && alerts.every(({ reason }) => reason === given);
@@ -53,7 +53,7 @@ function renderBody(message: FittedMessage) {
 function fieldBlock(facts: readonly Fact[]): SlackBlock {
   const fields = facts.slice(0, limits.fields).map((fact): SlackText => {
     const { label, text } = fact;
-    // A name is bold if nothing in it is markup; text of others that could be markup stays plain.
+    // Only text without markup becomes mrkdwn, which makes the name bold; other text stays plain.
     const isInert = !/[*_~`<>&@#|:\\]/.test(`${label}${text.replaceAll(/\d:\d/g, "")}`);
     return isInert
       ? { type: "mrkdwn", text: `*${label}*\n${datedText(fact)}`, verbatim: true }
@@ -62,7 +62,7 @@ function fieldBlock(facts: readonly Fact[]): SlackBlock {
   return { type: "section", fields };
 }
 
-/** docs.slack.dev/messaging/formatting-message-text#date-formatting: the reader's clock, with our words where it is not known. */
+/** docs.slack.dev/messaging/formatting-message-text#date-formatting: the reader's clock; our text is the fallback. */
 function datedText({ text, atMs }: Fact): string {
   if (atMs === undefined) return text;
   const end = text.indexOf("UTC") + 3;
@@ -70,7 +70,7 @@ function datedText({ text, atMs }: Fact): string {
   return `<!date^${seconds}^{date_short_pretty} {time}|${text.slice(0, end)}>${text.slice(end)}`;
 }
 
-/** An element of its own each: none takes the room of another. One that is too long for its element is left out. */
+/** One element per link, so that none takes the room of another; a link that is too long is left out. */
 function linkBlocks(links: FittedMessage["links"]): SlackBlock[] {
   const elements = links
     .map(({ label, url }) => `<${escapeText(url)}|${escapeText(inertLabel(label))}>`)
@@ -80,7 +80,7 @@ function linkBlocks(links: FittedMessage["links"]): SlackBlock[] {
   return elements.length === 0 ? [] : [{ type: "context", elements }];
 }
 
-/** A link's text is the one place where plain text is no choice: what would be markup there is left out. */
+/** A link's label cannot be plain text: markup characters are removed. */
 function inertLabel(label: string): string {
   return label.replaceAll(/[*_~`|@#]/g, " ");
 }
@@ -93,7 +93,7 @@ function plain(text: string): SlackText {
   return { type: "plain_text", text: escapeText(text), emoji: false };
 }
 
-/** docs.slack.dev/messaging/formatting-message-text: these three, so that `<!channel>` and `<@U1>` are text. */
+/** docs.slack.dev/messaging/formatting-message-text: escapes these three, so that `<!channel>` and `<@U1>` are text. */
 function escapeText(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -10,7 +10,6 @@ import { createSlackBot } from "./slack.ts";
 const samples: Readonly<Record<string, Notification>> = notifications();
 const token = "xoxb-1234567890-secret";
 
-/** Slack's answer to a method; `headers` beside it. */
 interface ScriptedAnswer {
   readonly body: object | string;
   readonly status?: number;
@@ -20,11 +19,11 @@ interface ScriptedAnswer {
 const sink = sinkBench();
 let answers: ScriptedAnswer[];
 let posts: number;
-/** How the incident stands at the attempt; null: as the notification says. */
+/** The incident at the attempt; null: as in the notification. */
 let present: Notification | null;
 let stored: Map<string, Parameters<IncidentMessages["saveMessage"]>[2]>;
 
-/** A sample, all of them of one incident but the test. */
+/** All samples are of one incident, except the test. */
 function sample(kind: string, { organizations = 1 } = {}): Notification {
   const notification = samples[kind];
   const incident = samples["fleet"]?.incident;
@@ -56,7 +55,7 @@ function deliver(notification: Notification): Promise<DeliveryOutcome> {
 const calls = () =>
   sink.requests.map(({ path, body }) => ({ method: path.replace("/api/", ""), ...(JSON.parse(body) as object) }));
 
-/** What is known of the sample's incident from now on. */
+/** Delivers a first message of the incident. */
 async function posted(): Promise<void> {
   expect((await deliver(sample("firing"))).kind).toBe("accepted");
   sink.requests.length = 0;

@@ -18,7 +18,8 @@ const defaultApiUrl = "https://slack.com/api";
 const shape = {
   url: optionalSecret(checkHttpUrl).describe("An incoming webhook. A secret."),
   token: optionalSecret(checkKey).describe(
-    "The token (`xoxb-…`) of a bot with the scope `chat:write`, in place of `url`: each incident is one message, which is edited, with a thread. A secret.",
+    "The token (`xoxb-…`) of a bot with the scope `chat:write`, in place of `url`: " +
+      "each incident is one message, which is edited, with a thread. A secret.",
   ),
   channel: z
     .string()
@@ -94,16 +95,16 @@ const advice: Readonly<Record<string, string>> = {
   restricted_action: "ask the workspace's administrator to let the bot write in the channel",
 };
 
-/** What a method answered; `said`: as Slack's API answers. */
+/** `said`: Slack's answer; undefined: none was read. */
 interface SlackAnswer {
   readonly outcome: DeliveryOutcome;
   readonly said: z.infer<typeof answerSchema> | undefined;
 }
 
 /**
- * Shows each incident in one message, which each later notification edits to the state that holds then, with a reply in
- * its thread that says what changed (CONTRACT 15). Where the message is gets stored before the delivery counts as
- * accepted: an edit may be repeated, and a post whose answer was lost is made twice.
+ * Shows each incident in one message: each later notification edits it to the present state, and a reply in its thread
+ * says what changed (CONTRACT 15). The message's place is stored before the delivery counts as accepted: an edit may be
+ * repeated, and a post is made twice if its answer was lost.
  */
 export function createSlackBot(options: SlackBotOptions, deps: ReceiverDeps): Delivering {
   const { name, channel } = options;
@@ -115,7 +116,7 @@ export function createSlackBot(options: SlackBotOptions, deps: ReceiverDeps): De
       const call = slackCaller(options, { ...deps, secrets: linkSecrets(acts) }, context);
       const post = (body: object): Promise<SlackAnswer> => call("chat.postMessage", { channel, ...body });
       const { incident, alerts } = notification;
-      // A test is in no store.
+      // No test notification is in the store.
       if (incident === null || messages === null || alerts.some(isTest))
         return (await post(slackBody(notification, { acts }))).outcome;
       const state = slackBody(present, { acts, about: "state" });
@@ -172,7 +173,7 @@ function slackCaller(
   };
 }
 
-/** Returns what `ok: false` means: some pass, all others stay until somebody changes something. */
+/** Returns what `ok: false` means: some errors pass, others stay until somebody changes something. */
 function refusal(said: string, error: string, retryAfterMs: number | null): DeliveryOutcome {
   if (passingErrors.has(error)) return { kind: "retry", error: said, retryAfterMs };
   const what = Object.hasOwn(advice, error) ? advice[error] : undefined;

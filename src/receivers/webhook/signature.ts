@@ -2,7 +2,7 @@ import { Webhook } from "standardwebhooks";
 
 import type { Secret } from "../../base/secret.ts";
 
-/** Creates what signs bodies as Standard Webhooks does, with every secret, and returns the headers; without one none is a signature. */
+/** Returns a signer for Standard Webhooks headers, with a signature per secret; without a secret there is none. */
 export function createWebhookSigner(secrets: readonly Secret[]) {
   const signers = secrets.map((secret) => new Webhook(keyOf(secret.reveal()), { format: "raw" }));
   return ({ id, atMs, body }: { readonly id: string; readonly atMs: number; readonly body: string }) => {
@@ -15,7 +15,7 @@ export function createWebhookSigner(secrets: readonly Secret[]) {
   };
 }
 
-/** Returns the key in a secret that checkSigningSecret has accepted. */
+/** `secret` has passed checkSigningSecret. */
 function keyOf(secret: string): Uint8Array {
   return secret.startsWith("whsec_") ? Buffer.from(secret.slice("whsec_".length), "base64") : Buffer.from(secret);
 }

@@ -66,7 +66,8 @@ describe("compileTemplate", () => {
 
   it("writes numbers, booleans, nulls and the whole payload", () => {
     const body = render(
-      '{"n": {{ alerts[0].peak.currentCount }}, "d": {{ alerts[0].isDrill }}, "e": "{{ alerts[0].endsAt }}", "p": {{ payload | json }}}',
+      '{"n": {{ alerts[0].peak.currentCount }}, "d": {{ alerts[0].isDrill }}, ' +
+        '"e": "{{ alerts[0].endsAt }}", "p": {{ payload | json }}}',
     );
 
     expect(JSON.parse(body)).toMatchObject({
@@ -106,7 +107,8 @@ describe("compileTemplate", () => {
 describe("checkTemplate", () => {
   it("accepts a template that can word every kind of notification", () => {
     const text =
-      '{"text": "{{ summary }}", "who": [{% for alert in alerts %}"{{ alert.slug }}{% if alert.error %} {{ alert.error.reason }}{% endif %}"' +
+      '{"text": "{{ summary }}", "who": [{% for alert in alerts %}' +
+      '"{{ alert.slug }}{% if alert.error %} {{ alert.error.reason }}{% endif %}"' +
       "{% unless forloop.last %},{% endunless %}{% endfor %}]}";
 
     expect(() => checkTemplate(text, json)).not.toThrow();

@@ -6,17 +6,17 @@ import { originsOf } from "../../words/message.ts";
 import { notificationPayload, templatePayload } from "../payload.ts";
 import { sampleNotifications } from "../sample-notifications.ts";
 
-// A body that takes longer or is larger than that of thousands of alerts is a mistake in its template.
+// A longer or slower body than one of thousands of alerts is a mistake in its template.
 const maxTemplateCharacters = 100_000;
 const maxRenderMs = 1_000;
 const maxMemory = 50_000_000;
 
 /**
- * Compiles a Liquid template of a webhook's body: no file system (`include`, `render`, `layout` and `block` don't
- * exist), strict variables and filters, bounds on size, time and memory. What is put out is escaped once for the
- * content type, whichever filters it passed: as the inside of a JSON string, as HTML or XML, or as a form value. In
- * JSON `| json` writes a whole value. Returns what renders a notification; `firing` are the alerts of its incident that
- * fire by now [those of the notification]. Both throw FlatlineError invalid_config, with Liquid's own line and column.
+ * Compiles a Liquid template of a webhook's body, with strict variables and filters, bounds on size, time and memory,
+ * and no files (`include`, `render`, `layout` and `block` do not exist). Output is escaped once for the content type,
+ * after any filter: for a JSON string, HTML or XML, or a form value. In JSON `| json` writes a whole value. Returns a
+ * function that renders a notification; `firing` are the alerts of its incident that fire now [those of the
+ * notification]. Both throw FlatlineError invalid_config, with Liquid's line and column.
  */
 export function compileTemplate(text: string, contentType: string) {
   const engine = createEngine(contentType);
@@ -28,7 +28,7 @@ export function compileTemplate(text: string, contentType: string) {
     const context = {
       ...payload,
       payload,
-      // Few templates ask for it.
+      // Computed on demand: few templates use it.
       get stillFiring() {
         return payloadOf(firing ?? notification.alerts.filter(({ status }) => status === "firing")).alerts;
       },
@@ -39,7 +39,7 @@ export function compileTemplate(text: string, contentType: string) {
   };
 }
 
-/** Compiles a template and renders it for every kind of notification. @throws FlatlineError invalid_config at the first that fails */
+/** Compiles a template and renders every kind of notification. @throws invalid_config at the first failure */
 export function checkTemplate(text: string, contentType: string): void {
   const render = compileTemplate(text, contentType);
   for (const [kind, notification] of Object.entries(sampleNotifications())) {
@@ -49,7 +49,7 @@ export function checkTemplate(text: string, contentType: string): void {
 
 function createEngine(contentType: string): Liquid {
   const { escape, filters: own } = encodingOf(contentType);
-  // Text that is captured is a value, and escaped where it is put out.
+  // Captured text is a value: it is escaped where it is put out.
   let captures = 0;
   const engine = new Liquid({
     fs: noFiles,
@@ -85,7 +85,7 @@ function createEngine(contentType: string): Liquid {
   return engine;
 }
 
-/** A whole JSON value in a body of JSON, where it needs no further escaping: `{{ alerts | json }}`. */
+/** A whole JSON value, which needs no further escaping in a body of JSON: `{{ alerts | json }}`. */
 class JsonText {
   readonly #text: string;
   constructor(text: string) {
@@ -100,7 +100,7 @@ function isJson(contentType: string): boolean {
   return /^application\/(?:[\w.-]+\+)?json\b/i.test(contentType.trim());
 }
 
-/** What keeps a value inside its place in a body, and the filters that do the same, so that they have nothing left to do. */
+/** `escape` keeps a value inside its place in a body; `filters`, which do the same, then change nothing. */
 interface Encoding {
   readonly escape: (text: string) => string;
   readonly filters: readonly string[];
@@ -123,7 +123,7 @@ function encodingOf(contentType: string): Encoding {
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "string") return value;
-  // Numbers and booleans are written as in JSON, too; no payload holds a value that JSON cannot write.
+  // Numbers and booleans become JSON, too; no payload has a value that JSON cannot write.
   return JSON.stringify(value) ?? "";
 }
 

@@ -38,7 +38,7 @@ describe("createWebhookReceiver", () => {
   it.each([
     ["the token of a header", "no such token: header-token-1"],
     ["the key of a secret without its prefix", `bad key ${encoded.slice("whsec_".length)}`],
-    // The path of the address, /hook, is a part of it.
+    // This secret contains the path of the address, /hook.
     ["a secret that holds another one", "bad key Top/hook-7c1e0123456"],
   ])("shows nothing of what the answer echoes: %s", async (_what, echo) => {
     sink.answer = (response) => response.writeHead(400).end(echo);

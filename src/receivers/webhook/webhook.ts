@@ -23,7 +23,8 @@ const defaultContentType = "application/json";
 const shape = {
   ...urlShape,
   secret: optionalSecrets(checkSigningSecret, 2).describe(
-    "Signs each request: `whsec_` and base64 of 24 to 64 bytes, or plain text of at least 16 bytes; a list of two while rotating.",
+    "Signs each request: `whsec_` and base64 of 24 to 64 bytes, or plain text of at least 16 bytes; " +
+      "a list of two while rotating.",
   ),
   template: z.string().min(1).optional().describe("A Liquid template of the body."),
   contentType: z
@@ -35,7 +36,6 @@ const shape = {
   headers: secretHeaders().describe("More headers of the request; their values are secrets."),
 };
 
-/** Sends Standard Webhooks: flatline's own payload, or a body of the operator's making. */
 export type WebhookOptions = OptionsOf<"webhook", typeof shape>;
 
 export const webhookKind = {
@@ -52,7 +52,7 @@ export const webhookKind = {
 /** Finds a template that would fail at the first alert. */
 async function check({ template, contentType }: WrittenReceiver): Promise<KeyProblem[]> {
   if (typeof template !== "string") return [];
-  // Loaded only when a template is configured: most commands start without it.
+  // Loaded only for a template: most commands start without it.
   const { checkTemplate } = await import("./template.ts");
   try {
     checkTemplate(template, typeof contentType === "string" ? contentType : defaultContentType);
@@ -85,7 +85,7 @@ export function createWebhookReceiver(
       try {
         text = await body(notification);
       } catch (error) {
-        // Only a template fails, and would fail again for the same notification.
+        // Only a template fails, and it would fail again.
         return failureOutcome(error, hidden);
       }
       const headers = {
@@ -99,9 +99,9 @@ export function createWebhookReceiver(
   };
 }
 
-/** Returns the bytes that a template is given: what it makes of them is known when it is sent. */
+/** Returns the size of a template's input; the size of its output is known when it is sent. */
 function bytesOf({ alerts, ...rest }: NotificationPayload): number {
-  // One by one: the text of them all could be longer than a string may be.
+  // One by one: the text of all could be longer than a string may be.
   const bytes = alerts.reduce((sum, alert) => sum + Buffer.byteLength(JSON.stringify(alert)) + 1, 1);
   return bytes + Buffer.byteLength(JSON.stringify({ ...rest, alerts: "" })) - '""'.length;
 }
@@ -115,7 +115,7 @@ function bodyOf(
   let compiled: Promise<ReturnType<typeof compileTemplate>> | null = null;
   return async (notification) => {
     compiled ??= import("./template.ts").then((liquid) => liquid.compileTemplate(template, contentType));
-    // Few templates write all that fires of an incident.
+    // Few templates use all firing alerts of an incident.
     const firing = /\bstillFiring\b/.test(template) ? await messages?.firingOf(notification) : undefined;
     return (await compiled)(notification, firing);
   };

@@ -9,7 +9,7 @@ import { reviewBodySchema } from "../../contract/review-body.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-// In a URL everything is text; these are the types of the text. Tests compare them with the parser.
+// A URL has text only: these are the types of the text. Tests compare them with the parser.
 const meanings: Readonly<Partial<Record<keyof ReportsQuery, Json>>> = {
   limit: { type: "integer", minimum: 1, maximum: 100, default: defaultPageSize },
   onlyRejected: { type: "boolean", default: false },
@@ -18,7 +18,7 @@ const meanings: Readonly<Partial<Record<keyof ReportsQuery, Json>>> = {
 
 const ownNote = "An extension of flatline: the API's description has no name for this filter.";
 
-/** Returns the query of the listing as OpenAPI parameters; flatline's extensions are marked `x-flatline-own`. */
+/** Returns the query of the listing as OpenAPI parameters; `x-flatline-own` marks flatline's extensions. */
 export function reportParameters(): readonly Json[] {
   const { properties = {} } = z.toJSONSchema(reportsQuerySchema, { io: "input", target: "draft-2020-12" });
   return (Object.keys(properties) as (keyof ReportsQuery)[]).map((name) => {
@@ -31,9 +31,7 @@ export function reportParameters(): readonly Json[] {
 // The version of API v2, not of flatline.
 const interfaceVersion = "2.0.0";
 
-/**
- * Returns the description of API v2 as flatline serves it: OpenAPI 3.1, generated from the schemas that validate requests.
- */
+/** Returns API v2 as flatline serves it, as OpenAPI 3.1 from the schemas that validate requests. */
 export function openApiDocument(): Json {
   return {
     openapi: "3.1.1",
@@ -41,8 +39,8 @@ export function openApiDocument(): Json {
       title: "flatline: API v2",
       version: interfaceVersion,
       description:
-        "The healthcheck, the reports listing and the review of a proposal, as flatline's embedded service answers them. " +
-        "Elements marked `x-flatline-own` are extensions of flatline.",
+        "The healthcheck, the reports listing and the review of a proposal, " +
+        "as flatline's embedded service answers them. Elements marked `x-flatline-own` are extensions of flatline.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/api/v2" }],
@@ -94,7 +92,9 @@ const listReports: Json = {
   responses: {
     200: answer("A page; `cursor` is present only if more reports exist.", "ReportsPage"),
     ...refusals({
-      400: "Malformed, a cursor of another organization or other filters, or no slug with a key for several organizations.",
+      400:
+        "Malformed, a cursor of another organization or other filters, " +
+        "or no slug with a key for several organizations.",
     }),
   },
 };
@@ -113,8 +113,12 @@ const reviewProposal: Json = {
   responses: {
     200: answer("The review was made.", "ReviewResult"),
     ...refusals({
-      400: "Malformed, a field that the decision needs is missing, a brand of another organization, or an asset of a type that can't be re-checked.",
-      403: "No access with this key, not a customer's key, reported by the organization itself, not in the queue, or a safety check.",
+      400:
+        "Malformed, a field that the decision needs is missing, a brand of another organization, " +
+        "or an asset of a type that can't be re-checked.",
+      403:
+        "No access with this key, not a customer's key, reported by the organization itself, not in the queue, " +
+        "or a safety check.",
       404: "No such proposal in the organization.",
       409: "The proposal is resolved, or has another asset: read it again.",
     }),
@@ -144,7 +148,6 @@ function reference(name: string): Json {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** Converts a schema to JSON Schema in OpenAPI 3.1's dialect, in its serialized form. */
 function jsonSchema(schema: z.ZodType): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: "input", target: "draft-2020-12" });
   return rest;

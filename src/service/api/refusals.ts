@@ -4,7 +4,7 @@ import { FlatlineError, storeReason, type ErrorCode } from "../../base/errors.ts
 import { secondMs } from "../../base/time.ts";
 import { apiErrorStatuses, type ApiErrorCode, type ErrorBody } from "../../contract/error-body.ts";
 
-/** API codes of an operation's errors; every other code is internal. */
+/** Every other code is internal. */
 const apiCodes: Readonly<Partial<Record<ErrorCode, ApiErrorCode>>> = {
   api_bad_request: "BAD_REQUEST",
   api_unauthorized: "UNAUTHORIZED",
@@ -12,16 +12,16 @@ const apiCodes: Readonly<Partial<Record<ErrorCode, ApiErrorCode>>> = {
   api_not_found: "NOT_FOUND",
   api_conflict: "CONFLICT",
   api_rate_limited: "TOO_MANY_REQUESTS",
-  // Of a body that was not read to its end.
+  // The body broke off.
   invalid_data: "BAD_REQUEST",
   too_large: "BAD_REQUEST",
 };
-// The API's description has neither.
+// API v2 describes neither.
 const ownStatuses: Readonly<Partial<Record<ErrorCode, number>>> = { too_large: 413, unavailable: 503 };
 
 /**
- * Returns the answer to an exception of an operation, of the body or of Fastify. Details are passed on only if they are
- * meant for callers; null: other errors, of which a 500 says nothing.
+ * Returns the answer to an error of an operation, of the body or of Fastify, with details that are meant for callers;
+ * null: any other error, a 500 without details.
  */
 function refusalOf(
   error: unknown,
@@ -33,7 +33,7 @@ function refusalOf(
   }
   const { code, message, issues, retryAfterMs } = error;
   const status = ownStatuses[code];
-  // Another process is writing, or the disk is full; nothing of this request was stored. The API has no 503.
+  // Another process is writing, or disk or memory is full: nothing of this request was stored.
   const reason = code === "store_busy" ? "busy, try again" : (storeReason(error) ?? (status === 503 ? message : null));
   if (reason !== null)
     return { status: status ?? 500, body: { message: reason, code: "INTERNAL_SERVER_ERROR" }, retryAfterMs: secondMs };
@@ -47,7 +47,7 @@ function refusalOf(
   };
 }
 
-/** Answers an error; `onInternal` hears of one that callers are told nothing of. */
+/** Answers an error; calls `onInternal` for one whose details the caller does not get. */
 export function sendError(reply: FastifyReply, error: unknown, onInternal: () => void): FastifyReply {
   const refusal = refusalOf(error);
   if (refusal === null) onInternal();

@@ -27,7 +27,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** What is wrong, and the request: method, path, body, key. */
+/** `call`: method, path, then body and key. */
 interface Refused {
   readonly rule: string;
   readonly call: Parameters<PlatformServer["call"]>;
@@ -282,7 +282,7 @@ it("a body beside others that take all memory there is for them is 503 with Retr
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
   expect(errorBodySchema.strict().parse(refused.json).code).toBe("INTERNAL_SERVER_ERROR");
   expect(taken.status).toBe(200);
-  // It was given back with the answer.
+  // The answer released the memory.
   bodies.open().hold(1_000);
 });
 

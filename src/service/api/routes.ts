@@ -15,15 +15,14 @@ import { spikeRequestSchema } from "../../contract/healthcheck-schemas.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
 
 export interface ApiV2Options {
-  /** Returns the holder of a key at each request; null if the key is unknown or was revoked. */
+  /** Returns the holder of a key; null: unknown or revoked. */
   readonly authenticate: (apiKey: string) => Promise<KeyIdentity | null>;
-  /** Returns API v2 as the holder of the key. */
+  /** Returns API v2 for the holder of a key. */
   readonly apiFor: (identity: KeyIdentity) => PlatformApi;
   /** Called for every request before it is answered; `operation` is `other` for unknown paths. */
   readonly onRequest: (operation: string, code: string) => void;
-  /** Called for each request with a key that is not known, with the address that it came from [it is not]. */
+  /** Called with the client's address for each request with an unknown key [it is not]. */
   readonly onWrongKey?: (address: string) => void;
-  /** Memory for the bodies of requests. */
   readonly bodies: ByteBudget;
   readonly clock: Pick<Clock, "deadline">;
   readonly logger: Logger;
@@ -31,22 +30,21 @@ export interface ApiV2Options {
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Name of the operation of API v2. */
     readonly operation?: string;
   }
 
   interface FastifyRequest {
-    /** Holder of the key of a request to API v2; null before the key was checked. */
+    /** The holder of the request's key; null: the key was not checked yet. */
     keyIdentity: KeyIdentity | null;
   }
 }
 
-/** Timeout of a read, milliseconds: far longer than the slowest page of a large store. */
+/** Far longer than the slowest page of a large store. */
 const readTimeoutMs = 30 * secondMs;
 
 /**
- * Serves API v2 over any PlatformApi, registered under `/api/v2` (CONTRACT 9). The key is checked first, also for
- * unknown paths, and every error has the API's error body.
+ * Serves any PlatformApi under `/api/v2` (CONTRACT 9). Checks the key first, also for unknown paths; every error has
+ * the API's error body.
  */
 export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
   const { authenticate, apiFor, onRequest, onWrongKey, bodies, clock, logger } = options;
@@ -79,8 +77,8 @@ export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
       done(null, payload);
     });
     scope.setErrorHandler((error, request, reply) => {
-      // Fastify closes the connection after a rejected body, which can cost the client the answer: the rest is read and
-      // dropped instead.
+      // Fastify closes the connection after a rejected body, which can cost the client the answer: instead the rest is
+      // read and dropped.
       reply.removeHeader("connection");
       const { operation } = request.routeOptions.config;
       return sendError(reply, error, () => logger.error({ err: error, operation }, "a request to the API failed"));
@@ -106,7 +104,7 @@ export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
       const json = readJson(request.body);
       const parsed = parseReviewRequest(proposalId, json);
       if (parsed.kind === "issues") throw badBody(json, parsed.issues);
-      // Without a deadline: a review whose caller disconnected is still made completely or not at all.
+      // No deadline: a review whose client disconnects is made completely or not at all.
       return apiOf(request).reviewProposal(parsed.request);
     });
     scope.get("/openapi.json", async () => openApiDocument());
@@ -122,10 +120,10 @@ function addOperation(
   scope.route({ method: operation.method, url, config: { operation: operation.name }, handler });
 }
 
-// Ten times what an operation can have to say.
+// Ten times what any operation needs.
 const mostBodyBytes = 1_024 * 1_024;
 
-/** Reads bodies as bytes whatever their content type, so that invalid JSON is one issue among the others. */
+/** Reads bodies as bytes for any content type, so that invalid JSON is one issue among the others. */
 function takeAnyBody(scope: FastifyInstance, budget: ByteBudget): void {
   scope.addHook("onRequest", ({ headers }, _reply, done) => {
     // Fastify rejects an invalid media type before it looks for a parser.
@@ -143,7 +141,7 @@ function takeAnyBody(scope: FastifyInstance, budget: ByteBudget): void {
 const headerName = "x-api-key";
 const plain = /^[\x20-\x7e]*$/;
 
-/** Returns the key in a request's raw headers; null if `X-API-KEY` is missing, or ambiguous because it is repeated. */
+/** Returns the key from raw headers; null: `X-API-KEY` is missing, or repeated and thus ambiguous. */
 function apiKeyOf(rawHeaders: readonly string[]): string | null {
   let value = "";
   let lines = 0;
@@ -162,7 +160,7 @@ function apiKeyOf(rawHeaders: readonly string[]): string | null {
 // Rejects invalid UTF-8, drops a byte order mark, and keeps no state between two texts.
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Parses a body as JSON, whatever its content type; undefined if it is none, which no schema accepts. */
+/** Parses a body as JSON; undefined: it is none, and no schema accepts that. */
 function readJson(body: unknown): unknown {
   if (!Buffer.isBuffer(body)) return undefined;
   try {
@@ -172,7 +170,7 @@ function readJson(body: unknown): unknown {
   }
 }
 
-/** The last issue is the schema's about the body: it says more where that was no JSON. */
+/** If the body is no JSON, this replaces the last issue, which is about the whole body. */
 function badBody(json: unknown, issues: readonly string[]): FlatlineError {
   return badRequest(json === undefined ? [...issues.slice(0, -1), "the body is not JSON"] : issues);
 }
