@@ -3,16 +3,15 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Secret } from "../base/secret.ts";
 import { dayMs } from "../base/time.ts";
 
-/** A link of a message that acknowledges an incident; it was signed here and holds. */
+/** A valid link that acknowledges an incident. */
 export interface ActLink {
-  /** The same for the same link; not the link itself, which nothing keeps. */
+  /** The same for the same link. The link itself is not stored. */
   readonly id: string;
   readonly incident: number;
   readonly receiver: string;
   readonly expiresAtMs: number;
 }
 
-/** The parts of a link's address as they came. */
 export interface GivenLink {
   readonly incident: string;
   readonly receiver: string;
@@ -20,17 +19,17 @@ export interface GivenLink {
   readonly signature: string;
 }
 
-/** CONTRACT 13: from the attempt that sends it. */
+/** From the attempt that sends it (CONTRACT 13). */
 export const linkLifeMs = dayMs;
 
-/** Returns the path and query of a link, to be put behind the address by which people reach flatline. */
+/** Returns the path and query of a link; put it behind flatline's external address. */
 export function signActLink(secret: Secret, { incident, receiver, expiresAtMs }: Omit<ActLink, "id">): string {
   const until = String(expiresAtMs);
   const signature = sign(secret, { incident: String(incident), receiver, until });
   return `act/acknowledge/${incident}?${new URLSearchParams({ receiver, until, signature }).toString()}`;
 }
 
-/** Reads a link: what was not signed so is `altered`, also for another incident; what was signed and is over, `expired`. */
+/** Reads a link. `altered`: the signature is wrong; `expired`: the signature is right, but it is too old. */
 export function readActLink(secret: Secret, given: GivenLink, nowMs: number): ActLink | "altered" | "expired" {
   const expected = Buffer.from(sign(secret, given));
   const signature = Buffer.from(given.signature);
@@ -45,7 +44,7 @@ function sign(secret: Secret, { incident, receiver, until }: Omit<GivenLink, "si
   return createHmac("sha256", secret.reveal()).update(text).digest("base64url");
 }
 
-/** The signature can't be computed from the id. */
+/** Nobody can compute the signature from the id. */
 function idOf(secret: Secret, signature: string): string {
   return createHmac("sha256", secret.reveal()).update(`used ${signature}`).digest("base64url");
 }

@@ -5,14 +5,13 @@ import type { AlertFound } from "../store/alerts/alerts.ts";
 import type { Run } from "../store/runs/check-state.ts";
 import type { RunFacts } from "./decide/transition.ts";
 
-/** A run that has ended, to be made durable. */
 export interface FinishedRun {
   readonly run: Run;
   readonly report: CheckReport;
   readonly nextDueAtMs: number;
 }
 
-/** Returns what a report says beside its verdict, as far as it can be read. */
+/** Returns the facts of a report besides its verdict, as far as they can be read. */
 export function reportFacts(report: CheckReport): RunFacts {
   const found = foundIn(report);
   if (report.kind !== "result" || report.check !== "dead-asset-spike") return { found };
@@ -43,13 +42,13 @@ function foundIn(report: CheckReport): AlertFound {
   };
 }
 
-// Runs begin some ms to seconds after they are due, each time others; what is later than that has waited for something.
+// Runs begin up to seconds late, and not evenly. A longer delay has a cause.
 const onTimeShare = 0.25;
 
 /**
- * Returns the time at which a run counts for the waits of alerts: when it was due, if it began within a quarter of its
- * interval after that; else when it began. Measured between starts, `for: 10m` would end with the third or the fourth
- * of runs that come every 5 minutes, as a few milliseconds have it.
+ * Returns the run's time for the waits of alerts: the due time, if the run began at most a quarter of its interval
+ * later; else its start. With start times, milliseconds would decide whether `for: 10m` ends with the third or the
+ * fourth of runs every 5 minutes.
  */
 export function runTimeMs({ run: { dueAtMs }, report: { startedAtMs }, nextDueAtMs }: FinishedRun): number {
   const lagMs = startedAtMs - dueAtMs;

@@ -5,14 +5,13 @@ import type { AlertingSettings } from "./settings.ts";
 const askedAtKey = "gate_asked_at_ms";
 const rememberedMs = 30 * dayMs;
 
-/** Notes that somebody asked for a gate. */
 export function noteGateAsked({ meta }: Pick<StoreParts, "meta">, nowMs: number): Promise<void> {
   return meta.set(askedAtKey, String(nowMs));
 }
 
 /**
- * Answers whether anybody goes by gates: the configuration has `gate`, or one was asked for in the last 30 days. Where
- * nobody does, nobody is told what is on hold (CONTRACT 15).
+ * Returns whether somebody uses gates: `gate` is configured, or a gate was asked for in the last 30 days. If not,
+ * messages do not mention what is on hold (CONTRACT 15).
  */
 export async function isGateUsed(
   { meta }: Pick<StoreParts, "meta">,

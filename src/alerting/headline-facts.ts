@@ -13,18 +13,17 @@ import {
 } from "./incident-summary.ts";
 import type { AlertingSettings } from "./settings.ts";
 
-/** What the headline of an incident is made of (words/headline.ts), as one reader is told of it. */
+/** The facts of an incident's headline for one reader (words/headline.ts). */
 export type HeadlineFacts = ReturnType<typeof headlineFacts>;
 
 export interface HeadlineContext {
   readonly settings: Pick<AlertingSettings, "slugs" | "source" | "gateOf">;
   readonly nowMs: number;
   readonly isGateUsed: boolean;
-  /** The reader's part of the members, and how many organizations the reader is told of at all [all of both]. */
+  /** The reader's members, and how many organizations the reader may see [all of both]. */
   readonly part?: { readonly members: readonly IncidentMember[]; readonly watched: number };
 }
 
-/** Returns the facts of an incident with these members. */
 export function headlineFacts(
   {
     incident,
@@ -48,42 +47,42 @@ export function headlineFacts(
     endedAtMs,
     likelyCause,
     secondOpinion,
-    /** Its organizations began together by no chance. */
+    /** The incident has a fleet verdict. */
     isOneCause: incident.verdict !== null,
-    /** The first instant at which deaths of it began, or a run found them. */
+    /** The earliest onset or start of an alert. */
     beganAtMs: Math.min(startedAtMs, ...began),
-    /** From the first of these instants to the last. */
+    /** The time between the first and the last of these. */
     withinMs: began.length === 0 ? 0 : Math.max(...began) - Math.min(...began),
-    /** For how long the deaths were more than usual; where nobody knows, for how long its alerts fired. */
+    /** How long the deaths were unusual or, if unknown, the incident lasted; at least a minute. */
     lastedMs: Math.max(minuteMs, untilMs - (summary.onsetAtMs ?? startedAtMs)),
     whole: { ...countsOf(shown), watched: Math.max(settings.slugs.length, slugsOf(shown).size) },
-    /** What the reader is told of; null: all. */
+    /** Counts of the reader's part; null: the reader sees all. */
     part: isPart ? { ...countsOf(own), watched: part.watched } : null,
-    /** The one organization that the reader is told of; null: it is of several. */
+    /** The only organization in the reader's part; null: there are several. */
     alone: aloneOf(own),
     carrier: summary.carriers[0] ?? null,
-    /** Deaths that were found alive, where they are so many that the checker is suspected; else 0. */
+    /** How many deaths were found alive, if enough to suspect the checker; else 0. */
     foundAlive: foundAlive(shown),
-    /** Single deaths are known, so that a cause could be seen. */
+    /** Single deaths are known, so a cause can be found. */
     isSeen: shown.some(({ found }) => found !== undefined && (found.cause !== null || found.excess)),
     excess: incidentExcess(shown.flatMap((alert) => (alert.end === null ? [alert] : []))),
     ...judgedOf(members),
-    /** When the last of what fires was acknowledged; it counts where all of it is. */
+    /** The time of the latest acknowledgement of a firing member; use it only when all are acknowledged. */
     acknowledgedAtMs: Math.max(
       0,
       ...members.flatMap(({ end, acknowledgement }) => (end === null ? (acknowledgement?.atMs ?? []) : [])),
     ),
-    /** Organizations whose takedowns its alerts hold, and those that are allowed again; 0 where nobody goes by gates. */
+    /** Organizations whose takedowns are on hold, and those allowed again; 0 when nobody uses gates. */
     held: isGateUsed ? summary.held : 0,
     opened: isGateUsed ? Math.max(0, failed.size - summary.held) : 0,
-    /** Results ended all of it, not a change of the configuration. */
+    /** All alerts ended by a result, none by a change of the configuration. */
     isBack: members.every(({ end }) => end === null || end.isByRun),
     platform: family === "unreachable" ? platformOf(shown, settings) : null,
     hasNoEvents: shown.length > 0 && shown.every((alert) => alert.found?.error?.reason === "no_events"),
   };
 }
 
-/** Returns what people say that an incident was, and of how many of its members: it is its judgement where all were judged alike. */
+/** Returns the judgements of the members; `judgement` is the incident's, when all members are judged alike. */
 function judgedOf(members: readonly IncidentMember[]) {
   const judgeable = members.filter((alert) => isGateAlert(alert));
   const given = judgeable.flatMap((alert) => alert.judgement ?? []);
@@ -98,7 +97,7 @@ function judgedOf(members: readonly IncidentMember[]) {
   return { judgement, judged, judges: [...judges], judgeable: judgeable.length };
 }
 
-/** No number counts silenced members (CONTRACT 15); an incident that is silenced as a whole is said as it is. */
+/** Numbers leave out silenced members (CONTRACT 15), unless all are silenced. */
 function notSilenced(members: readonly IncidentMember[]): readonly IncidentMember[] {
   const shown = members.filter(({ isSilenced }) => !isSilenced);
   return shown.length === 0 ? members : shown;
@@ -128,12 +127,12 @@ function platformOf(members: readonly IncidentMember[], settings: HeadlineContex
   );
   const unwatched = slugsOf(members.filter((alert) => alert.check === "dead-asset-spike"));
   return {
-    /** The host that is asked, or the type of the source. */
+    /** The host that gives the results, or the type of the source. */
     host: settings.source,
-    /** The status that it answers; null: it does not answer, or says something else. */
+    /** The most frequent HTTP status of the errors; null: most have none. */
     status: most?.[0] ?? null,
     isSilent: errors.length > 0 && errors.every(({ reason }) => reason === "timeout" || reason === "network"),
-    /** Organizations whose deaths are not watched, and those of them whose takedowns are on hold meanwhile. */
+    /** Organizations without a spike check now, and those of them whose takedowns are on hold. */
     unwatched: unwatched.size,
     onHold: [...unwatched].filter((slug) => settings.gateOf(slug).whenUnknown === "hold").length,
     checks: [...new Set(members.map((alert) => alert.check))],

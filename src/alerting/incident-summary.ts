@@ -6,22 +6,21 @@ import { worstSeverity } from "../contract/severity.ts";
 import type { Alert } from "../store/alerts/alerts.ts";
 import type { Incident } from "../store/alerts/incidents.ts";
 
-/** An alert of an incident, as it stands now. */
 export interface IncidentMember extends Alert {
   readonly isSilenced: boolean;
-  /** Its failure holds the gate of its organization. */
+  /** Its failure holds its organization's gate. */
   readonly holdsGate: boolean;
 }
 
-/** What is said of an incident wherever it is shown (CONTRACT 15): totals of the members that are not silenced, without names. */
+/** The facts of an incident for every view (CONTRACT 15): totals of the members that are not silenced, no names. */
 export type IncidentSummary = ReturnType<typeof summarizeIncident>;
 
 const mostCarriers = 3;
-// As for a single spike (evidence/likely-cause.ts).
+// The same as for a single spike (evidence/likely-cause.ts).
 const concentratedShare = 0.5;
 const concentratedLift = 0.1;
 
-/** Returns what is said of an incident with these members; a receiver's part, or what an identity may see, is some of them. */
+/** Returns the summary of an incident over these members: all, a receiver's part, or what an identity may see. */
 export function summarizeIncident(
   incident: Incident,
   members: readonly IncidentMember[],
@@ -30,13 +29,13 @@ export function summarizeIncident(
   const { id, number, family, startedAtMs, endedAtMs, secondOpinion } = incident;
   const shown = members.filter(({ isSilenced }) => !isSilenced);
   const firing = shown.filter(({ end }) => end === null);
-  // One that is wholly silenced is as severe as it is; an ended one as the worst that it ended with.
+  // The severity comes from firing members, else from ended ones; silenced ones count when all are silenced.
   const judged = shown.length === 0 ? members : firing.length === 0 ? shown : firing;
   const carriers = family === "deaths" ? sharedCarriers(shown) : [];
   return {
     id,
     number,
-    /** null without `externalUrl`. */
+    /** null: no `externalUrl`. */
     url: pageUrl(externalUrl, `incidents/${number}`),
     family,
     startedAtMs,
@@ -44,22 +43,22 @@ export function summarizeIncident(
     severity: worstSeverity(judged.map((alert) => alert.severity)),
     organizations: slugsOf(shown).size,
     firing: slugsOf(firing).size,
-    /** The sum over each member's latest run that was not ok; null when one of them has no counts. */
+    /** The sum of the members' last counts that were not ok; null: one of them has none. */
     deaths: family === "deaths" ? sumDeaths(shown) : null,
     onsetAtMs: middleOf(shown.flatMap((alert) => alert.onset?.atMs ?? [])),
     excessStoppedAtMs: excessStoppedAtMs(firing),
     likelyCause: causeOf(incident, shown, carriers),
-    /** Of all its excess deaths; the largest share first. */
+    /** Shares of all excess deaths, the largest first. */
     carriers: carriers.slice(0, mostCarriers),
     secondOpinion,
-    /** The name of who acknowledged all that fires, or how many people did, as it is shown; null: some of it is left. */
+    /** The person who acknowledged all firing alerts, or how many people; null: one is not acknowledged. */
     acknowledgedBy: acknowledgedBy(members),
-    /** Gates that its alerts hold. */
+    /** How many organizations' gates it holds. */
     held: slugsOf(members.filter(({ holdsGate }) => holdsGate)).size,
   };
 }
 
-/** Returns the members with the most excess deaths, of those that fire or, of an ended one, of all. */
+/** Returns the members with the most excess deaths: firing ones, or all when none fires. */
 export function worstMembers(members: readonly IncidentMember[], limit: number) {
   const firing = members.filter(({ end }) => end === null);
   return (firing.length === 0 ? members : firing)
@@ -71,12 +70,10 @@ export function worstMembers(members: readonly IncidentMember[], limit: number) 
     .slice(0, limit);
 }
 
-/** Returns the organizations that some members are of. */
 export function slugsOf(members: readonly Pick<Alert, "slug">[]): ReadonlySet<string> {
   return new Set(members.map((alert) => alert.slug));
 }
 
-/** Returns whether the alert is of a spike. */
 export function isSpikeAlert({ check, kind }: Pick<Alert, "check" | "kind">): boolean {
   return check === "dead-asset-spike" && kind === "verdict";
 }
@@ -90,8 +87,8 @@ function sumDeaths(members: readonly IncidentMember[]) {
 }
 
 /**
- * Returns whether the excess of these alerts goes on (CONTRACT 15, Is it over?), and since when nothing is unusual: all
- * of those that know it have stopped, or none knows it. null: no events say.
+ * Returns whether the excess goes on (CONTRACT 15, Is it over?), and when it stopped. `stopped`: it stopped for all
+ * members that know; `unclear`: none knows. null: no events.
  */
 export function incidentExcess(firing: readonly Pick<Alert, "found">[]): SpikeExcess | null {
   const all = firing.flatMap(({ found }) => found?.excess ?? []);
@@ -110,24 +107,24 @@ export function incidentExcess(firing: readonly Pick<Alert, "found">[]): SpikeEx
   return { ...sums, state: known.length > 0 ? "stopped" : "unclear", quietSinceMs, expectedEndAtMs };
 }
 
-/** Returns when the excess of these alerts had stopped; null: it has not, or nobody knows. */
+/** Returns when the excess of these alerts had stopped, epoch ms; null: it goes on, or is unknown. */
 export function excessStoppedAtMs(firing: readonly Pick<Alert, "found">[]): number | null {
   const excess = incidentExcess(firing);
   return excess === null ? null : stoppedAtMsOf(excess);
 }
 
-/** Returns when the excess of each of these had stopped, where it has. */
+/** Returns when the excess of each alert stopped, epoch ms, for those that have stopped. */
 export function stoppedAtMsOfEach(members: readonly Pick<Alert, "found">[]): number[] {
   return members.flatMap(({ found }) => (found?.excess ? (stoppedAtMsOf(found.excess) ?? []) : []));
 }
 
-/** The earlier of the middle two, so that it is an onset that some alert has. */
+/** The median; of two middle values the earlier one, so that it is a real onset. */
 function middleOf(instants: readonly number[]): number | null {
   const sorted = instants.toSorted((left, right) => left - right);
   return sorted[Math.ceil(sorted.length / 2) - 1] ?? null;
 }
 
-/** The values that the excess deaths share: each member's shares count as much as it has excess. */
+/** The values that the excess deaths share. A member's shares are weighted by its excess. */
 function sharedCarriers(members: readonly IncidentMember[]): SpikeCarrier[] {
   const weighted = members.flatMap(({ found }) => {
     const excess = found?.deaths ? Math.max(0, found.deaths.count - found.deaths.expected) : 0;
@@ -153,7 +150,7 @@ function sharedCarriers(members: readonly IncidentMember[]): SpikeCarrier[] {
     );
 }
 
-/** A second opinion speaks first, then revivals, and what the deaths share (CONTRACT 15, Likely cause). */
+/** The cause from a second opinion, else from revivals, else from shared values (CONTRACT 15, Likely cause). */
 function causeOf(
   { family, secondOpinion }: Incident,
   members: readonly IncidentMember[],
@@ -171,7 +168,7 @@ function causeOf(
   return isSpread ? "assets" : "unclear";
 }
 
-/** Returns how many deaths were found alive, where they are so many that the checker is suspected; else 0. */
+/** Returns how many deaths were found alive, if enough to suspect the checker; else 0. */
 export function foundAlive(members: readonly IncidentMember[]): number {
   const revived = members.flatMap((alert) => alert.found?.revived ?? []);
   const judged = revived.reduce((sum, one) => sum + one.judged, 0);

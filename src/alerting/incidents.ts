@@ -11,35 +11,33 @@ import { countTogether, isBeyondChance, rateDays, usualNumber, type Begun } from
 import { isSpikeAlert } from "./incident-summary.ts";
 import type { AlertingSettings } from "./settings.ts";
 
-/** A step of the alerts of one check, and the report that made it; null: no run did. */
+/** A step of a check's alerts, with the report that made it; null: no run made it. */
 export interface ReportedStep {
   readonly step: Transition;
   readonly report: CheckReport | null;
 }
 
-/** What incidents are decided by, beside the store. */
 export interface IncidentContext {
   readonly settings: Pick<AlertingSettings, "incidentWithinMs" | "fleet" | "targetOf">;
   readonly newId: () => string;
   readonly nowMs: number;
-  /** How many organizations' last spike run gave a result. */
+  /** How many organizations had a result in their last spike run. */
   readonly withResult: () => number;
   /** Organization-weeks that were looked at in the last 30 minutes (decide/verdict.ts). */
   readonly weeksLookedAt: () => number;
 }
 
-/** Something that happened to an incident. */
 export interface IncidentEvent {
   readonly what: "incident opened" | "incident ended" | "fleet verdict holds";
   readonly incident: Incident;
 }
 
-/** The key in the store's table `meta` of the instant since which the fleet is watched, epoch ms. */
+/** The key in the table `meta` of the time since which the fleet is watched, epoch ms. */
 export const watchedSinceKey = "watchedSinceMs";
 
 /**
- * Opens the book of the incidents for the steps of a transaction, in the order in which they will be taken and before
- * anything of them is stored: what fires gets its incident, what is over ends.
+ * Prepares the incidents for the steps of a transaction. Call it before any step is stored, and take the steps in the
+ * same order. Firing alerts get their incident, and an incident ends with its last alert.
  */
 export async function openIncidentBook(
   { incidents, alerts, meta }: StoreParts,
@@ -49,22 +47,22 @@ export async function openIncidentBook(
   const changes = steps.flatMap(({ step }) => step.changes);
   /** Newest first. */
   let open: readonly Incident[] = changes.length === 0 ? [] : await incidents.open();
-  // Only an end asks whether something still fires.
+  // Only the end of an alert needs the number of firing ones.
   const isEnding = changes.some(({ alert }) => alert.end !== null);
   const firing = new Map(isEnding ? await incidents.firingCounts() : []);
-  /** Numbers of those that are not stored as they are. */
+  /** Numbers of incidents to save. */
   const changed = new Set<number>();
   const events: IncidentEvent[] = [];
   /** Read once: thousands may fire in one transaction. */
   const readMembers = new Map<number, Alert[]>();
-  /** The worst severity that something of each incident got in this transaction: what is no worse ends nothing more. */
+  /** The worst severity in each incident in this transaction. Only a worse one can end acknowledgements. */
   const worstOf = new Map<number, Severity>();
-  /** Days with a spike that each incident does not have, as stored before this transaction. */
+  /** Days with a spike in other incidents, as stored before this transaction. */
   const firedBeside = new Map<number, number>();
-  /** Alerts whose acknowledgement ended with that of their incident: a later step of them must not bring it back. */
+  /** Alerts whose acknowledgement ended here. A later step must not bring it back. */
   const unacknowledged = new Set<string>();
 
-  /** Returns the step with the incident of each alert that fires with it; its alerts are to be stored as they are then. */
+  /** Returns the step with the alerts to store: new ones have their incident, ended acknowledgements are removed. */
   async function take({ step, report }: ReportedStep): Promise<Transition> {
     const joined = new Map<string, Incident>();
     for (const { event, alert } of step.changes) {
@@ -84,7 +82,7 @@ export async function openIncidentBook(
     };
   }
 
-  /** Stores what the steps changed of the incidents; returns what is worth a line of the log. */
+  /** Saves the changed incidents. Returns the events for the log. */
   async function close(): Promise<readonly IncidentEvent[]> {
     for (const incident of open.filter(({ number }) => changed.has(number))) {
       const verdict = incident.verdict && { ...incident.verdict, organizations: withResult() };
@@ -118,7 +116,7 @@ export async function openIncidentBook(
     }
     firing.set(incident.number, (firing.get(incident.number) ?? 0) + 1);
     await worsen(incident.number, alert.severity);
-    // Only now: where acknowledgements end the members are read again, and this one is not stored yet.
+    // After worsen, which may read the members again: this alert is not stored yet.
     (await membersOf(incident.number)).push(alert);
     if (isSpikeAlert(alert)) await weigh(incident.number, alert);
     return incident;
@@ -137,26 +135,26 @@ export async function openIncidentBook(
     open = open.filter((one) => one !== left);
   }
 
-  /** An acknowledgement is of what was: it ends for all when the incident gets worse than it was then. */
+  /** An acknowledgement ends for all members when the incident gets worse than it was then. */
   async function worsen(number: number, severity: Severity): Promise<void> {
     const incident = find(number);
     if (incident === undefined) return;
     const isEnded = ({ acknowledgement, end }: Alert): boolean =>
       end === null && acknowledgement !== null && compareSeverity(severity, acknowledgement.severity) > 0;
-    // Thousands may get worse in one transaction, and none of them be acknowledged.
+    // Thousands may get worse in one transaction without an acknowledgement.
     const worst = worstOf.get(number);
     if (worst !== undefined && compareSeverity(severity, worst) <= 0) return;
     worstOf.set(number, severity);
     if (!(await membersOf(number)).some(isEnded)) return;
     change({ ...incident, outlived: incident.outlived + 1 });
-    // They are read again, as earlier steps of this transaction left them.
+    // Read them again, as earlier steps of this transaction stored them.
     readMembers.delete(number);
     const ended = (await membersOf(number)).filter(isEnded).map((alert) => alert.id);
     for (const id of ended) unacknowledged.add(id);
     await alerts.acknowledge(ended, null);
   }
 
-  /** Whether a fleet verdict begins with this alert, or what it counts grows (CONTRACT 15, Fleet verdict). */
+  /** Begins a fleet verdict if there are enough; updates one that holds (CONTRACT 15, Fleet verdict). */
   async function weigh(number: number, alert: Alert): Promise<void> {
     const lasting = open.find(({ verdict }) => verdict !== null);
     if (lasting !== undefined) changed.add(lasting.number);
@@ -196,7 +194,7 @@ export async function openIncidentBook(
   return { take, close };
 }
 
-/** What began with the first look at an organization says nothing of when it began. */
+/** An organization's first look cannot say when its spike began. */
 function begunOf(alert: Alert): Begun[] {
   const { slug, startsAtMs, isFirstLook } = alert;
   return isSpikeAlert(alert) && isFirstLook !== true ? [{ slug, startsAtMs }] : [];

@@ -11,7 +11,7 @@ import type { AlertingGround } from "./settings.ts";
 /** An act on an incident at another service. */
 export interface OutsideIncident {
   readonly id: string;
-  /** The receiver whose secret signed it. */
+  /** The receiver whose secret signed the act. */
   readonly receiver: string;
   readonly incidentKey: string;
   readonly kind: "acknowledged" | "unacknowledged" | "resolved";
@@ -19,10 +19,10 @@ export interface OutsideIncident {
   readonly person: string | null;
 }
 
-/** What became of an act from outside; only `applied` changed something. */
+/** The outcome of an act from outside; only `applied` changed something. */
 export type OutsideOutcome = "applied" | "repeated" | "late" | "no_alert" | "unchanged";
 
-/** Acts that come from where people read their messages (CONTRACT 13): each is carried out once, in the transaction that notes its id. */
+/** Applies acts from links and other services (CONTRACT 13), each once: the same transaction stores its id. */
 export function createOutsideActs({
   store,
   clock,
@@ -30,14 +30,14 @@ export function createOutsideActs({
   newId,
   onChange,
 }: Pick<AlertingGround, "store" | "clock" | "settings" | "newId"> & { readonly onChange: () => void }) {
-  /** Carries an act out on the members that its receiver was notified of, unless it was before, or comes too late. */
+  /** Applies an act to the members that its receiver was notified of, unless it is a repetition or too late. */
   async function carryOut(noted: OutsideAct, request: IncidentActRequest): Promise<OutsideOutcome> {
     const context = { settings: settings(), nowMs: noted.atMs, newId };
     const outcome = await store.transaction(async (parts) => {
       const refusal = await refusalOf(parts, noted);
       if (refusal !== null) return refusal;
       const found = await outcomeOf(() => actOnIncident(parts, context, request));
-      // What changes nothing counts for the order of what PagerDuty says later.
+      // PagerDuty's acts have an order, so one that changes nothing is noted too.
       if (found.outcome === "applied" || (found.outcome === "unchanged" && noted.via === "pagerduty"))
         await parts.outsideActs.note(noted);
       return found.outcome;
@@ -47,7 +47,7 @@ export function createOutsideActs({
   }
 
   return {
-    /** What following the link would do now, and to which alerts; changes nothing. */
+    /** What the link would do now, and to which alerts. Changes nothing. */
     foresee: async ({ id, incident, receiver }: ActLink): ReturnType<typeof outcomeOf> => {
       if (await store.outsideActs.isNoted("link", id)) return { outcome: "repeated", alerts: [] };
       const author = actor(receiver, "link");
@@ -56,24 +56,24 @@ export function createOutsideActs({
       return outcomeOf(async () => planAct(request, await readActFacts(store, context, request)));
     },
     /**
-     * Applies what was done to an incident at this receiver, to the alerts that it was notified of; resolved
-     * acknowledges, because the service does not know whether they ended.
+     * Applies a change at this receiver to the alerts that it was notified of. Resolved acknowledges: the service does
+     * not know whether the alerts ended.
      */
     applyIncident: async (outside: OutsideIncident): Promise<OutsideOutcome> => {
       const { id, receiver, incidentKey, kind, person, ...incident } = outside;
       const nowMs = clock.nowMs();
-      // A clock that is ahead there must not make everything that follows late.
+      // A clock that is ahead there must not make all later acts late.
       const occurredAtMs = Math.min(incident.occurredAtMs, nowMs);
       const [incidentId = "", outlived = "0"] = incidentKey.split(".");
       const found = await store.incidents.find(incidentId);
-      // What was acknowledged before it got worse is another incident there.
+      // An incident that got worse after its acknowledgement is a new incident there.
       if (found === null || found.endedAtMs !== null || String(found.outlived) !== outlived) return "no_alert";
       const author: Actor = actor(`PagerDuty: ${person ?? "no name"}`, "pagerduty");
       const act: IncidentAct = kind === "unacknowledged" ? { kind: "unacknowledge" } : acknowledge;
       const noted: OutsideAct = { id, via: "pagerduty", subject: incidentId, occurredAtMs, atMs: nowMs };
       return carryOut(noted, { incident: found.number, act, author, slugs: null, receiver });
     },
-    /** Does what the link is for, once; `name` is what who follows it says to be called, null: nothing. */
+    /** Acknowledges by a link, once. `name`: the name that the person gives; null: none. */
     follow: ({ id, incident, receiver }: ActLink, name: string | null): Promise<OutsideOutcome> => {
       const nowMs = clock.nowMs();
       const author = { ...actor(receiver, "link"), note: name };
@@ -85,7 +85,7 @@ export function createOutsideActs({
 
 const acknowledge = { kind: "acknowledge", comment: null } as const;
 
-/** An incident that is gone or has ended is none: nothing of it can be changed, and no secret gives a right over other members. */
+/** A deleted or ended incident gives `no_alert`. */
 async function outcomeOf(
   act: () => Promise<ActPlan>,
 ): Promise<{ readonly outcome: OutsideOutcome; readonly alerts: readonly Alert[] }> {
@@ -101,10 +101,10 @@ async function outcomeOf(
   }
 }
 
-/** Why an act is not to be carried out; null: it is. */
+/** Why an act is refused; null: it is not. */
 async function refusalOf({ outsideActs }: StoreParts, { via, id, subject, occurredAtMs }: OutsideAct) {
   if (await outsideActs.isNoted(via, id)) return "repeated";
-  // A link is followed when it is followed; another service's words may arrive in any order.
+  // Another service's acts may arrive in any order.
   const lastMs = via === "pagerduty" ? await outsideActs.lastOccurredAtMs(via, subject) : null;
   return lastMs !== null && occurredAtMs < lastMs ? "late" : null;
 }

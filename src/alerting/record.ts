@@ -19,31 +19,31 @@ import { removal, transition, type Transition, type TransitionChange } from "./d
 
 export interface Recorded {
   readonly state: CheckState;
-  /** Severity of the run before; null: there was none. */
+  /** Severity of the run before; null: none. */
   readonly previousSeverity: Severity | null;
-  /** What changed, in order; the notifier sends it to receivers. */
+  /** In order; the notifier sends them to receivers. */
   readonly changes: readonly TransitionChange[];
 }
 
 export interface RecorderOptions extends AlertingGround {
-  /** Called when it is unknown whether the store has taken a commit. */
+  /** Called when nobody knows whether the store took a commit. */
   readonly onDoubt: () => void;
-  /** Called after a commit of which a receiver may have to be notified, also by a fleet verdict. */
+  /** Called after a commit that a receiver may have to hear of, by an alert or a fleet verdict. */
   readonly onChange: () => void;
-  /** Called for each incident that is opened. */
+  /** Called for each new incident. */
   readonly onIncident?: (family: string) => void;
   /** The time between two ticks of a check's schedule, ms. */
   readonly intervalOf: (check: CheckKey) => number;
-  /** Awaited before runs are committed, for more to join them [one turn of the event loop]. */
+  /** Awaited before a commit, so that more runs can join it [one turn of the event loop]. */
   readonly gather?: () => Promise<void>;
   readonly onRecorded?: (states: readonly CheckState[]) => void;
 }
 
-/** What a run found is not thrown away for a store that is busy or away. */
+/** A run is not thrown away while the store is busy or away. */
 const patience = {
-  // Then another process may write.
+  // After this another process may write.
   withinMs: 10 * secondMs,
-  // A lock is free in a moment, a server that restarts in some seconds.
+  // A lock is free in a moment; a server restarts in some seconds.
   firstMs: 100,
   longestMs: secondMs,
   isPassing: (error: unknown): boolean => error instanceof FlatlineError && error.code === "store_busy",
@@ -51,7 +51,7 @@ const patience = {
 
 export type Recorder = ReturnType<typeof createRecorder>;
 
-/** Creates what makes runs durable, with everything that follows from each in the same transaction (CONTRACT 7). */
+/** Creates the recorder. It stores a run and all that follows from it in one transaction (CONTRACT 7). */
 export function createRecorder(options: RecorderOptions) {
   const { store, board, clock, newId, intervalOf } = options;
   const logger = options.logger.child({ room: "alerting" });
@@ -74,7 +74,7 @@ export function createRecorder(options: RecorderOptions) {
     }
   }
 
-  /** Stores runs and what follows from each; returns what came of them, in order. */
+  /** Stores runs and what follows from them. Returns the outcomes in order. */
   async function commitRuns(requests: readonly Ended[]) {
     await nameChecks(requests.map(({ run }) => run));
     const runs = requests.map(storedRun);
@@ -82,7 +82,7 @@ export function createRecorder(options: RecorderOptions) {
     const kept = runs.filter(({ state }) => state.isKept);
     let written: { readonly steps: readonly Transition[]; readonly incidents: readonly IncidentEvent[] } | null = null;
     const write = async (parts: StoreParts): Promise<NonNullable<typeof written>> => {
-      // All of it was stored by an attempt whose answer was lost.
+      // An earlier attempt stored everything, but its answer was lost.
       if (written !== null && (await parts.runs.isStored(runs))) return written;
       await parts.runs.commit(runs);
       if (kept.length > 0) await parts.runs.keepReports(kept.map(({ checkId, report }) => ({ ...report, checkId })));
@@ -91,7 +91,7 @@ export function createRecorder(options: RecorderOptions) {
         const { run, report } = request;
         const states = live.get(checkKey(run)) ?? [];
         if (report.severity === "ok" && states.length === 0) return [];
-        // A reload took it away while it ran: endUnconfigured has ended its alerts, and none may begin.
+        // A reload removed the check during the run: endUnconfigured has ended its alerts, and none may begin.
         const target = options.settings().targetOf(run.check, run.slug);
         return target === null ? [] : [{ index, target, report, step: decide(request, target, states) }];
       });
@@ -114,13 +114,13 @@ export function createRecorder(options: RecorderOptions) {
         return { state, previousSeverity: previous[index] ?? null, step: steps[index] ?? nothing };
       });
     } catch (error) {
-      // It is unknown whether the last attempt was stored; if one of its runs was at fault, none was.
+      // The last attempt may have been stored. If one of the runs was at fault, none was.
       if (isOfStore(error)) options.onDoubt();
       throw error;
     }
   }
 
-  /** Writes the alerts as a step leaves them, and what it means for the gate. */
+  /** Stores the alerts of a step, and the releases of the gate that follow. */
   async function writeStep(
     parts: StoreParts,
     step: Transition,
@@ -142,7 +142,7 @@ export function createRecorder(options: RecorderOptions) {
     for (const { id, how } of ended) await parts.log.released([id], { by: null, comment: null, how, atMs: nowMs });
   }
 
-  /** Gives those that have never run their number. */
+  /** Gives new checks their number. */
   async function nameChecks(keys: readonly CheckKey[]): Promise<void> {
     const unnamed = keys.filter((key) => board.idOf(key) === undefined);
     if (unnamed.length === 0) return;
@@ -172,7 +172,7 @@ export function createRecorder(options: RecorderOptions) {
     };
   }
 
-  /** Whether a run says nothing of when deaths began: what it found may be of any time before. */
+  /** The run cannot say when deaths began: they may be of any time before. */
   function isFirstLook({ run, report }: FinishedRun): boolean {
     const last = board.stateOf(board.idOf(run) ?? 0)?.lastResultReport ?? null;
     if (last?.kind !== "result" || report.kind !== "result") return last === null;
@@ -195,8 +195,8 @@ export function createRecorder(options: RecorderOptions) {
   const commit = createBatch(commitRuns, ({ run }: Ended) => checkKey(run), options.gather);
 
   /**
-   * Ends the alerts of checks that the settings no longer name, and notes which receivers are gone; call it at the
-   * start and after each reload. Answers how many alerts fired.
+   * Ends the alerts of checks that are not configured any more, and notes removed receivers. Call it at the start and
+   * after each reload. Returns how many of the alerts fired.
    */
   async function endUnconfigured(): Promise<number> {
     const settings = options.settings();
@@ -217,7 +217,7 @@ export function createRecorder(options: RecorderOptions) {
       ended = await book.close();
       if (settings.fleet === null) await parts.incidents.endVerdicts();
       await parts.meta.getOrSet(watchedSinceKey, String(clock.nowMs()));
-      // First those that have been gone for too long: one of them may be named again.
+      // First delete receivers removed long ago: the settings may have one of them again.
       await parts.queued.tidy(clock.nowMs());
       await parts.queued.keepAddresses(addressesOf(settings.receivers), clock.nowMs());
       return done;
@@ -229,19 +229,19 @@ export function createRecorder(options: RecorderOptions) {
 
   async function recordOne(request: Ended): Promise<Recorded> {
     const { state, previousSeverity, step } = await commit(request);
-    // Here, not with the others of its transaction: the lines are of the trace of this run.
+    // Here and not in the commit, so that the lines belong to this run's trace.
     if (step.decisions.length + step.changes.length > 0) announce(step);
     const hasStopped = step.decisions.some(({ reason }) => reason === "excess_stopped");
-    // A fleet verdict takes a share of the others.
+    // A fleet verdict counts the organizations with a result.
     if (hasStopped || isUnknown(state.severity) !== isUnknown(previousSeverity)) options.onChange();
     return { state, previousSeverity, changes: step.changes };
   }
 
   return {
     /**
-     * Run, alert states and the changes to notify of: all of it is stored, or none. Runs that ended together are one
-     * commit; those that end during a commit go into the next one. While the store is busy or away it is tried again
-     * for ten seconds, or until `signal` aborts. Answers for each run, in order, what came of it; does not reject.
+     * Stores runs with alerts and changes, all or nothing. Runs that end together share a commit; runs that end during
+     * a commit join the next one. While the store is busy or away, tries for ten seconds or until `signal` aborts.
+     * Returns the outcome of each run, in order; does not reject.
      */
     record: (requests: readonly FinishedRun[], signal?: AbortSignal): Promise<PromiseSettledResult<Recorded>[]> =>
       Promise.allSettled(requests.map((request) => recordOne({ ...request, signal }))),
@@ -251,12 +251,12 @@ export function createRecorder(options: RecorderOptions) {
 
 const isUnknown = (severity: Severity | null): boolean => severity === null || severity === "unknown";
 
-/** A run to be stored, while `signal` does not abort. */
+/** A run to store until `signal` aborts. */
 interface Ended extends FinishedRun {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Returns the alert with its last change, which receivers are told of, and as a failure of the gate. */
+/** Returns the alert with its last change and, after a fail, with its failure for the gate. */
 function noted(
   alert: Alert,
   { changes }: Transition,

@@ -6,19 +6,18 @@ import { iso } from "../contract/v1/instant.ts";
 import type { AlertingGround, AlertingSettings } from "./settings.ts";
 import { nextChangeAtMs, ruleOf, windowAt } from "./decide/silences.ts";
 
-/** Silences made at run time, beside those of the configuration (CONTRACT 7). */
+/** Silences made at run time, besides those of the configuration (CONTRACT 7). */
 export type SilenceBook = ReturnType<typeof createSilenceBook>;
 
 interface SilenceBookOptions extends Pick<AlertingGround, "store" | "clock" | "logger" | "newId"> {
   readonly settings: () => Pick<AlertingSettings, "silences">;
-  /** Called after a silence was made or ended. */
+  /** Called after a silence was made, changed or ended. */
   readonly onChange: () => void;
 }
 
-/** Creates the silences over the store. */
 export function createSilenceBook({ store, clock, logger, newId, settings, onChange }: SilenceBookOptions) {
   return {
-    /** Stores it, from now on or from its start; what it holds back is decided again at once. @throws FlatlineError invalid_data */
+    /** Stores a silence; notifications are decided again at once. @throws FlatlineError invalid_data */
     add: async (wanted: NewSilence, author: Actor): Promise<ListedSilence> => {
       const nowMs = clock.nowMs();
       const { slug, check, comment } = wanted;
@@ -39,8 +38,8 @@ export function createSilenceBook({ store, clock, logger, newId, settings, onCha
       return listedSilence(ruleOf(silence), silence, nowMs);
     },
     /**
-     * Gives it another end, another comment or both. @throws FlatlineError not_found, conflict (it has ended),
-     * invalid_data (it would end before its start, or has no comment)
+     * Changes the end, the comment or both.
+     * @throws FlatlineError not_found; conflict: it has ended; invalid_data: the new end or comment is wrong
      */
     change: async (id: string, change: SilenceChange, author: Actor): Promise<ListedSilence> => {
       const nowMs = clock.nowMs();
@@ -66,7 +65,7 @@ export function createSilenceBook({ store, clock, logger, newId, settings, onCha
       onChange();
       return listedSilence(ruleOf(after), after, nowMs);
     },
-    /** Ends it now. False: there is none with this id that has not ended. */
+    /** Ends it now. False: no such silence, or it has ended. */
     expire: async (id: string, author: Actor): Promise<boolean> => {
       const nowMs = clock.nowMs();
       const isExpired = await store.transaction(async ({ silences, audit }) => {
@@ -81,7 +80,7 @@ export function createSilenceBook({ store, clock, logger, newId, settings, onCha
       }
       return isExpired;
     },
-    /** The silences of the configuration, then those made at run time that have not ended. */
+    /** Returns the silences of the configuration, then the others that have not ended. */
     list: async (): Promise<readonly ListedSilence[]> => {
       const nowMs = clock.nowMs();
       const stored = await store.silences.endingAfter(nowMs);
@@ -106,10 +105,10 @@ function refuse(issues: readonly string[]): void {
   if (issues.length > 0) throw new FlatlineError("invalid_data", issues.join("; "), { issues });
 }
 
-/** One silence of either origin, as lists show it. */
+/** A silence as lists show it. */
 export type ListedSilence = Readonly<ReturnType<typeof listedSilence>>;
 
-/** Returns how a silence stands; `stored`, and with it most facts, is null for those of the configuration. */
+/** Returns a silence with its state. `stored` and most fields are null for the configuration's. */
 export function listedSilence(rule: SilenceRule, stored: StoredSilence | null, nowMs: number) {
   const nextMs = nextChangeAtMs(rule, nowMs);
   const waiting = nextMs === null ? ("expired" as const) : ("pending" as const);
@@ -121,7 +120,7 @@ export function listedSilence(rule: SilenceRule, stored: StoredSilence | null, n
     createdBy: stored?.createdBy ?? null,
     note: stored?.note ?? null,
     createdAtMs: stored?.createdAtMs ?? null,
-    /** When its state changes next; null: never again. */
+    /** When its state changes next; null: never. */
     nextChangeAtMs: nextMs,
   };
 }

@@ -12,9 +12,9 @@ export interface AlertActRequest {
 }
 
 /**
- * Does to one alert what its incident's act does to this member; asked again it changes nothing. Wake the notifier afterwards.
- * @throws FlatlineError not_found without such an alert, without a live one of which an acknowledgement is, or without a judgement
- *   to take back; conflict when it is pending, or not acknowledged; and as actOnIncident
+ * Applies an act to the alert's member of its incident. A repetition changes nothing. Wake the notifier afterwards.
+ * @throws FlatlineError not_found: no (live) alert, or no judgement to withdraw; conflict: pending, or not
+ *   acknowledged; else as actOnIncident
  */
 export function actOnAlert(
   store: Pick<Store, "transaction">,
@@ -39,7 +39,7 @@ export function actOnAlert(
   });
 }
 
-/** Releases a gate by hand: all that have failed by now hold no longer, whatever their incident; what fails later holds again. */
+/** Releases all failures of a gate by hand, in every incident. Later failures hold it again. */
 export function releaseGate(
   store: Pick<Store, "transaction">,
   context: ActContext,
@@ -50,7 +50,7 @@ export function releaseGate(
     const incidents = new Set(failures.flatMap((alert) => alert.incident?.number ?? []));
     const act = { kind: "release", comment } as const;
     const { nowMs } = context;
-    // Nothing is released, and somebody said so all the same.
+    // No failure to release: the audit keeps the act all the same.
     if (incidents.size === 0)
       await parts.audit.append({
         atMs: nowMs,

@@ -9,23 +9,21 @@ import type { AlertingSettings } from "../settings.ts";
 import { noteAct, type ActEntry } from "../notify/act-news.ts";
 import { planAct, type ActFacts, type ActPlan, type IncidentAct, type IncidentActRequest } from "./plan-act.ts";
 
-/** What acts are done with. */
 export interface ActContext {
   readonly settings: AlertingSettings;
   readonly nowMs: number;
   readonly newId: () => string;
 }
 
-/** What an act did. */
 export interface DoneAct extends ActPlan {
-  /** The one that is kept of it; null: it came without. */
+  /** The stored comment; null: none. */
   readonly comment: AlertComment | null;
 }
 
-// All of them are listed; more are not readable.
+// Lists show all of them.
 const mostComments = 1_000;
 
-/** Reads what acts on members of an incident are decided by. @throws FlatlineError not_found for an unknown incident */
+/** Reads what planAct needs. @throws FlatlineError not_found: no such incident */
 export async function readActFacts(
   parts: StoreParts,
   { settings, nowMs }: Pick<ActContext, "settings" | "nowMs">,
@@ -48,9 +46,9 @@ export async function readActFacts(
 }
 
 /**
- * Does an act to members of an incident, in the transaction of `parts`, with the same few statements whatever their
- * number. Every act of a person goes through here. Wake the notifier afterwards.
- * @throws FlatlineError not_found for an unknown incident, conflict when it has too many comments, and as planAct
+ * Applies an act to members of an incident within the transaction of `parts`, in a few statements for any number. All
+ * acts of people use it. Wake the notifier afterwards.
+ * @throws FlatlineError not_found: no such incident; conflict: too many comments; else as planAct
  */
 export async function actOnIncident(
   parts: StoreParts,
@@ -86,13 +84,13 @@ export async function actOnIncident(
       { ...said, how: hold.how, atMs },
     );
   const comment = said.comment === null ? null : await keepComment(parts, context, request, plan, said.comment);
-  // One act is one notification, however many alerts it is of.
+  // One act is one notification, for any number of alerts.
   const told = { ...said, by: describeAuthor(author.name, author.note) };
   await noteAct(parts, settings, { actId: context.newId(), atMs }, entriesOf(act, plan, told));
   return { ...plan, comment };
 }
 
-/** What is written of an act: by the audit, with its comment, and to receivers of acts; what a release opens is said of the gates. */
+/** The names of an act in the audit, in comments and in notifications. An opened gate has its own event. */
 const written = {
   acknowledge: { action: "acknowledge", commented: "acknowledge", event: "acknowledged" },
   unacknowledge: { action: "unacknowledge", commented: null, event: "unacknowledged" },
@@ -103,7 +101,7 @@ const written = {
   comment: { action: "comment", commented: null, event: "commented" },
 } as const satisfies Record<IncidentAct["kind"], unknown>;
 
-/** Changes the alerts, or makes the silences. Returns the ids of what it is about, in their order. */
+/** Changes the alerts or adds the silences. Returns the ids of these, in order. */
 async function change(
   parts: StoreParts,
   { nowMs: atMs, newId }: ActContext,
@@ -141,7 +139,7 @@ async function change(
   }
 }
 
-/** Keeps the comment once; one that comes alone and is of all is of those that join later, too. */
+/** Stores the comment once. A comment on the whole incident is also for members that join later. */
 async function keepComment(
   parts: StoreParts,
   { nowMs }: ActContext,
@@ -170,7 +168,7 @@ async function keepComment(
   return comment;
 }
 
-/** What receivers are told of an act: what was done to each alert, then what of a gate that opened held it last. */
+/** The news of an act: first each changed alert, then the last failures that held the opened gates. */
 function entriesOf(act: IncidentAct, { changed, opened }: ActPlan, said: Pick<ActEntry, "by" | "comment">): ActEntry[] {
   const { event } = written[act.kind];
   return [

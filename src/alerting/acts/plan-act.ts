@@ -12,7 +12,6 @@ import type { StoredSilence } from "../../store/alerts/silences.ts";
 import { changeOfGate, isGateAlert, releaseOf, type EndedHold } from "../decide/gate.ts";
 import type { AlertingSettings } from "../settings.ts";
 
-/** What can be done to an incident: to each of its members, or to some. */
 export type IncidentAct =
   | { readonly kind: "acknowledge"; readonly comment: string | null }
   | { readonly kind: "unacknowledge" }
@@ -22,72 +21,66 @@ export type IncidentAct =
   | { readonly kind: "silence"; readonly endsAtMs: number; readonly comment: string }
   | { readonly kind: "comment"; readonly comment: string };
 
-/** The author of an act, and the members that it is for. */
 export interface IncidentActRequest {
-  /** Its number or id. */
+  /** A number or an id. */
   readonly incident: number | string;
   readonly act: IncidentAct;
   readonly author: Actor;
   /** null: all. */
   readonly slugs: readonly string[] | null;
-  /** The one member that it is for [all that `slugs` say]. */
+  /** The only member to act on [all of `slugs`]. */
   readonly alertId?: string;
-  /** The receiver through whose link or hook it comes: it acts on what that was notified of [not through one]. */
+  /** The receiver whose link or hook is used: only alerts that it was notified of change [none]. */
   readonly receiver?: string;
-  /** Releases also what a judgement or an end has released, so that it is not held again when that is taken back [it does not]. */
+  /** Also release what a judgement or an end released, so that it stays released if that is withdrawn [false]. */
   readonly isOfGate?: boolean;
 }
 
-/** Why an act left a member as it was. */
 export type SkipReason = "ended" | "already" | "not_judged_kind" | "not_held" | "judged_apart";
 
-/** An organization's alert in an incident. */
 export interface ActedAlert {
   readonly slug: string;
   readonly alertId: string;
 }
 
-/** What an act did, or would do. */
+/** The result of an act that is done or only planned. */
 export interface IncidentActResult {
   readonly done: readonly ActedAlert[];
   readonly skipped: readonly (ActedAlert & { readonly reason: SkipReason })[];
   readonly gatesOpened: readonly string[];
-  /** Gates of the organizations that it was asked for which are held afterwards. */
+  /** The asked organizations whose gates are still held. */
   readonly gatesHeld: readonly string[];
 }
 
-/** What an act is decided by. */
 export interface ActFacts {
   readonly incident: Incident;
-  /** All of the incident, in the order in which they began. */
+  /** All members, in the order in which they began. */
   readonly members: readonly Alert[];
-  /** Failures of the same organizations in other incidents. */
+  /** Failures in other incidents. */
   readonly others: readonly GateFailure[];
-  /** The alerts that the receiver was notified of; null: it comes through none. */
+  /** The alerts that the receiver was notified of; null: no receiver is used. */
   readonly told: ReadonlySet<string> | null;
   readonly silences: readonly StoredSilence[];
   readonly settings: Pick<AlertingSettings, "gateOf">;
   readonly nowMs: number;
 }
 
-/** What an act does. */
 export interface ActPlan extends IncidentActResult {
   readonly incident: Incident;
-  /** The members that it is done to, as they are afterwards. */
+  /** The members that change, as they are afterwards. */
   readonly changed: readonly Alert[];
-  /** The holds that it ends, and those of gates that open with it. */
+  /** The failures that no longer hold; `opened`: those of gates that open. */
   readonly ended: readonly EndedHold[];
   readonly opened: readonly EndedHold[];
 }
 
-// A request whose answer was lost, or a second click; who asks later wants a later end.
+// Covers a request whose answer was lost, and a second click. A later request wants a later end.
 const againWithinMs = minuteMs;
 
 /**
- * Returns what an act does to each member of an incident that CONTRACT 12, 13 and 15 allow it for: what a dialog shows
- * is what the act does.
- * @throws FlatlineError invalid_data for a slug that is no member, or an act that the family does not have; conflict for an
- *   acknowledgement or silence of one that has ended
+ * Returns what an act does to each member that CONTRACT 12, 13 and 15 allow. Dialogs show this plan.
+ * @throws FlatlineError invalid_data: a slug is no member, or the family or the times do not allow the act; conflict: an
+ *   ended incident cannot be acknowledged or silenced
  */
 export function planAct(request: IncidentActRequest, facts: ActFacts): ActPlan {
   const { slugs, alertId } = request;
@@ -139,7 +132,7 @@ function requireSlugs({ slugs }: IncidentActRequest, members: readonly Alert[]):
     throw new FlatlineError("invalid_data", `slugs: ${JSON.stringify(stranger)} is no member of this incident`);
 }
 
-// Others question no deaths.
+// Other families do not question deaths.
 const judgedFamilies = ["deaths", "no-events", "regret"];
 
 function requireAct({ family, endedAtMs }: Incident, act: IncidentAct, nowMs: number): void {
@@ -147,7 +140,8 @@ function requireAct({ family, endedAtMs }: Incident, act: IncidentAct, nowMs: nu
   if (["judge", "withdraw", "release"].includes(kind) && !judgedFamilies.includes(family))
     throw new FlatlineError(
       "invalid_data",
-      `an incident of the family ${family} ${kind === "release" ? "holds no gate" : "is not judged"}: it questions no deaths`,
+      `an incident of the family ${family} ${kind === "release" ? "holds no gate" : "is not judged"}: ` +
+        "it questions no deaths",
     );
   if (kind === "silence" && act.endsAtMs <= nowMs) throw new FlatlineError("invalid_data", "endsAt: has passed");
   if (kind === "silence" && act.endsAtMs - nowMs > longestSilenceMs)
@@ -161,11 +155,11 @@ interface Step {
   readonly facts: ActFacts;
   readonly severity: Severity;
   readonly isWhole: boolean;
-  /** The patterns and checks that are silenced long enough. */
+  /** Patterns and checks that are silenced long enough already. */
   readonly silenced: ReadonlySet<string>;
 }
 
-/** The member's alert after the act; or why it is left as it is. */
+/** Returns the member's alert after the act, or why nothing changes. */
 function actOnMember(step: Step, alert: Alert): Alert | SkipReason {
   const { request, facts, severity, isWhole, silenced } = step;
   const { act, author, receiver } = request;
@@ -206,12 +200,12 @@ function actOnMember(step: Step, alert: Alert): Alert | SkipReason {
   }
 }
 
-/** A judgement of the whole incident leaves those that were judged apart, unless they are named (CONTRACT 15). */
+/** A judgement of the whole incident skips members that were judged alone, unless it names them (CONTRACT 15). */
 function isJudgedApart({ slugs, alertId }: IncidentActRequest, { judgement }: Alert): boolean {
   return slugs === null && alertId === undefined && judgement !== undefined && judgement.isWhole !== true;
 }
 
-/** Releases what this alert holds; what others hold stays. */
+/** Releases this alert's failure; others may still hold the gate. */
 function release({ request, facts: { settings, nowMs } }: Step, alert: Alert): Alert | SkipReason {
   const [failed] = failuresIn([alert]);
   if (failed === undefined) return "not_held";
@@ -223,7 +217,7 @@ function release({ request, facts: { settings, nowMs } }: Step, alert: Alert): A
 function silencedKeys(act: IncidentAct, { silences, nowMs }: ActFacts): ReadonlySet<string> {
   if (act.kind !== "silence") return new Set();
   const { endsAtMs } = act;
-  // One that was asked for by its length, and is asked for again, ends a little earlier.
+  // A repeated request with a duration ends a little later than the first.
   const enoughMs = endsAtMs - Math.min(againWithinMs, (endsAtMs - nowMs) / 10);
   const long = silences.filter((one) => one.startsAtMs <= nowMs && one.endsAtMs >= enoughMs);
   return new Set(long.map(({ slug, check }) => keyOf(slug, check)));

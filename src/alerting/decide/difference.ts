@@ -9,7 +9,7 @@ import type { Reason } from "./reasons.ts";
 import { eventsOf } from "./transition.ts";
 import { routedAfterMs, wants, type RoutedAddress } from "./routing.ts";
 
-/** An alert that fires, or has ended and whose end a receiver may still have to be told. */
+/** An alert that fires, or an ended one whose end a receiver may not know. */
 export interface HeldAlert extends Alert {
   /** null: it is no longer configured. */
   readonly target: AlertTarget | null;
@@ -21,11 +21,10 @@ export type DueSettings = Pick<AlertingSettings, "groupWaitMs" | "groupIntervalM
 
 export interface Now {
   readonly nowMs: number;
-  /** Since when the clock goes forward, as far as is known: an instant after `nowMs` counts as this one. */
+  /** The start, or when the clock was last set back. A wait that began in the future counts from here. */
   readonly forwardSinceMs: number;
 }
 
-/** One entry of a notification. */
 export interface DueNotice {
   readonly alertId: string;
   readonly event: NoticeEvent;
@@ -34,30 +33,29 @@ export interface DueNotice {
   readonly reason: Reason;
 }
 
-/** Alerts that a receiver could not be told of are due again no sooner. */
+/** An alert that could not be delivered is due again no sooner than this. */
 const leastAgainMs = 5 * minuteMs;
 
 export interface Change {
   readonly kind: "begins" | "changes" | "ends" | "escalates";
   readonly notice: DueNotice;
   readonly sinceMs: number;
-  /** Of what escalates, and of what was told and given up; null: it is due with its group. */
+  /** Set for an escalation and for an alert that could not be delivered; null: it is due with its group. */
   readonly ownAtMs: number | null;
 }
 
-/** The difference between what holds of an alert and what was queued of it for a receiver. */
+/** The difference between an alert and what was queued of it for a receiver. */
 export type Difference =
-  /** It is not of the receiver's part. */
+  /** The receiver does not get it, or knows its end. */
   | { readonly kind: "none" }
-  /** The receiver wants no word of its end. */
+  /** The receiver does not want its end. */
   | { readonly kind: "over" }
-  /** It waits for the end of a silence, or for who has taken it on; of those that are told at once, and silenced, `isOpen`. */
+  /** It waits for the end of a silence, or for the person who took it. `isOpen`: silenced, and not an escalation. */
   | { readonly kind: "held"; readonly isOpen: boolean }
-  /** It was queued as it is. */
+  /** The receiver knows it as it is. */
   | { readonly kind: "same"; readonly repeatMs: number | null }
   | Change;
 
-/** Whom a difference is for, by what, and when. */
 export interface Look extends RoutedAddress, Now {
   readonly settings: DueSettings;
 }
@@ -105,7 +103,7 @@ export function differenceOf(alert: HeldAlert, row: QueuedAlert | null, isEscala
           : (changed?.firedReason ?? alert.reason);
     return change("begins", events.begun, reason, sinceMs);
   }
-  // Below what it wants it is still open for the receiver, but "still fail" would be wrong, and of less it wants no word.
+  // Below minSeverity it stays open for the receiver, without news or reminders.
   if (!isWanted) return { kind: "same", repeatMs: null };
   if (severity === told) return { kind: "same", repeatMs: isTaken || repeatMs === 0 ? null : repeatMs };
   const isWorse = compareSeverity(severity, told) > 0;
@@ -121,7 +119,7 @@ function isAdded(alert: Alert, { receiver, recipient, settings: { before } }: Lo
   return routedAfterMs(alert, before.settings.targetOf(alert.check, alert.slug), was) === null;
 }
 
-/** Returns when a wait that began at `fromMs` is over; where the clock was set back behind it, it begins again. */
+/** Returns when a wait from `fromMs` ends. It begins again when the clock was set back to before `fromMs`. */
 export function endOf(fromMs: number, lengthMs: number, { nowMs, forwardSinceMs }: Now): number {
   return (fromMs > nowMs ? Math.min(forwardSinceMs, nowMs) : fromMs) + lengthMs;
 }

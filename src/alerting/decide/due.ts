@@ -18,69 +18,66 @@ import {
 import type { Reason } from "./reasons.ts";
 import { addressesOf } from "./routing.ts";
 
-/** What holds of an incident. */
 export interface HeldIncident {
   readonly incident: Incident;
   readonly alerts: readonly HeldAlert[];
 }
 
-/** An incident by its number, and one that is told of it. */
+/** An incident and an address that is notified of it. */
 interface Addressed extends Address {
   readonly incident: number;
 }
 
-/** A notification to be formed now: of one incident, to one address. */
+/** A notification of one incident to one address, due now. */
 export interface DueNotification extends Addressed {
   /** It names the fleet verdict. */
   readonly isOfVerdict: boolean;
   readonly notices: readonly DueNotice[];
 }
 
-/** What is due now, and what is to be remembered with it. */
+/** What is due now, and what to store with it. */
 export interface Due {
   readonly notifications: readonly DueNotification[];
   readonly queued: Queued;
-  /** Differences that wait to be told, by address and alert: an act on the alert is told after them. */
+  /** Changes that wait, by address and alert. An act on the alert is sent after them. */
   readonly waiting: readonly (Address & { readonly alertId: string; readonly sinceMs: number })[];
-  /** The alerts of each receiver's part of the incident, silenced ones, too. */
+  /** The alerts of each receiver's part of the incident, with silenced ones. */
   readonly parts: readonly (Addressed & { readonly part: readonly string[] })[];
-  /** When something is due next, if nothing else happens; Infinity: nothing is. */
+  /** When something is due next; Infinity: nothing is. */
   readonly nextAtMs: number;
-  /** The end of a silence matters. */
+  /** A silenced alert waits for the end of its silence. */
   readonly hasSilenced: boolean;
 }
 
 interface Item {
   readonly held: HeldAlert;
-  /** The severity that was queued last; null: none was. */
+  /** The severity that was queued last; null: none. */
   readonly told: Severity | null;
   readonly is: Difference;
 }
 
 type Changed = Item & { readonly is: Change };
 
-/** An incident as one address is to be told of it. */
+/** An incident for one address. */
 interface Part extends Look {
   readonly incident: Incident;
   readonly items: readonly Item[];
   readonly known: QueuedIncident;
-  /** An incident escalates as one: with the first of its alerts go all that escalate to the receiver. */
+  /** The alerts that escalate to the receiver go together, when the first of them is due. */
   readonly escalatesAtMs: number;
-  /** Alerts of it that fire, and those whose end it was not told. */
+  /** Firing alerts, and ended ones whose end the receiver does not know. */
   readonly all: readonly Item[];
-  /** Those of them that are not silenced. */
+  /** The ones that are not silenced. */
   readonly members: readonly Item[];
-  /** Any of it fires, silenced or not. */
+  /** An alert of it fires, silenced or not. */
   readonly isLasting: boolean;
 }
 
-/** What goes out of a part now, and when to look again. */
 interface Step {
   readonly notices: readonly DueNotice[];
   readonly nextAtMs: number;
-  /** What waits for its time. */
   readonly waiting: readonly Changed[];
-  /** What the receiver knows then, beside what every notification changes. */
+  /** What the receiver knows then, besides what every notification changes. */
   readonly known?: Partial<QueuedIncident>;
 }
 
@@ -95,8 +92,8 @@ const untold = {
 };
 
 /**
- * Returns what each receiver is to be told now: the difference between what holds and what was queued for it (CONTRACT
- * 7). Pure, and what is queued with it is not due again.
+ * Returns what is due for each receiver: the difference between the alerts and what was queued for it (CONTRACT 7).
+ * Pure. A difference is not due again once `queued` is stored.
  */
 export function due(holds: readonly HeldIncident[], queued: Queued, settings: DueSettings, now: Now): Due {
   const rows = new Map(queued.alerts.map((one) => [`${one.alertId} ${addressKey(one)}`, one]));
@@ -163,7 +160,7 @@ function dueOfPart(part: Part): Due {
   };
   const before = notices.length > 0 ? told : step.known === undefined ? [] : known;
   const changed = [
-    // What is said again is known already.
+    // A reminder repeats what the receiver knows.
     ...notices
       .filter(({ event }) => event !== "reminder" && event !== "acknowledged")
       .map(({ alertId, severity, event }) => ({ alertId, severity, isEnded: isEndEvent(event) })),
@@ -185,10 +182,10 @@ function dueOfPart(part: Part): Due {
 }
 
 /**
- * What changed waits for groupWait, a new alert also until groupInterval has passed since the last new one; when one is
- * due, all go that may; when none is, and none waits, what is to be said again. Of an incident of many from one cause
- * there is one notification when that begins; who joins is told when the members of the part have doubled, a severity
- * only where it is worse than any that was told, and no end before all have.
+ * A change waits for groupWait, a new alert also until groupInterval after the last new one. When one is due, all that
+ * may go go with it. When none is due or waits, reminders go. A new fleet verdict is due at once. After it, and in
+ * `unreachable`, new alerts are due when the part's members have doubled, a severity only when it is worse than any
+ * sent, ends when all have ended.
  */
 function changesOf(part: Part): Step {
   const { items, known, settings, incident, members, isLasting, nowMs } = part;
@@ -198,9 +195,8 @@ function changesOf(part: Part): Step {
   const isBroad = incident.verdict !== null || incident.family === "unreachable";
   const isFound = isLasting && incident.verdict !== null && !known.knowsVerdict;
   const worst = worstSeverity(items.flatMap(({ told }) => told ?? []));
-  // An alert that fires again within groupWait keeps it from being over.
+  // An alert that fires again within groupWait keeps the incident open.
   const overAtMs = Math.max(...changed.map(({ is }) => (is.kind === "ends" ? groupedAtMs(is) : 0)));
-  /** Infinity: never. */
   function dueAtMs(is: Change): number {
     if (is.kind === "escalates") return part.escalatesAtMs;
     if (isBroad && is.kind === "ends") return isLasting ? Infinity : overAtMs;
@@ -236,7 +232,7 @@ function remind({ held, told }: Item, reason: Reason, event: NoticeEvent = "remi
   return told === null ? [] : [{ alertId: held.id, event, severity: told, previousSeverity: told, reason }];
 }
 
-/** What else the receiver is to be told of an incident that it knows. */
+/** Other news of an incident that the receiver knows. */
 function otherNews({ route, known, incident, items, all, members }: Part): Partial<Step> {
   const tell = (known: Partial<QueuedIncident>, reason: Reason, event?: NoticeEvent): Partial<Step> => {
     const notices = members.flatMap((item) => (item.held.end === null ? remind(item, reason, event) : []));
@@ -247,7 +243,7 @@ function otherNews({ route, known, incident, items, all, members }: Part): Parti
     const isAcknowledged = acts.length > 0 && acts.every((act) => act !== null);
     const acknowledgedKey = isAcknowledged ? incident.outlived : null;
     if (acknowledgedKey === known.acknowledgedKey) return {};
-    // One that came from there is known there; there is no word for one that is taken back.
+    // The receiver knows its own acknowledgements. No message takes one back.
     const isKnown = acknowledgedKey === null || acts.every((act) => act?.receiver === route.name);
     return isKnown ? { known: { acknowledgedKey } } : tell({ acknowledgedKey }, "acknowledged", "acknowledged");
   }
@@ -258,7 +254,6 @@ function otherNews({ route, known, incident, items, all, members }: Part): Parti
   return look > known.knownLook ? tell({ knownLook: look }, "second_opinion") : {};
 }
 
-/** Returns whether it is told of an alert that is over. */
 export function isEndEvent(event: string): boolean {
   return event === "resolved" || event === "recovered";
 }

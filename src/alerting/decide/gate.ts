@@ -4,49 +4,45 @@ import type { Alert } from "../../store/alerts/alerts.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
 import type { GateRelease } from "../../store/alerts/log.ts";
 
-/** What ends a hold, beside the release by hand, and what holds where nothing is known. */
 export interface GatePolicy {
-  /** Any of these. With `judged` alone a hold outlives its alert until a person judges or releases it. */
+  /** Any of these releases. With `judged` alone a hold lasts until a person judges or releases. */
   readonly releaseOn: readonly ("judged" | "resolved")[];
   /** `allow`: fail-open, `hold`: fail-closed. */
   readonly whenUnknown: "allow" | "hold";
 }
 
-/** What is known of one organization. */
 export interface GateFacts {
   /** Alerts of the gate's checks that reached fail while they fired, live and ended. */
   readonly failures: readonly GateFailure[];
   /** Alerts of the gate's checks that are judged `checker` now, whether they failed or not. */
   readonly checkers: readonly Alert[];
-  /** Whether the spike check's last run gave a result that still holds. */
+  /** The spike check's last run gave a result that still holds. */
   readonly isKnown: boolean;
   readonly nowMs: number;
   readonly windowHours: number;
 }
 
-/** Named, so that a pipeline can distinguish them. */
 export type GateReason = "fail_firing" | "fail_latched" | "unknown" | "released" | "no_failure";
 
 export interface GateDecision {
   readonly decision: "allow" | "hold";
   readonly reason: GateReason;
-  /** What decided: one that fires as fail before one that is over, then the oldest; released, the last one. null: nothing failed. */
+  /** The failure that decided: a firing fail, else the oldest that holds; when released the latest. null: none. */
   readonly failure: GateFailure | null;
-  /** While it holds: since when; else when `failure` failed. */
+  /** On hold: since when. Else when `failure` failed. */
   readonly sinceMs: number | null;
-  /** Deaths before it are not in question; null: none are. */
+  /** Deaths after this instant are in question; null: none are. */
   readonly suspectFromMs: number | null;
 }
 
-/** Returns whether the alert is one that the gate looks at. */
 export function isGateAlert({ check, kind }: Pick<Alert, "check" | "kind">): boolean {
   return kind === "verdict" && checkKind(check).holdsGate;
 }
 
 /**
- * Returns whether deaths of an organization may be acted on. Holds from the moment an alert reaches fail, also while it
- * is down to warn or over, until what the policy names is true of it: a pipeline that asks once an hour must not miss a
- * failure that lasted for ten minutes, or was there when it slept.
+ * Returns whether takedowns of an organization are allowed. The gate holds from the moment when an alert reaches fail
+ * until `releaseOn` releases it, even when the alert falls to warn or ends: a pipeline that asks once an hour must not
+ * miss a short failure.
  */
 export function decideGate(facts: GateFacts, policy: GatePolicy): GateDecision {
   const failures = facts.failures.toSorted((left, right) => left.failure.atMs - right.failure.atMs);
@@ -65,12 +61,11 @@ export function decideGate(facts: GateFacts, policy: GatePolicy): GateDecision {
   return { ...answer, decision: "allow", reason: failure === null ? "no_failure" : "released" };
 }
 
-/** Returns the failures that nothing has released. */
 export function holdingFailures(failures: readonly GateFailure[], policy: GatePolicy): readonly GateFailure[] {
   return failures.filter((failure) => releaseOf(failure, policy) === null);
 }
 
-/** Returns the slugs whose gate a failure holds, each with the time since when; `failures` may be of any organization. */
+/** Returns the slugs whose gate is held, with the time since when. `failures` may be of any organization. */
 export function heldGates(
   failures: readonly GateFailure[],
   policyOf: (slug: string) => GatePolicy,
@@ -85,7 +80,7 @@ export function heldGates(
   return held;
 }
 
-/** Returns the reason by which the failure is released; null: it holds. */
+/** Returns what released the failure; null: it holds. */
 export function releaseOf(failure: GateFailure, { releaseOn }: GatePolicy): GateRelease | null {
   const { end } = failure;
   if (failure.failure.releasedAtMs !== null) return "released";
@@ -93,17 +88,16 @@ export function releaseOf(failure: GateFailure, { releaseOn }: GatePolicy): Gate
   return releaseOn.includes("resolved") && end !== null ? "resolved" : null;
 }
 
-/** A failure that held a gate until a change, as it is after it, and what released it. */
+/** A failure that held a gate before a change, as it is after it, with what released it. */
 export type EndedHold = GateFailure & { readonly how: GateRelease };
 
-/** What a change of an organization's failures did to its gate. */
 export interface GateChange {
   readonly ended: readonly EndedHold[];
   readonly isOpened: boolean;
   readonly isHeld: boolean;
 }
 
-/** Returns what it did; everything that may open a gate but a change of the policy (acts/reload.ts) is recorded by it. */
+/** Returns the change. Everything that opens a gate uses it, except a change of the policy (acts/reload.ts). */
 export function changeOfGate(
   before: readonly GateFailure[],
   after: readonly GateFailure[],
@@ -118,7 +112,7 @@ export function changeOfGate(
   return { ended, isOpened: held.size > 0 && !isHeld, isHeld };
 }
 
-/** A checker that was wrong is right again when a run finds the rate back; an end by the configuration says nothing of it. */
+/** A judgement `checker` releases only after a run ended the alert: then the checker is right again. */
 function isReleasedByJudgement({ judgement, end }: GateFailure): boolean {
   if (judgement === undefined) return false;
   if (judgement.verdict !== "checker") return true;
@@ -135,7 +129,7 @@ function suspectFrom(holding: readonly GateFailure[], { checkers, nowMs, windowH
   return begins.length === 0 ? null : Math.min(...begins);
 }
 
-/** Returns the instant from which the deaths of an alert are in question. */
+/** Returns the instant from which the alert's deaths are in question, epoch ms. */
 export function deathsBeginAtMs(
   { onset, startsAtMs, windowHours }: Pick<Alert, "onset" | "startsAtMs" | "windowHours">,
   defaultWindowHours: number,

@@ -1,11 +1,12 @@
 /**
- * Every reason for which an alert changes, or stays as it is, with its meaning. It is in the payload, in the log and in
- * the history; docs/notifications.md lists them.
+ * Every reason for which an alert changes or stays, with its meaning; in the payload, the log, the history and
+ * docs/notifications.md.
  */
 export const reasonMeanings = {
   for_running: "not ok, but not yet for the length of `for`",
   baseline_incomplete:
-    "not ok, but less than `minBaselineCoverage` of the baseline lies after the first stored event, or fewer than 3 days of a median",
+    "not ok, but less than `minBaselineCoverage` of the baseline lies after the first stored event, " +
+    "or fewer than 3 days of a median",
   not_ok: "not ok, and `for` is 0s: it fires at once",
   for_elapsed: "not ok without a break for at least `for`: it fires",
   severity_rose: "it fires and has become worse",
@@ -44,5 +45,4 @@ export const reasonMeanings = {
   test: "a test was requested",
 } as const;
 
-/** A named reason, as in the payload. */
 export type Reason = keyof typeof reasonMeanings;

@@ -5,7 +5,7 @@ import { recipientsOf } from "../deliver/receiver.ts";
 import type { AlertingSettings, AlertTarget, ReceiverRoute } from "../settings.ts";
 import { matches } from "./matching.ts";
 
-/** Returns how long after it fires `route` is told of an alert of this target; 0: at once, null: never. */
+/** Returns how long after it fires an alert of this target goes to `route`; 0: at once, null: never. */
 export function routedAfterMs(
   { check, slug }: Pick<Alert, "check" | "slug">,
   target: AlertTarget | null,
@@ -18,7 +18,7 @@ export function routedAfterMs(
 
 const counts = new WeakMap<Pick<AlertingSettings, "slugs">, Map<string, number>>();
 
-/** Returns how many of the watched organizations a receiver is told of, by route and match. */
+/** Returns how many watched organizations are routed to a receiver. */
 export function watchedBy(
   settings: Pick<AlertingSettings, "slugs" | "receivers" | "targetOf">,
   receiver: string,
@@ -36,27 +36,25 @@ export function watchedBy(
   return count;
 }
 
-/** A receiver or one of its recipients, and what it wants: each is told for itself. */
+/** A receiver or one of its recipients, each notified separately. */
 export interface RoutedAddress extends Address {
   readonly route: ReceiverRoute;
 }
 
-/** Returns whom these routes lead to. */
 export function addressesOf(routes: readonly ReceiverRoute[]): readonly RoutedAddress[] {
   return routes.flatMap((route) =>
     recipientsOf(route).map((recipient) => ({ receiver: route.name, recipient, route })),
   );
 }
 
-/** Returns whether a receiver with this route wants to hear of that severity. */
 export function wants(route: ReceiverRoute, severity: Severity): boolean {
   if (severity === "unknown") return route.sendUnknown;
   return compareSeverity(severity, route.minSeverity) >= 0;
 }
 
 /**
- * Returns whether the receiver gets alerts like this one, at its worst; by escalation, or of what is no longer checked,
- * whether it was told of it.
+ * Returns whether the receiver gets this alert, by its worst severity. An escalation, or a check that is not configured
+ * any more, counts only if the receiver was notified of it.
  */
 export function isRouted(
   settings: Pick<AlertingSettings, "targetOf">,

@@ -4,12 +4,11 @@ import type { StoredSilence } from "../../store/alerts/silences.ts";
 import { matches, type Subject } from "./matching.ts";
 import type { SilenceRule } from "../../contract/silence.ts";
 
-// A pattern that comes more often than it ends never ends; a year ahead is as good as never.
+// A pattern that recurs before its window ends never ends. Past a year ahead counts as never.
 const horizonMs = 366 * 86_400_000;
-// Windows of one recurring silence that touch are one; this many are followed to find its end.
+// Touching windows of a recurring silence are one window; so many are joined to find its end.
 const maxJoinedWindows = 1_000;
 
-/** The time in which something is silenced. */
 export interface SilenceWindow {
   readonly startsAtMs: number;
   /** Exclusive. */
@@ -28,7 +27,7 @@ export function ruleOf(silence: StoredSilence): SilenceRule {
   };
 }
 
-/** Returns the rule's window that `atMs` lies in; null when it lies in none. */
+/** Returns the rule's window at `atMs`; null: none. */
 export function windowAt(rule: SilenceRule, atMs: number): SilenceWindow | null {
   if (rule.kind === "fixed") {
     return rule.startsAtMs <= atMs && atMs < rule.endsAtMs
@@ -48,7 +47,7 @@ export function windowAt(rule: SilenceRule, atMs: number): SilenceWindow | null 
   return { startsAtMs, endsAtMs };
 }
 
-/** Returns the first instant after `atMs` at which the rule begins or ends to hold; null when it never does again. */
+/** Returns when the rule next begins or ends to hold after `atMs`; null: never. */
 export function nextChangeAtMs(rule: SilenceRule, atMs: number): number | null {
   const current = windowAt(rule, atMs);
   if (current !== null) return current.endsAtMs;
@@ -56,19 +55,19 @@ export function nextChangeAtMs(rule: SilenceRule, atMs: number): number | null {
   return rule.startsAtMs > atMs && rule.startsAtMs < rule.endsAtMs ? rule.startsAtMs : null;
 }
 
-/** Returns whether the rule holds at `atMs`; cheaper than its window where that is joined of many. */
+/** Returns whether the rule holds at `atMs`; cheaper than windowAt, which joins windows. */
 function holdsAt(rule: SilenceRule, atMs: number): boolean {
   if (rule.kind === "fixed") return windowAt(rule, atMs) !== null;
   const startsAtMs = startAfter(rule, atMs - rule.durationMs);
   return startsAtMs !== null && startsAtMs <= atMs;
 }
 
-/** Returns the rules that hold at `atMs`, whatever they match: ask once for many alerts, then match each. */
+/** Returns the rules that hold at `atMs`. Call it once for many alerts, then match each. */
 export function rulesAt(rules: readonly SilenceRule[], atMs: number): readonly SilenceRule[] {
   return rules.filter((rule) => holdsAt(rule, atMs));
 }
 
-/** Returns the rules that may match an organization: a silence of an incident of thousands is as many, each for one of them. */
+/** Returns a look-up of the rules for an organization: a silence of a large incident is thousands of rules. */
 export function rulesBySlug(rules: readonly SilenceRule[]): (slug: string) => readonly SilenceRule[] {
   const bySlug = Map.groupBy(rules, ({ slug }) => (slug === undefined ? null : literalOf(slug)));
   const ofAll = bySlug.get(null) ?? [];
@@ -78,13 +77,13 @@ export function rulesBySlug(rules: readonly SilenceRule[]): (slug: string) => re
   };
 }
 
-/** Returns what says whether any of the rules holds at `atMs` for a subject. */
+/** Returns a function that says whether a rule that holds at `atMs` matches a subject. */
 export function silencedAt(rules: readonly SilenceRule[], atMs: number): (subject: Subject) => boolean {
   const rulesOf = rulesBySlug(rulesAt(rules, atMs));
   return (subject) => rulesOf(subject.slug).some((rule) => matches(rule, subject));
 }
 
-/** Returns the first instant after `atMs` at which any of the rules begins or ends to hold; Infinity when none does again. */
+/** Returns when any of the rules next begins or ends to hold after `atMs`; Infinity: never. */
 export function nextSilenceChangeAtMs(rules: readonly SilenceRule[], atMs: number): number {
   return rules.reduce((nextMs, rule) => Math.min(nextMs, nextChangeAtMs(rule, atMs) ?? Infinity), Infinity);
 }

@@ -5,16 +5,16 @@ import type { AlertPeak, Alert } from "../../store/alerts/alerts.ts";
 import type { Reason } from "./reasons.ts";
 import type { AlertPolicy } from "../settings.ts";
 
-/** What happens when an alert of a kind begins, and when it is over. */
+/** The events at the begin and the end of an alert, by kind. */
 export const eventsOf = {
   verdict: { begun: "firing", over: "resolved" },
   unknown: { begun: "unknown", over: "recovered" },
 } as const;
 
-/** What can happen to an alert once it fires. */
+/** A change of a firing alert. */
 export type ChangeEvent = "firing" | "escalated" | "deescalated" | "resolved" | "unknown" | "recovered";
 
-/** Something that receivers may have to be notified of. */
+/** A change that receivers may be notified of. */
 export interface TransitionChange {
   readonly event: ChangeEvent;
   readonly alert: Alert;
@@ -22,16 +22,15 @@ export interface TransitionChange {
   readonly reason: Reason;
 }
 
-/** What a run says beside its verdict, as far as a transition looks at it. */
+/** The facts of a run besides its verdict. */
 export interface RunFacts extends Pick<Alert, "found" | "onset" | "windowHours"> {
   readonly baselineDaysKnown?: number;
-  /** It is no look at a known rate: see Alert. */
+  /** The run cannot say when deaths began: see Alert. */
   readonly isFirstLook?: boolean;
 }
 
 type RunFields = "check" | "slug" | "startedAtMs" | "kind" | "severity";
 type ResultRun = Pick<ResultReport, RunFields | "counts" | "baselineCoverage"> & RunFacts;
-/** What a transition has to know of a report. */
 export type TransitionReport = ResultRun | (Pick<ErrorReport, RunFields> & RunFacts);
 
 export interface TransitionInput {
@@ -41,18 +40,18 @@ export interface TransitionInput {
   readonly newId: () => string;
 }
 
-/** What a report makes of the alerts of its (check, slug). */
+/** The changes that a report makes to the alerts of its (check, slug). */
 export interface Transition {
-  /** The alerts to save: new ones, those that have changed, and those that have ended. */
+  /** The alerts to save: new, changed and ended ones. */
   readonly alerts: readonly Alert[];
-  /** The ids of those that are forgotten before they fired. */
+  /** The ids of pending alerts to delete. */
   readonly forgotten: readonly string[];
   readonly changes: readonly TransitionChange[];
-  /** Why each alert is now as it is, changed or not. */
+  /** The reason for each alert's state, changed or not. */
   readonly decisions: readonly { readonly alertId: string; readonly reason: Reason }[];
 }
 
-// With fewer days, one of them decides a median alone (CONTRACT 2).
+// With fewer days, a single day decides a median (CONTRACT 2).
 const leastDaysKnown = 3;
 
 type Draft = { readonly [Kind in keyof Transition]: Transition[Kind][number][] };
@@ -60,9 +59,9 @@ type Draft = { readonly [Kind in keyof Transition]: Transition[Kind][number][] }
 const newDraft = (): Draft => ({ alerts: [], forgotten: [], changes: [], decisions: [] });
 
 /**
- * Decides what one report changes (CONTRACT 7): the life cycle of the alert of kind verdict for a result, of kind unknown
- * for either. A run without a result leaves the clocks of the verdict alert running and decides nothing for it. A run's time
- * is its report's `startedAtMs`, as runTimeMs has it; where the wall clock went back, a wait begins again rather than lasting until it has caught up.
+ * Decides what a report changes (CONTRACT 7). A result moves the alerts of both kinds. An error only moves the alert of
+ * kind unknown; the verdict alert keeps its clocks. `startedAtMs` is the run's time (runTimeMs). When the wall clock
+ * went back, a wait begins again.
  */
 export function transition(input: TransitionInput): Transition {
   const draft = newDraft();
@@ -82,7 +81,7 @@ export function transition(input: TransitionInput): Transition {
   return draft;
 }
 
-/** Ends an alert whose organization or check is no longer configured; one that only waited is forgotten. */
+/** Ends an alert whose organization or check is not configured any more. A pending one is deleted. */
 export function removal(state: Alert, reason: "organization_removed" | "check_removed", nowMs: number): Transition {
   const draft = newDraft();
   end(draft, state, Math.max(nowMs, state.startsAtMs), reason);
@@ -109,7 +108,7 @@ function takeNotOk(draft: Draft, input: TransitionInput, report: ResultRun, befo
   fire(draft, report, alert, input.policy.forMs === 0 ? "not_ok" : "for_elapsed");
 }
 
-/** Local sources only: no API says what a platform's baseline covers. */
+/** Applies to local sources: an API does not say what its baseline covers. */
 function isBaselineIncomplete(
   { baselineCoverage, baselineDaysKnown = leastDaysKnown }: ResultRun,
   { minBaselineCoverage }: AlertPolicy,
@@ -210,13 +209,13 @@ function foundBy({ found }: TransitionReport): Pick<Alert, "found"> {
   return found === undefined ? {} : { found };
 }
 
-/** The earlier of the two; of the same instant the later run's, for a marker may have been made meanwhile. */
+/** The earlier onset. On a tie the later run's: a marker may have been added since. */
 function earlierOnset(before: SpikeOnset | undefined, now: SpikeOnset | undefined): { readonly onset?: SpikeOnset } {
   const onset = before === undefined || (now !== undefined && now.atMs <= before.atMs) ? now : before;
   return onset === undefined ? {} : { onset };
 }
 
-/** The worse of the two: by severity, then by count; the earlier one when they are equal. */
+/** The worse peak: by severity, then by count; on a tie the earlier one. */
 function worsePeak(before: AlertPeak, now: AlertPeak): AlertPeak {
   const order = compareSeverity(now.severity, before.severity);
   if (order !== 0) return order > 0 ? now : before;

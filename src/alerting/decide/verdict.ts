@@ -1,36 +1,35 @@
 import { dayMs, minuteMs } from "../../base/time.ts";
 
-/** An organization of an incident, and when its alert began. */
 export interface Begun {
   readonly slug: string;
   readonly startsAtMs: number;
 }
 
 export const weekMs = 7 * dayMs;
-/** What began within so long began together. */
+/** Alerts that begin within this time begin together. */
 export const togetherMs = 30 * minuteMs;
-/** The rate is of so many days before. */
+/** The rate comes from so many days. */
 export const rateDays = 28;
 
-// Measured on the project's records: spikes of an organization in a week, while nobody knows its fleet better (CONTRACT 15).
+// Spikes per organization and week on the project's records: the least rate (CONTRACT 15).
 const leastRate = 0.26;
-// Organization-weeks: a rate of fewer is of a few alerts. A large fleet has them within minutes, and may be a loud one.
+// Organization-weeks. With fewer, a few alerts would decide the rate.
 const leastKnownWeeks = 20;
-// One verdict by chance in a million looks.
+// At most one verdict by chance in a million looks.
 const mostChance = 1e-6;
-// Intervals (CONTRACT 15): a run that comes later has not looked for so long.
+// Intervals (CONTRACT 15).
 const longestGap = 3;
-// Alerts have hours of the day: half of them begin within six on the project's records, 2.5 times as many as in other hours.
+// On the project's records half of the alerts begin within six hours of the day, 2.5 times the rate of other hours.
 const busyHours = 2.5;
 
-/** Returns whether a run says nothing of when something began: the result before it is too old. */
+/** Returns whether the result before is too old for this run to say when something began. */
 export function isAfterGap(gapMs: number, intervalMs: number): boolean {
   return gapMs > longestGap * intervalMs;
 }
 
 /**
- * Returns what the looks at one organization within 30 minutes look back on, in weeks: each of them on an interval;
- * less than a day may be its busiest hours.
+ * Returns the weeks that the looks at one organization within 30 minutes cover: an interval for each look, at most a
+ * week. Less than a day counts up to 2.5 times: it may be the busiest hours.
  */
 export function weeksLookedAt(intervalMs: number): number {
   const looks = intervalMs > 0 ? Math.floor(togetherMs / intervalMs) + 1 : 0;
@@ -57,23 +56,22 @@ export function countTogether(begun: readonly Begun[]): number {
 }
 
 interface UsualFacts {
-  /** Organization-weeks that were looked at within 30 minutes: the sum of `weeksLookedAt` over those with a result. */
+  /** The sum of `weeksLookedAt` over the organizations with a result in the last 30 minutes. */
   readonly weeksLookedAt: number;
   /** Spike alerts of the last 28 days, at most one per organization and day. */
   readonly fired: number;
   readonly organizations: number;
-  /** How long the fleet has been watched. */
   readonly knownForMs: number;
 }
 
-/** Returns how many organizations usually begin to spike while so much is looked at. */
+/** Returns how many organizations usually begin to spike in so many organization-weeks. */
 export function usualNumber({ weeksLookedAt, fired, organizations, knownForMs }: UsualFacts): number {
   const weeks = (organizations * Math.min(knownForMs, rateDays * dayMs)) / weekMs;
   const rate = weeks >= leastKnownWeeks ? Math.max(leastRate, fired / weeks) : leastRate;
   return rate * weeksLookedAt;
 }
 
-/** Returns whether so many together are no chance; the probability that they are. */
+/** Returns whether so many together cannot be chance, with the probability that they are. */
 export function isBeyondChance(together: number, usual: number) {
   const probability = poissonTail(together, usual);
   return { isBeyond: probability < mostChance, probability };
@@ -83,12 +81,12 @@ export function isBeyondChance(together: number, usual: number) {
 export function poissonTail(least: number, mean: number): number {
   if (least <= 0) return 1;
   if (mean <= 0) return 0;
-  // Below the mean the terms up to it are the fewer, and what is left is large.
+  // Below the mean there are fewer terms before `least`, and the rest is large enough to subtract from 1.
   if (least <= mean) return 1 - sumOfTerms(0, least, mean);
   return Math.min(1, sumOfTerms(least, Infinity, mean));
 }
 
-/** Terms from `from` to before `to`, each out of the one before: a factorial of a hundred has no exact double. */
+/** Sums the terms `from` to `to` (exclusive), each from the one before: 100! has no exact double. */
 function sumOfTerms(from: number, to: number, mean: number): number {
   let logFactorial = 0;
   for (let factor = 2; factor <= from; factor++) logFactorial += Math.log(factor);

@@ -5,13 +5,13 @@ import { shortened } from "../notify/budget.ts";
 import type { Notification } from "../notify/notification.ts";
 import { recipientsOf, type DeliveryOutcome, type Receiver } from "./receiver.ts";
 
-/** A receiver with what bounds its deliveries. */
+/** A receiver with the limits of its deliveries. */
 export interface OutboxReceiver {
   readonly receiver: Receiver;
   readonly timeoutMs: number;
-  /** From when a notification was formed; what is older is dead-lettered at its next failure. */
+  /** Counts from when a notification was formed. An older one is dead-lettered at its next failure. */
   readonly maxAgeMs: number;
-  /** At most `count` starts in any `perMs`. */
+  /** At most `count` starts in any `perMs`; null: no limit. */
   readonly rateLimit: { readonly count: number; readonly perMs: number } | null;
 }
 
@@ -19,20 +19,20 @@ export interface AttemptOptions {
   readonly clock: Clock;
   readonly metrics: Pick<Metrics, "receiverTimedOut">;
   readonly stop: AbortSignal;
-  /** How long after its signal aborted a receiver may take to answer. */
+  /** How long a receiver may take to answer after its signal aborted. */
   readonly graceMs: number;
 }
 
 /**
- * Sends once and always answers within the timeout, whatever the receiver does: one that ignores its signal or throws
- * is a bug, and must not take the queue with it.
+ * Sends once and always answers in time. A receiver that ignores its signal or throws is a bug, and must not stop the
+ * queue.
  */
 export async function attemptDelivery(
   { receiver, timeoutMs }: OutboxReceiver,
   notification: Notification,
   { clock, metrics, stop, graceMs }: AttemptOptions,
 ): Promise<DeliveryOutcome> {
-  // It was formed before a reload, which may have taken the recipient away, or given the receiver another type.
+  // A reload may have removed the recipient or changed the receiver's type.
   const { recipient } = notification;
   if (!recipientsOf(receiver).includes(recipient))
     return {
@@ -56,19 +56,19 @@ export async function attemptDelivery(
     const context = { signal: deadline.signal, answerSignal: signal, nowMs: clock.nowMs() };
     return await Promise.race([sendOnce(receiver, notification, context), late]);
   } catch (error) {
-    // Its message may hold an address: only the kind of the error is stored.
+    // The message may hold an address, so only the error's name is stored.
     const name = error instanceof Error ? error.name : typeof error;
     return { kind: "retry", error: `the receiver failed with ${name}`, retryAfterMs: null };
   } finally {
     deadline.release();
     last.release();
     if (signal.aborted && !stop.aborted) metrics.receiverTimedOut(receiver.name);
-    // Without a reason of its own each abort would make an exception with its stack.
+    // Without a reason each abort would create an exception with a stack.
     over.abort("the attempt is over");
   }
 }
 
-/** Sends to the receiver, and what it refuses as too large once more with less. */
+/** Sends, and once more with less when the receiver says too large. */
 export async function sendOnce(
   receiver: Pick<Receiver, "deliver">,
   notification: Notification,
@@ -83,7 +83,6 @@ export async function sendOnce(
     : { ...again, error: `${again.error}; ${what}` };
 }
 
-/** Returns an attempt and its answer as they are kept. */
 export function answeredAttempt(
   { id: notificationId, receiver, recipient, incident, alerts }: Notification,
   outcome: DeliveryOutcome,

@@ -1,19 +1,19 @@
 import type { Clock } from "../../base/time.ts";
 import type { OutboxReceiver } from "./attempt.ts";
 
-// One slow request must not hold back the notifications of other alerts; many at once would be a storm.
+// One slow request must not delay other notifications; too many at once would be a storm.
 const deliveriesAtOnce = 4;
 
 /**
- * The deliveries of one receiver: how many may begin, and when what still fires is due to be sent again. Nothing of it
- * touches another receiver. A pause that the receiver asks for is in the store, which then leases nothing for it.
+ * The deliveries of one receiver, independent of others: how many may begin, and when a reminder is due. A pause that
+ * the receiver asks for is in the store, which leases nothing during it.
  */
 export class Lane {
   settings: OutboxReceiver;
   readonly #clock: Pick<Clock, "monotonicMs">;
   #underWay = 0;
   #resentAtMs: number;
-  /** Of the deliveries within the time of the rate limit: exact, where a bucket lets a burst through at its edge. */
+  /** Starts within the rate limit's time. Exact: a token bucket would allow two bursts in a row. */
   #startedAtMs: number[] = [];
 
   constructor(clock: Pick<Clock, "monotonicMs">, settings: OutboxReceiver) {
@@ -24,14 +24,14 @@ export class Lane {
 
   /** Returns how many deliveries may begin now. */
   free(): number {
-    // What is sent again goes alone: it must not put back what a delivery beside it has just resolved.
+    // A reminder is sent alone: it must not fire again an alert that a parallel delivery has resolved.
     if (this.#resendInMs() <= 0) return 0;
     const { rateLimit } = this.settings;
     const allowed = rateLimit === null ? Infinity : Math.floor(rateLimit.count) - this.#recent(rateLimit).length;
     return Math.min(deliveriesAtOnce - this.#underWay, Math.max(0, allowed));
   }
 
-  /** Returns the wait until one more may begin, or until what fires is due again, ms; Infinity: only a delivery's end helps. */
+  /** Returns the ms until a delivery or a reminder may begin; Infinity: only the end of a delivery helps. */
   waitMs(): number {
     const resendInMs = this.#resendInMs();
     if (resendInMs <= 0 && this.#underWay > 0) return Infinity;
@@ -41,7 +41,7 @@ export class Lane {
     return Math.min(oldestAtMs + rateLimit.perMs - this.#clock.monotonicMs(), resendInMs);
   }
 
-  /** Returns true if firing alerts are due to be sent again and no request is in flight. */
+  /** Returns true if a reminder is due and no request is in flight. */
   isResendDue(): boolean {
     return this.#underWay === 0 && this.#resendInMs() <= 0;
   }

@@ -7,14 +7,14 @@ import type { StoreParts } from "../../store/store-parts.ts";
 import type { Notification } from "../notify/notification.ts";
 import type { Store } from "../../store/store.ts";
 
-/** What a person can do with an entry of the outbox. */
+/** An act of a person on an outbox entry. */
 export interface OutboxAct {
   readonly id: string;
   readonly author: Actor;
   readonly nowMs: number;
 }
 
-/** Queues it again, due now. @throws FlatlineError not_found; conflict while it is being delivered, or when a later one was accepted */
+/** Makes an entry due now. @throws FlatlineError not_found; conflict: in delivery, or a later one was accepted */
 export function retryEntry(store: Pick<Store, "transaction">, act: OutboxAct): Promise<void> {
   return change(store, act, "outbox.retry", async ({ outbox, queued }) => {
     const outcome = await outbox.retry(act.id, act.nowMs);
@@ -35,7 +35,7 @@ const refusals = {
   unknown: () => new FlatlineError("not_found", "no notification that waits, and no dead letter, has this id"),
 };
 
-/** Deletes it for good: what it told is as not told. One that is being delivered may still arrive. @throws FlatlineError not_found */
+/** Deletes an entry as not delivered; one in delivery may still arrive. @throws FlatlineError not_found */
 export function discardEntry(store: Pick<Store, "transaction">, act: OutboxAct): Promise<void> {
   return change(store, act, "outbox.discard", async ({ outbox, queued }) => {
     const payload = await outbox.discard(act.id);
@@ -59,12 +59,12 @@ function change(
   });
 }
 
-/** Reads what the notifier put into the outbox of the same schema version. */
+/** Parses the payload that the notifier wrote in the same schema version. */
 export function readNotification(payload: string): Notification {
   return JSON.parse(payload) as Notification;
 }
 
-/** Puts a notification of the outbox as the API answers it. */
+/** Returns an entry as the API shows it. */
 export function viewOutboxEntry({ createdAtMs, nextAttemptAtMs, ...entry }: OutboxEntry): OutboxEntryAnswer {
   const nextAttemptAt = entry.state === "dead" ? null : iso(nextAttemptAtMs);
   return { ...entry, createdAt: iso(createdAtMs), nextAttemptAt };

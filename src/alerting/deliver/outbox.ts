@@ -14,15 +14,15 @@ import { Lane } from "./lane.ts";
 import { readNotification } from "./outbox-acts.ts";
 import type { DeliveryOutcome } from "./receiver.ts";
 
-// Where others wake it, and entries that wait say when they are due, a look without a cause is rare.
+// Others wake the loop, and waiting entries have a due time: a look without a cause is rare.
 const pollMs = 15 * 60_000;
-// The pause after a failure, or after a look that took so long that claimed entries were not begun.
+// The pause after a failure, or after a look so slow that its claimed entries were not begun.
 const retryAfterMs = 1_000;
 const stalledAfterMs = 30_000;
-// What waits for a receiver that is gone comes from a process with an older configuration.
+// Entries for a removed receiver come from a process with an older configuration.
 const sweepEveryMs = 30_000;
 const abortGraceMs = 250;
-// A process that was suspended for longer begins nothing: another one may have taken over.
+// After a longer suspension nothing begins: another process may have taken over.
 const beginWithinMs = 3_000;
 
 export type Outbox = ReturnType<typeof createOutbox>;
@@ -30,34 +30,33 @@ export type Outbox = ReturnType<typeof createOutbox>;
 export interface OutboxOptions {
   readonly store: Pick<Store, "outbox" | "transaction">;
   readonly clock: Clock;
-  /** [0, 1), for the jitter. */
+  /** In [0, 1), for the jitter. */
   readonly random: () => number;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, "notificationAttempt" | "receiverTimedOut">;
   readonly receivers: readonly OutboxReceiver[];
-  /** Forms what a receiver that forgets is sent again; null: nothing (alerting/notify/notifier.ts). */
+  /** Forms a reminder for a receiver that forgets (notifier.ts); null: nothing fires. */
   readonly resend: (receiver: string) => Promise<Notification | null>;
   readonly onAnswered?: () => void;
 }
 
-/** An entry that is to be delivered, and what it says. */
+/** A claimed entry with its notification. */
 interface Claimed {
   readonly entry: LeasedEntry;
   readonly notification: Notification;
 }
 
-/** An answer of a receiver, to be stored. */
 interface Answer extends Claimed {
   readonly end: EndedDelivery;
-  /** For how long the receiver asked to be left alone. */
+  /** The pause that the receiver asked for, ms. */
   readonly pausedMs: number;
-  /** Kept for people who look back, and for whoever asks later what the receiver was told; null: none was made. */
+  /** Stored for the delivery history; null: no attempt was made. */
   readonly attempt: NewDeliveryAttempt | null;
 }
 
 /**
- * Creates what delivers the store's queue, to each receiver independently of the others (CONTRACT 7, Delivery). Each turn of its loop is one transaction, which stores the answers that have come
- * and claims what may begin; then it begins that. A delivery that ends wakes the loop.
+ * Creates the outbox, which delivers to each receiver independently (CONTRACT 7, Delivery). Each turn of its loop stores
+ * answers and claims due entries in one transaction, then begins these. A delivery that ends wakes the loop.
  */
 export function createOutbox(options: OutboxOptions) {
   const { store, clock, metrics } = options;
@@ -74,13 +73,13 @@ export function createOutbox(options: OutboxOptions) {
   const aborting = new AbortController();
   const attempt = { clock, metrics, stop: aborting.signal, graceMs: abortGraceMs };
   const lanes = new Map<string, Lane>();
-  /** The deliveries by the id of their notification, and what is sent again. */
+  /** Deliveries by notification id, and reminders. */
   const underWay = new Map<string, Promise<void>>();
   let answers: readonly Answer[] = [];
-  /** The store may have more under way than this process delivers: of a process before, or of a claim of unknown end. */
+  /** The store may have claims that this process does not deliver: of an earlier process, or of a failed commit. */
   let hasStrays = true;
   let sweptAtMs = -Infinity;
-  /** What kept an answer from being stored during the stop. */
+  /** The error that kept an answer from being stored during the stop. */
   let unstored: unknown = null;
   setLanes(options.receivers);
 
@@ -95,7 +94,7 @@ export function createOutbox(options: OutboxOptions) {
     }
   }
 
-  /** Begins what may begin; each delivery of `begun` resolves when it has ended. */
+  /** Begins what may begin. A promise of `begun` resolves when its delivery has ended. */
   async function look(): Promise<{ readonly begun: readonly Promise<void>[]; readonly waitMs: number }> {
     // Receivers that answer at the same moment share a commit.
     await eventLoopTurn();
@@ -116,14 +115,14 @@ export function createOutbox(options: OutboxOptions) {
       const lane = lanes.get(claimed.entry.receiver);
       return lane === undefined ? [] : [track(claimed.entry.id, deliver(claimed, lane))];
     });
-    // What is due and was not claimed waits for a delivery, which wakes the loop when it ends.
+    // Due entries that were not claimed wait for the end of a delivery, which wakes the loop.
     const dueMs = (nextDueAtMs ?? Infinity) - clock.nowMs();
     const waitMs = Math.min(pollMs, Math.max(0, dueMs), ...[...lanes.values()].map((lane) => lane.waitMs()));
-    // An answer that was stored has changed what waits.
+    // A stored answer changes what waits.
     return { begun, waitMs: hasAnswers ? 0 : waitMs };
   }
 
-  /** Stores the received answers and claims entries. Answers that could not be stored are stored the next time. */
+  /** Stores the answers and claims entries. Answers that could not be stored wait for the next time. */
   async function exchange(free: readonly Lane[]) {
     const stored = answers;
     answers = [];
@@ -167,7 +166,7 @@ export function createOutbox(options: OutboxOptions) {
     lane.begin();
     const outcome = await attemptDelivery(settings, notification, attempt);
     lane.end();
-    // Aborted by our own stop, which queues it again.
+    // The stop aborted it and queues it again.
     if (outcome.kind === "retry" && aborting.signal.aborted) return;
     const times = { atMs: clock.nowMs(), tookMs: clock.monotonicMs() - startedMs };
     const end = endOf(entry, settings.maxAgeMs, outcome, { nowMs: times.atMs, random: options.random });
@@ -177,7 +176,7 @@ export function createOutbox(options: OutboxOptions) {
     await note({ ...claimed, end, pausedMs, attempt: answeredAttempt(notification, outcome, times) });
   }
 
-  /** Sends again what still fires to a receiver that forgets, once each time: the next one says what fires then. */
+  /** Sends a reminder to a receiver that forgets. No retries: the next reminder says what fires then. */
   async function resend(lane: Lane): Promise<void> {
     const { name } = lane.settings.receiver;
     lane.begin();
@@ -202,7 +201,7 @@ export function createOutbox(options: OutboxOptions) {
     }
   }
 
-  /** Keeps an answer for the next turn of the loop; stores it at once when there is none any more. */
+  /** Keeps an answer for the next turn of the loop. Stores it at once when the loop has stopped. */
   async function note(answer: Answer): Promise<void> {
     answers = [...answers, answer];
     if (loop.signal.aborted) await storeAnswers();
@@ -257,26 +256,26 @@ export function createOutbox(options: OutboxOptions) {
 
   return {
     start: loop.start,
-    /** Looks at the queue at once: something was put into it. */
+    /** Looks at the queue at once. */
     wake: () => loop.wake(),
-    /** Returns true if it has not looked at the queue for too long, or was stopped. */
+    /** Returns true if it has not looked at the queue for too long, or has stopped. */
     isStalled: loop.isStalled,
-    /** Delivers what is due now. Returns how many deliveries it began, when all have ended and are stored. */
+    /** Delivers what is due. Returns how many deliveries it began, after all have ended and are stored. */
     runOnce: async (): Promise<number> => {
       const { begun } = await look();
       await Promise.all(begun);
       await exchange([]);
       return begun.length;
     },
-    /** Takes over the receivers of a reload; what waits for one that is gone is dead-lettered. */
+    /** Takes the receivers of a reload. Entries for removed ones are dead-lettered. */
     setReceivers: async (receivers: readonly OutboxReceiver[]): Promise<void> => {
       setLanes(receivers);
       await deadLetterGone();
       loop.wake();
     },
     /**
-     * Begins nothing more, gives current deliveries `drainMs`, then aborts them and queues them again.
-     * @throws what kept an answer from being stored, or a delivery from being queued again
+     * Begins nothing more, waits `drainMs` for current deliveries, then aborts them and queues them again.
+     * @throws the error of the store
      */
     stop: async (drainMs: number): Promise<void> => {
       const hung = await drain(clock, endAll(), { drainMs, giveUp: () => aborting.abort() });
@@ -286,7 +285,7 @@ export function createOutbox(options: OutboxOptions) {
   };
 }
 
-/** Leaves out the ends of alerts that their receiver was told nothing of: what told of them was given up. */
+/** Removes the ends of alerts that the receiver never heard of, because their notification was given up. */
 async function withoutUntold(
   deliveries: Pick<StoreParts["deliveries"], "toldOfEach">,
   entries: readonly LeasedEntry[],
@@ -304,7 +303,7 @@ async function withoutUntold(
 
 const labels = { delivered: "delivered", retry: "retried", dead: "dead_lettered" } as const;
 
-/** A Retry-After of years is a mistake, and an hour without a message is long enough for a limit that is meant (CONTRACT 7). */
+/** A longer Retry-After is a mistake: an hour without messages is enough for any rate limit (CONTRACT 7). */
 const longestPauseMs = hourMs;
 
 // CONTRACT 7, Delivery.
@@ -312,9 +311,9 @@ const firstMs = 1_000;
 const longestMs = 300_000;
 
 /**
- * Decides what follows from an answer: accepted ones are deleted, the others are tried again or dead-lettered. The wait is full jitter
- * over 1 s, 2 s, 4 s … 5 min, so that what failed together does not come back together; the last attempt is made when `maxAgeMs`
- * ends, not some minutes before it, or when a pause of the receiver ends after it. `random` gives [0, 1).
+ * Decides the end of an attempt: delivered, tried again, or dead-lettered. Waits have full jitter over 1 s, 2 s, 4 s …
+ * 5 min, to spread deliveries that failed together. The last attempt is when `maxAgeMs` ends, or after a pause of the
+ * receiver. `random` gives [0, 1).
  */
 function endOf(
   { id, attempts, createdAtMs }: LeasedEntry,
@@ -335,7 +334,7 @@ function endOf(
   };
 }
 
-/** Returns for how long the receiver asked to be left alone, ms, at most an hour; 0: it did not. */
+/** Returns the pause that the receiver asked for, ms, at most an hour; 0: none. */
 function pauseOf(outcome: DeliveryOutcome): number {
   return outcome.kind === "retry" ? Math.min(outcome.retryAfterMs ?? 0, longestPauseMs) : 0;
 }

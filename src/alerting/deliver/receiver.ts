@@ -1,46 +1,45 @@
 import type { Store } from "../../store/store.ts";
 import type { AlertNotice, Notification } from "../notify/notification.ts";
 
-/** What a receiver answered; one place (alerting/deliver/outbox) decides about retries (CONTRACT 7, Delivery). */
+/** The answer of a receiver. Only alerting/deliver/outbox decides about retries (CONTRACT 7, Delivery). */
 export type DeliveryOutcome =
   | { readonly kind: "accepted"; readonly detail: string }
-  /** It is worth another attempt; `retryAfterMs` when the receiver asked to wait. */
+  /** Worth another attempt. `retryAfterMs`: the wait that the receiver asked for. */
   | { readonly kind: "retry"; readonly error: string; readonly retryAfterMs: number | null }
-  /** It will never be accepted, and is dead-lettered at once. `isTooLarge`: less of it may be accepted. */
+  /** Never accepted: dead-lettered at once. `isTooLarge`: a shorter one may be accepted. */
   | { readonly kind: "rejected"; readonly error: string; readonly isTooLarge?: true };
 
-/** How much one delivery may be. */
 export interface DeliveryBudget {
   readonly maxBytes: number;
   bytesOf(notification: Notification): number;
 }
 
-/** What receivers show incidents by: the messages that they edit, by the receiver's name and the incident's number, and how it stands. */
+/** The state of incidents, and the ids of messages to edit, by receiver and incident number. */
 export interface IncidentMessages extends Pick<Store["incidents"], "messageOf" | "saveMessage"> {
-  /** Returns how the incident of a notification stands at the attempt (alerting/notify/present.ts). */
+  /** Returns the notification's incident as it is at the attempt (alerting/notify/present.ts). */
   presentOf(notification: Notification): Promise<Notification>;
-  /** Returns which of its alerts fire at the attempt, of those that the receiver is notified of (as above). */
+  /** Returns its alerts that fire at the attempt and that the receiver knows (present.ts). */
   firingOf(notification: Notification): Promise<readonly AlertNotice[]>;
 }
 
-/** Words a notification for one receiver and sends it once: no loops, no retries in here. Errors hold no secret. */
+/** Formats a notification and sends it once, without loops or retries. Errors hold no secret. */
 export interface Receiver {
   readonly name: string;
   readonly type: string;
   /**
-   * For receivers that forget an alert that is not repeated (Alertmanager): everything that fires is delivered again
-   * this often, outside of the outbox, as a notification with event `reminder` and reason `resend`. Absent: never.
+   * Set by a receiver that forgets alerts that are not repeated (Alertmanager): all firing alerts are sent so often,
+   * outside the outbox, with event `reminder` and reason `resend`. Absent: never.
    */
   readonly resendIntervalMs?: number;
-  /** A notification beyond it is split, or shortened; absent: it shows what has room, and counts the others. */
+  /** A larger notification is split or shortened. Absent: the receiver shows what fits and counts the rest. */
   readonly budget?: DeliveryBudget;
-  /** Each of them is a delivery of its own, with its own retries, end and order. Absent: the receiver is one. */
+  /** Each has its own deliveries, with own retries and order. Absent: the receiver has only one. */
   readonly recipients?: readonly string[];
-  /** How much longer than its timeout the answer to what was sent whole may take, before which nothing is sent again [no longer]. */
+  /** After sending, an answer may take so much longer than the timeout; nothing is sent again before [0]. */
   readonly answerMs?: number;
   /**
-   * Never rejects for what the far side or the network does. `signal` aborts at the receiver's timeout, `answerSignal`
-   * [signal] so much later.
+   * Does not reject for errors of the receiver or the network. `signal` aborts at the timeout, `answerSignal`
+   * `answerMs` later [signal].
    */
   deliver(
     notification: Notification,
@@ -52,7 +51,7 @@ export interface Receiver {
   ): Promise<DeliveryOutcome>;
 }
 
-/** Whom one notification of a receiver goes to, each in a delivery of its own; one null where the receiver is one. */
+/** Returns the recipients of a receiver, each a delivery of its own; [null]: it has only one. */
 export function recipientsOf(receiver: {
   readonly name: string;
   readonly recipients?: readonly string[];

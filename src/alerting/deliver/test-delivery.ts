@@ -5,21 +5,21 @@ import { testIncident, testNotification } from "../notify/test-notification.ts";
 import { answeredAttempt, sendOnce, type OutboxReceiver } from "./attempt.ts";
 import { recipientsOf } from "./receiver.ts";
 
-/** What one recipient of a receiver answered to a test. */
+/** The answer of one recipient to a test. */
 export type TestedDelivery = Awaited<ReturnType<typeof deliverTest>>[number];
 
 export interface TestOptions {
-  /** Whether a sample incident is sent, from firing to resolved, in place of a test. */
+  /** Sends a sample incident, from firing to resolved, and not a test. */
   readonly isIncident: boolean;
   readonly clock: Pick<Clock, "nowMs" | "timeout">;
   readonly newId: () => string;
   readonly externalUrl: string | null;
 }
 
-// As many as the outbox sends: a mail server may accept no more connections.
+// The outbox's number too: a mail server may accept no more connections.
 const deliveriesAtOnce = 4;
 
-/** Sends a test notification, or a sample incident, to each recipient of the receiver, bypassing the outbox, and returns the answers. */
+/** Sends a test or a sample incident to each recipient, without the outbox. Returns the answers. */
 export async function deliverTest(
   { receiver, timeoutMs }: OutboxReceiver,
   { clock, newId, externalUrl, isIncident }: TestOptions,
@@ -31,10 +31,10 @@ export async function deliverTest(
       ? testIncident({ ...subject, newId })
       : [testNotification({ ...subject, id: newId() })];
     const answers = [];
-    // The end is sent in any case: what gave no answer in time may have been accepted.
+    // The end is sent always: a notification without an answer may have been accepted.
     for (const notification of notifications) {
       const startedAtMs = clock.nowMs();
-      // A stop of the server waits for it no longer than for any request.
+      // A stop of the server does not wait longer for it than for other requests.
       const outcome = await sendOnce(receiver, notification, { signal: clock.timeout(timeoutMs), nowMs });
       const atMs = clock.nowMs();
       const attempt = answeredAttempt(notification, outcome, { atMs, tookMs: atMs - startedAtMs });
@@ -50,7 +50,6 @@ export async function deliverTest(
   return sent;
 }
 
-/** Returns the error of a name that no receiver has. */
 export function unknownReceiver(name: string, receivers: readonly { readonly name: string }[]): FlatlineError {
   const known = receivers.map((receiver) => receiver.name);
   const hint =
