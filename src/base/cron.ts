@@ -52,7 +52,7 @@ interface Gap {
 // half a minute of a pattern of seconds still fits.
 const gapsAtOnce = 32;
 const gapsKept = 500;
-/** By pattern and timezone. */
+/** The key is pattern and timezone. */
 const gapsOf = memoized(gapsKept, (_key: string): Gap[] => []);
 
 function remember(known: Gap[], found: Gap): void {

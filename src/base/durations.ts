@@ -1,6 +1,6 @@
 import { dayMs, hourMs, minuteMs, secondMs } from "./time.ts";
 
-/** For JSON Schema: a Prometheus duration, units from large to small, each at most once. */
+/** A Prometheus duration, as a pattern for JSON Schema: units from large to small, each at most once. */
 export const durationPattern = "^(?:0|(?=\\d)(?:\\d+y)?(?:\\d+w)?(?:\\d+d)?(?:\\d+h)?(?:\\d+m)?(?:\\d+s)?(?:\\d+ms)?)$";
 
 const units = { y: 365 * dayMs, w: 7 * dayMs, d: dayMs, h: hourMs, m: minuteMs, s: secondMs, ms: 1 } as const;

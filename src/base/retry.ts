@@ -7,7 +7,7 @@ export interface RetryOptions {
   /** The wait after the first failure; it doubles each time. */
   readonly firstMs: number;
   readonly longestMs: number;
-  /** Whether another attempt may succeed. */
+  /** Returns whether another attempt may succeed. */
   readonly isPassing: (error: unknown) => boolean;
   readonly signal?: AbortSignal | undefined;
 }

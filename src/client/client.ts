@@ -29,7 +29,7 @@ export interface ClientOptions {
   readonly apiKey: string | Secret;
   /** Timeout of one attempt [30000]. */
   readonly timeoutMs?: number;
-  /** Of healthchecks and the listing, after network errors, 429 and 5xx [2]; a review is never retried. */
+  /** Retries of healthchecks and the listing after network errors, 429 and 5xx [2]; a review is never retried. */
   readonly retries?: number;
   /** User-Agent header [flatline/VERSION]. */
   readonly userAgent?: string;
@@ -37,7 +37,7 @@ export interface ClientOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** [the system's clock] */
   readonly clock?: Clock;
-  /** For the jitter: 0 ≤ x < 1 [Math.random]. */
+  /** Gives the jitter: 0 ≤ x < 1 [Math.random]. */
   readonly random?: () => number;
   /** Shared by clients that honour each other's Retry-After, per key and origin [not shared]. */
   readonly pauses?: PauseRegistry;

@@ -5,7 +5,7 @@ import { createConnectedClient, type ConnectedClient, type ConnectedClientOption
 import { accountOf, PauseRegistry } from "./pauses.ts";
 
 export interface PlatformSourceOptions extends Omit<ConnectedClientOptions, "apiKey"> {
-  /** For organizations without their own key; null: each has one. */
+  /** The key of organizations without their own; null: each has one. */
   readonly apiKey: Secret | null;
   /** Returns the organization's own key, which takes precedence over `apiKey`; null: it has none. */
   readonly apiKeyOf: (slug: string) => Secret | null;

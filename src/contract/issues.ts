@@ -26,7 +26,7 @@ export function readWith<Output>(schema: z.ZodType<Output>, value: unknown, jitl
   return { kind: "problems", problems: withoutEchoes(parsed.error.issues.flatMap((issue) => problemsOf(issue, []))) };
 }
 
-/** With a wrong type zod also reports, for example, a length: only the type problem stays. */
+/** zod reports a wrong type and, for example, a length: only the problem of the type stays. */
 function withoutEchoes(problems: readonly SchemaProblem[]): SchemaProblem[] {
   const wrong = new Set<string>();
   return problems.filter(({ path, isAboutType }) => {

@@ -61,7 +61,7 @@ export function isInstant(text: string): boolean {
 
 const identifier = z.int().gt(0);
 
-/** What the client requires of a report; a review returns one, too. Other fields are passed through (CONTRACT 9). */
+/** The fields that the client requires; reviews return them, too. Other fields are passed through (CONTRACT 9). */
 export const reportSchema = z.looseObject({
   proposals: z.array(z.looseObject({ id: identifier, asset: z.looseObject({ id: identifier }) })).optional(),
 }) satisfies z.ZodType<Report>;

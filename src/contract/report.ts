@@ -39,7 +39,7 @@ export interface ObservedCounts {
   readonly ratio: number | null;
 }
 
-/** What lists show of a report. */
+/** The counts that lists show. */
 export interface ShownCounts extends Omit<ObservedCounts, "baselineCount"> {
   readonly windowHours: number | null;
 }

@@ -85,7 +85,7 @@ function schemaFor(body: unknown): z.ZodType<Omit<ReviewRequest, "proposalId">> 
   }
 }
 
-/** What the client requires of the answer. */
+/** The fields of the answer that the client requires. */
 export const reviewOutcomeSchema = z.looseObject({
   proposal: z.looseObject({}),
   review: z.looseObject({}),

@@ -1,4 +1,4 @@
-/** What a token may do (CONTRACT 13). */
+/** The rights of tokens (CONTRACT 13). */
 export const rights = ["read", "operate", "ingest", "gate", "admin"] as const;
 export type Right = (typeof rights)[number];
 

@@ -1,6 +1,6 @@
 import { dayMs } from "../base/time.ts";
 
-/** For silences made at run time: longer ones belong into the configuration, where people see them (CONTRACT 7). */
+/** The limit of silences made at run time: the configuration is the place for longer ones (CONTRACT 7). */
 export const longestSilenceMs = 30 * dayMs;
 
 /** Exact values, or patterns with `*` (base/text-pattern); an absent key matches all (CONTRACT 7). */

@@ -15,7 +15,7 @@ export interface TableMapping {
     readonly status: string | null;
     readonly count: string | null;
   };
-  /** Without a status column every row counts as a death. */
+  /** Every row counts as a death if there is no status column. */
   readonly deadStatuses: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export interface TableSource {
 }
 
 export interface PostgresTableSource extends TableSource {
-  /** With user, password and database. */
+  /** It contains user, password and database. */
   readonly url: Secret;
 }
 

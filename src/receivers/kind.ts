@@ -14,7 +14,7 @@ export interface ReceiverDeps {
   readonly signLink?: ((incident: number, receiver: string, nowMs: number) => string) | null;
   /** The messages that show incidents [null: each notification is a message of its own]. */
   readonly messages?: IncidentMessages | null;
-  /** For the type log. */
+  /** The type log writes to it. */
   readonly logger: Logger;
 }
 

@@ -23,7 +23,7 @@ export const receiverKinds = {
 
 export type ReceiverType = keyof typeof receiverKinds;
 
-/** In the order of the documentation. */
+/** Their order is that of the documentation. */
 export const receiverTypes = Object.keys(receiverKinds) as readonly ReceiverType[];
 
 export type ReceiverOptions = {

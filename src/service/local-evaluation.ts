@@ -65,7 +65,7 @@ export async function evaluateLocally(
   return evaluated;
 }
 
-/** In this order: the window, the baseline (unless assets are counted), for a median each of its days. */
+/** Asks for the window, the baseline (unless assets are counted), and each day of a median, in this order. */
 function queryOf({ slug, thresholds, baseline, count = "deaths", nowMs }: LocalEvaluation): DeathsQuery {
   const { baselineStartMs, windowStartMs, endMs } = spikeWindow(nowMs, thresholds);
   const intervals = [

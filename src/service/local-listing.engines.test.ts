@@ -194,7 +194,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       let added = 0;
       for await (const report of walkReports(customerApi(store, clock, "key_1", "acme"), { limit: 3 })) {
         seen.push(Number(report["id"]));
-        // Before, at and after the place of the page, with ids between the existing ones.
+        // New reports come before, at and after the place of the page; their ids lie between existing ones.
         await importFixture(store, clock, fixtureOf([sample(added * 2 + 2, added % 4)]));
         added++;
       }

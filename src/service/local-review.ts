@@ -21,7 +21,7 @@ export interface LocalReviewOptions extends OrganizationAccessOptions {
 export async function reviewLocally(request: ReviewRequest, options: LocalReviewOptions): Promise<ReviewOutcome> {
   const slug = await resolveOrganization(request.slug, "api_forbidden", options);
   return options.store.transaction(async (parts) => {
-    // Within the transaction, so that reviews are in the order of their times.
+    // Reviews are in the order of their times, because the time is read within the transaction.
     const nowMs = options.clock.nowMs();
     const { facts, subject } = await gatherFacts(request, slug, nowMs, options, parts);
     const refusal = judgeReview(request, facts);

@@ -47,7 +47,7 @@ interface Failing {
   readonly make: (from: Case) => Case;
 }
 
-/** In the order of the rules: `make` breaks one, `says` is the answer. */
+/** The rules in order: `make` breaks one, `says` is the answer. */
 const failing = {
   "customer-key": {
     code: "api_forbidden",

@@ -8,7 +8,7 @@ export interface SpikingMember {
   readonly report: CheckReport | null;
 }
 
-/** What organizations that spike together have in common. Times are epoch ms. */
+/** The facts that organizations that spike together have in common. Times are epoch ms. */
 export interface FleetEvidence {
   /** The median of the onsets; null: none is known. */
   readonly beganAtMs: number | null;

@@ -15,7 +15,7 @@ export const costSchema = z.object({
   knownCount: z.number(),
   revived: z.number(),
   stillDead: z.number(),
-  /** From an asset's last death to its first revival; null: none was revived. */
+  /** The time from an asset's last death to its first revival; null: none was revived. */
   medianClosedSeconds: z.number().nullable(),
   closedSeconds: z.number(),
 });
@@ -72,7 +72,7 @@ export const alertSchema = z.object({
   revivedCount: z.number().nullable(),
   /** Share (0–1) of the deaths with a known asset. */
   revivedShare: z.number().nullable(),
-  /** Whether the excess goes on; only for spikes over stored events. */
+  /** Only for spikes over stored events. */
   excess: z.string().optional(),
   deathsLastHour: z.number().optional(),
   usualPerHour: z.number().optional(),
@@ -107,7 +107,7 @@ export const alertDetailSchema = alertSchema.extend({
   result: keptResultSchema.nullable().optional(),
   resultAt: instantSchema.nullable().optional(),
   endsAt: instantSchema.nullable(),
-  /** Of an alert that is judged `checker`; absent: none of its assets is stored. */
+  /** Only for an alert that is judged `checker`; absent: none of its assets is stored. */
   cost: costSchema.nullable().optional(),
   judgements: z
     .array(
@@ -173,7 +173,7 @@ export const runReportSchema = z.object({
 });
 export type RunReportAnswer = z.infer<typeof runReportSchema>;
 
-/** Whether an organization's deaths may be acted on; who released it, and why, only for readers with that right. */
+/** Says whether deaths may be acted on; author and comment of a release only for readers with that right. */
 export const gateSchema = z.object({
   slug: z.string(),
   decision: z.enum(["allow", "hold"]),

@@ -82,7 +82,7 @@ export type IncidentDetailAnswer = z.infer<typeof incidentDetailSchema>;
 
 const actedAlertSchema = z.object({ slug: z.string(), alertId: z.string() });
 
-/** What an act on an incident did; with a dry run, would do. */
+/** The result of an act on an incident; a dry run only predicts it. */
 export const incidentActSchema = z.object({
   done: z.array(actedAlertSchema),
   skipped: z.array(actedAlertSchema.extend({ reason: z.string() })),

@@ -83,7 +83,7 @@ export const ingestedSchema = storedSchema.extend({
 });
 export type IngestedAnswer = z.infer<typeof ingestedSchema>;
 
-/** What a client says of an import before it begins. */
+/** A client's plan of an import. */
 export const importPlanSchema = z.strictObject({
   name: z.string().min(1).max(4_096),
   slugs: z.array(z.string()),

@@ -19,7 +19,7 @@ import { fitMessage, listLines, severityMarks } from "../fit.ts";
 import type { Delivering, OptionsOf, ReceiverDeps, ReceiverKind } from "../kind.ts";
 import { messageOf, type Wording } from "../../words/message.ts";
 
-// For connecting and for the greeting, beside the receiver's own deadline.
+// Limits connecting and the greeting, beside the receiver's own deadline.
 const longestWaitMs = 60_000;
 // RFC 5321, 4.5.3.2.6: a server may take as long to answer a mail; a shorter timeout sends it twice.
 const answerMs = 600_000;
@@ -142,7 +142,7 @@ function serverOf({ protocol, hostname, port, username, password, searchParams }
     ...(username === "" && password === "" ? {} : { auth }),
     secure,
     ignoreTLS,
-    // Without this, a machine in between could remove STARTTLS and read all.
+    // A machine in between could remove an optional STARTTLS and read all.
     requireTLS: !secure && !ignoreTLS && !isLoopbackHost(hostname),
   };
 }

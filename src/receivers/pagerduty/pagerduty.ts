@@ -55,7 +55,7 @@ export function createPagerdutyReceiver(
   return {
     deliver: async (notification, context) => {
       let outcome: DeliveryOutcome = { kind: "accepted", detail: "nothing to send" };
-      // In order; a retry sends all of them again, because an event may be repeated.
+      // The order matters; a retry sends all of them again, because an event may be repeated.
       for (const event of pagerdutyEvents(notification)) {
         const body = JSON.stringify({ routing_key: routingKey.reveal(), ...event });
         outcome = await deliverRequest(

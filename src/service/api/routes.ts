@@ -170,7 +170,7 @@ function readJson(body: unknown): unknown {
   }
 }
 
-/** If the body is no JSON, this replaces the last issue, which is about the whole body. */
+/** The last issue is about the whole body: for invalid JSON this replaces it. */
 function badBody(json: unknown, issues: readonly string[]): FlatlineError {
   return badRequest(json === undefined ? [...issues.slice(0, -1), "the body is not JSON"] : issues);
 }
