@@ -20,7 +20,10 @@ export function refuseForeignHost(host: string | undefined, names: ServedNames):
   if (hostname !== null && /^[^@/?#\\]+$/.test(host) && (isLoopbackHost(hostname) || own.includes(hostname)))
     return null;
   const shown = JSON.stringify(host.slice(0, longestShown));
-  return `flatline listens on this machine only and does not answer to the name ${shown}: use localhost or 127.0.0.1, or set alerting.externalUrl to the address that it is reached by`;
+  return (
+    `flatline listens on this machine only and does not answer to the name ${shown}: ` +
+    "use localhost or 127.0.0.1, or set alerting.externalUrl to the address that it is reached by"
+  );
 }
 
 // A DNS name has at most 253 characters.

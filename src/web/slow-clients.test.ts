@@ -24,7 +24,9 @@ describe("slow and idle clients", () => {
     { name: "that does not end its head", text: "GET / HTTP/1.1\r\nHost: localhost\r\n" },
     {
       name: "that does not end its body",
-      text: `POST /api/v1/silences HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
+      text:
+        `POST /api/v1/silences HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n` +
+        "Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
     },
   ])("one $name gets 408 and is cut off", async ({ text }) => {
     const web = await start({ timeouts });

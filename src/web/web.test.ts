@@ -156,7 +156,8 @@ describe("every answer", () => {
 
     const answer = await sendRaw(
       web.port,
-      `${route} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{`,
+      `${route} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n` +
+        "Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{",
     );
 
     expect(answer.split("\r\n")[0]).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
@@ -171,7 +172,8 @@ describe("every answer", () => {
 
       const answer = await sendRaw(
         web.port,
-        `${route} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer ${token}\r\nContent-Length: 1000000\r\n\r\n{`,
+        `${route} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n` +
+          `Authorization: Bearer ${token}\r\nContent-Length: 1000000\r\n\r\n{`,
       );
 
       expect(answer).toMatch(/^HTTP\/1\.1 200 /);

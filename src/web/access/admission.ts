@@ -68,14 +68,14 @@ export function refusalOf(request: FastifyRequest, requirement: Requirement, set
   return null;
 }
 
-/** Returns whether the configuration names any caller. */
+/** Returns whether tokens or a trusted proxy are configured. */
 export function hasIdentities({ tokens, trustedProxy }: AccessSettings): boolean {
   return tokens.length > 0 || trustedProxy !== null;
 }
 
 function unauthorized(isWrite: boolean, { tokens, trustedProxy }: AccessSettings): Refusal {
   const message = `the token${trustedProxy === null ? "" : " or the proxy's user"} is missing or wrong`;
-  // Browsers also send Basic credentials with requests that another site made: they only read.
+  // Browsers also send Basic credentials with requests that another site made: Basic is only for reading.
   const isBasic = !isWrite && tokens.length > 0;
   return { status: 401, message, challenges: isBasic ? [bearerChallenge, basicChallenge] : [bearerChallenge] };
 }
@@ -91,7 +91,7 @@ function identify(request: FastifyRequest, settings: AccessSettings, mayBeBasic:
   const given = credentialsOf(headers.authorization ?? "", mayBeBasic);
   if (given !== null && localToken.equals(given))
     return { name: commandUser(request) ?? "unknown", personName: null, via: "cli", rights: allRights, slugs: null };
-  // No token is configured: the header is for another program, such as a proxy before flatline.
+  // No caller can be identified: the header is for another program, such as a proxy before flatline.
   if (!hasIdentities(settings)) return null;
   if (session !== null) {
     const { token, stored } = session;

@@ -8,10 +8,7 @@ import type { AccessSettings, Identity } from "./identity.ts";
 // A longer name is refused.
 const longestUser = 200;
 
-/**
- * Returns the user that a trusted reverse proxy names; null: none, or another sender; "wrong": the headers are not
- * valid.
- */
+/** Returns the user that a trusted reverse proxy names; null: none, or another sender; "wrong": invalid headers. */
 export function identifyByProxy(
   { rawHeaders, socket }: IncomingMessage,
   proxy: NonNullable<AccessSettings["trustedProxy"]>,

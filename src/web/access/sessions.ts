@@ -36,7 +36,7 @@ function actOf({ tokenName, personName }: StoredSession, action: Action, atMs: n
 
 // Nobody can guess 256 bits: a plain hash is enough.
 const keyBytes = 32;
-// Requests write their use of a session at most this often; for short sessions, a share of their length.
+// The use of a session is stored at most this often; a short session's, after a share of its length.
 const touchEveryMs = minuteMs;
 const touchesPerTtl = 10;
 
@@ -76,7 +76,7 @@ export function createSessions(
       known.set(stored.sha256, { ...stored, lastUsedAtMs: nowMs });
       if (stored.isRemembered) setCookie(request, reply, key, access().sessionTtlMs);
     } catch (error) {
-      // The session goes on.
+      // The session stays valid.
       logger.warn({ err: error }, "the use of a session could not be noted");
     }
   }

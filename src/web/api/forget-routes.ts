@@ -54,7 +54,8 @@ async function refuseConfigured(slug: string, { store, config }: Running): Promi
     if ((await store.discovery.list(name)) === null)
       throw new FlatlineError(
         "unavailable",
-        `it is unknown whether ${shown} is configured, because the discovery source ${name} was never read: nothing was removed`,
+        `it is unknown whether ${shown} is configured, because the discovery source ${name} was never read: ` +
+          "nothing was removed",
       );
 }
 

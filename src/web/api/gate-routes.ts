@@ -33,7 +33,7 @@ export function addGateRoutes(server: FastifyInstance, { running }: WebParts): v
   const gates = createGates(running);
   let notedAtMs = -Infinity;
 
-  /** Stores that a pipeline asked; after an error, the next request tries again. */
+  /** Stores the time of a pipeline's request; after an error, the next request tries again. */
   async function noteAsked(): Promise<void> {
     const nowMs = clock.nowMs();
     if (Math.abs(nowMs - notedAtMs) < notedEachMs) return;
@@ -184,7 +184,9 @@ function wordDecision(slug: string, { decision, reason, failure }: GateDecision,
   const ways = [...releaseOn.map((one) => (one === "judged" && isJudged ? "over" : one)), "released"].join(" or ");
   const words: Readonly<Record<GateReason, string>> = {
     no_failure: `no failure of ${slug} is open`,
-    fail_firing: `${check} of ${slug} ${since}${isJudged ? ", judged checker" : ""}: act on none of its deaths until it is ${ways}`,
+    fail_firing:
+      `${check} of ${slug} ${since}${isJudged ? ", judged checker" : ""}: ` +
+      `act on none of its deaths until it is ${ways}`,
     fail_latched: `${check} of ${slug} fired as fail at ${iso(failed?.atMs ?? null)}, and it has not been released`,
     released: `${check} of ${slug} ${since}, and is released`,
     unknown: `nothing is known of ${slug} at the moment; gate.whenUnknown says ${decision}`,

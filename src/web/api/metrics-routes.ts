@@ -85,7 +85,7 @@ function sendExposition(request: FastifyRequest, reply: FastifyReply, pieces: re
   reply.type(contentType).header("vary", "accept-encoding");
   const body = Readable.from(pieces.filter(({ length }) => length > 0));
   if (!acceptsGzip(request)) return reply.send(body);
-  // Even so, series shrink to a twentieth.
+  // The fastest level makes series twenty times smaller.
   const gzip = createGzip({ level: constants.Z_BEST_SPEED });
   return reply.header("content-encoding", "gzip").send(pipeline(body, gzip, () => undefined));
 }

@@ -99,11 +99,11 @@ function isBusy(): boolean {
 function show(isLive: boolean, heardMs: number): void {
   const [lamp, stale] = [part("lamp"), part("stale")];
   if (lamp === null || stale === null) return;
-  const since = formatSeconds(heardMs);
-  lamp.textContent = isLive ? "live" : `last update ${since}`;
+  const at = formatSeconds(heardMs);
+  lamp.textContent = isLive ? "live" : `last update ${at}`;
   lamp.classList.toggle("on", isLive);
   stale.hidden = isLive || Date.now() - heardMs < staleMs;
-  stale.textContent = `This page is not live: no word from flatline since ${since} UTC. The figures below are from then.`;
+  stale.textContent = `This page is not live: no word from flatline since ${at} UTC. The figures below are from then.`;
 }
 
 function showWaiting(count: number): void {

@@ -45,7 +45,8 @@ function pathsOf(chart: ChartData, paint: string): string[] {
 describe("a chart", () => {
   it("says its numbers in one sentence", () => {
     expect(describeChart(data)).toBe(
-      "Deaths of the 2 organizations from 21:30 to 22:00: 88 in 24 h; 8.0 expected; 16.0 warns above; 1 in 5 min, usually 2",
+      "Deaths of the 2 organizations from 21:30 to 22:00: " +
+        "88 in 24 h; 8.0 expected; 16.0 warns above; 1 in 5 min, usually 2",
     );
     expect(draw(data)).toContain(`aria-label="${describeChart(data)}"`);
   });

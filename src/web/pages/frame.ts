@@ -81,7 +81,11 @@ export function renderDocument(frame: Frame, content: PageContent): string {
       </p>`,
     body: html`<p class="note" id="stale" hidden></p>
       <button type="button" class="plain note" id="waiting" hidden></button>
-      ${frame.storeProblem === null ? nothing : html`<p class="note" id="store">What is shown may be old: ${frame.storeProblem}.</p>`}
+      ${
+        frame.storeProblem === null
+          ? nothing
+          : html`<p class="note" id="store">What is shown may be old: ${frame.storeProblem}.</p>`
+      }
       <p class="did" id="did" role="status">${didText(frame.here)}</p>
       <main
         id="main"

@@ -151,10 +151,7 @@ export function createSite({
           return sendMade(reply, await (wantsPart(request) ? shared(key, made) : made()));
         },
       }),
-    /**
-     * Adds a form's act and its dialog, if any. A reader without access is led to the sign-in; errors appear in a
-     * dialog.
-     */
+    /** Adds a form's act, and the dialog that asks for it; a dialog also shows its errors. */
     addAct: <Path extends string>(
       server: FastifyInstance,
       path: Path,

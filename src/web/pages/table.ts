@@ -4,10 +4,7 @@ import { formatRatioCell } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { renderTime } from "../parts/time.ts";
 
-/**
- * A column. The classes in `kind`: `name` heads the row, `n` aligns right, `named` repeats the column's name on narrow
- * pages.
- */
+/** A column. Classes in `kind`: `name` heads the row, `n` aligns right, `named` repeats its name on narrow pages. */
 export type Column<Row> = readonly [name: string, kind: string, cell: (row: Row) => Html | string | number];
 
 /** Rows under an optional heading. */
@@ -191,7 +188,9 @@ export function renderPager<Item>(
         ? nothing
         : html`<span
             >${formatCount(start + 1)}&ndash;${formatCount(start + items.length)} of
-            ${formatCount(total)}${number > 1 ? link(number - 1, "Previous") : nothing}${number < pages ? link(number + 1, "Next") : nothing}</span
+            ${formatCount(total)}${number > 1 ? link(number - 1, "Previous") : nothing}${
+              number < pages ? link(number + 1, "Next") : nothing
+            }</span
           >`
     }
   </p>`;

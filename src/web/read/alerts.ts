@@ -68,10 +68,7 @@ export async function actOnOne(
 // One report an hour is stored of a bad check: these cover the last eight days of an alert.
 const mostReports = 200;
 
-/**
- * Returns an ended alert's last stored result at its peak severity, otherwise its last one that was not ok; null: none
- * is kept, or the alert is live or of kind unknown.
- */
+/** Returns an ended alert's last stored result at its peak severity, else its last one not ok; null: none. */
 async function readStoredResult(
   runs: Pick<Running["store"]["runs"], "reports">,
   { check, slug, kind, startsAtMs, peak, end }: Alert,

@@ -31,7 +31,7 @@ const incident = openIncident(startedAtMs, {
   },
 });
 
-it("takes from an incident each organization once, since the earliest onset, and when all its excess had stopped", () => {
+it("takes each organization of an incident once, its earliest onset, and when all excess had stopped", () => {
   const alerts = [
     firingAlert("a", startedAtMs, { found, windowHours: 6, onset: { atMs: startedAtMs - 4 * minuteMs, marker: null } }),
     firingAlert("b", startedAtMs, { slug: "globex", found }),

@@ -145,7 +145,7 @@ export async function readDeathsChart(
 
 const noDeaths = { deaths: null, usual: null, counting: "deaths", windowHours: null, knownFromMs: null } as const;
 
-/** Reads the good answers to these organizations' spike checks, for a platform that gave none. */
+/** Reads the chart of an unreachable platform: its good answers to these organizations' spike checks. */
 export async function readAnswersChart(
   { store, clock }: ChartSource,
   ask: ChartAsk,
@@ -246,7 +246,7 @@ async function readRuns(store: Store, slugs: readonly string[], { fromMs, toMs, 
   const expected = [...count];
   const isAlone = slugs.length === 1;
   for await (const [, all] of pointsIn(store, slugs, fromMs - (isAlone ? carryMs : leadMs), toMs)) {
-    // A sum over many organizations keeps the last count of a failed run: otherwise it would fall.
+    // A sum over many organizations keeps each last count while runs fail: otherwise it would drop.
     const points = isAlone ? all : all.filter(({ currentCount }) => currentCount !== null);
     let next = 0;
     for (const [index, endMs] of ends.entries()) {

@@ -98,7 +98,9 @@ export function addSignInRoutes(server: FastifyInstance, { running, sessions, bo
 /** Renders the sign-in form; `ttl` is a session's length in words. */
 function renderSignIn({ next, personName = "", isRemembered = true, problem }: SignInView, ttl: string): Html {
   const about = (field: "token" | "name"): Html =>
-    html` required${(problem?.field ?? "token") === field ? html` autofocus` : nothing}${problem?.field === field ? html` aria-invalid="true" aria-describedby="problem"` : nothing}`;
+    html` required${(problem?.field ?? "token") === field ? html` autofocus` : nothing}${
+      problem?.field === field ? html` aria-invalid="true" aria-describedby="problem"` : nothing
+    }`;
   return html`<form class="form" method="post" action="/sign-in">
     <h1>Sign in to flatline</h1>
     <p class="second">

@@ -194,7 +194,7 @@ describe("a sign-in", () => {
     },
   );
 
-  it("is refused with 429 after ten wrong tokens, a right one is taken all the same; a wrong Bearer stays 401", async () => {
+  it("is refused with 429 after ten wrong tokens, but a right one is accepted; a wrong Bearer stays 401", async () => {
     const web = await start();
     const wrong = { ...right, token: "wrong" };
 
@@ -321,7 +321,7 @@ describe("a session", () => {
     expect((await ask(web, "GET /silences", refresh)).headers.get("hx-redirect")).toContain("/sign-in");
   });
 
-  it("ends without use, and not with it; its last use is noted once a minute, and the browser keeps it as long", async () => {
+  it("ends without use; its last use is stored once a minute, and the browser keeps it as long", async () => {
     const web = await start();
     const session = await signedIn(web);
     const use = async (atMs: number): Promise<[status: number, hasCookie: boolean]> => {
@@ -362,7 +362,7 @@ describe("a session", () => {
 });
 
 describe("a page", () => {
-  it("leads a form back to the page on which it stands, and a script without a redirect that it would follow", async () => {
+  it("leads a form back to its page, and a script without a redirect that it would follow", async () => {
     const web = await start();
     const form = { ...sameOrigin, referer: `${web.url}/incidents/41?range=7d` };
     const location = "/sign-in?next=%2Fincidents%2F41%3Frange%3D7d";

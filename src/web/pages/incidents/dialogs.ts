@@ -242,7 +242,10 @@ function timeWords({ incident, nowMs }: ReadIncident): string {
 function apartWords(judged: readonly MemberFacts[]): string {
   const odd = judged.filter((one) => !sharesCause(one));
   if (odd.length === 0 || odd.length === judged.length) return "";
-  return ` ${formatCount(odd.length)} of them ${odd.length === 1 ? "does" : "do"} not share what the others do: ${namesOf(odd)}.`;
+  return (
+    ` ${formatCount(odd.length)} of them ${odd.length === 1 ? "does" : "do"} not share what the others do: ` +
+    `${namesOf(odd)}.`
+  );
 }
 
 function namesOf(some: readonly MemberFacts[]): string {

@@ -128,7 +128,8 @@ function renderBulk(number: number, total: number): Html {
   return html`<div class="bulk">
     <p><b data-picked data-total="${total}">Ticked</b> <a href="#organizations" data-clear hidden>Clear</a></p>
     <p class="row">
-      ${act("acknowledge", "Acknowledge…")}${act("judge", "Judge…")}${act("silence", "Silence…")}${act("release", "Release…")}
+      ${act("acknowledge", "Acknowledge…")}${act("judge", "Judge…")}
+      ${act("silence", "Silence…")}${act("release", "Release…")}
     </p>
   </div>`;
 }

@@ -158,7 +158,8 @@ function onItQuestion({ incident, summary, members, escalation, nowMs }: ReadInc
   const called =
     escalation === null
       ? "An acknowledgement stops the reminders."
-      : `${escalation.receiver} is called at ${timeText(escalation.atMs, nowMs)}. An acknowledgement stops that, and the reminders.`;
+      : `${escalation.receiver} is called at ${timeText(escalation.atMs, nowMs)}. ` +
+        "An acknowledgement stops that, and the reminders.";
   return ask(
     question,
     isInPart ? `${name}, some of it` : "Nobody",

@@ -142,7 +142,9 @@ function stepsOf(page: IncidentDetail): readonly Instant[] {
     {
       name: "Detected",
       atMs: firstFiredAtMs,
-      text: `as ${summary.severity}${firstFiredAtMs > firstMs ? `, ${durationText(firstFiredAtMs - firstMs)} later` : ""}`,
+      text:
+        `as ${summary.severity}` +
+        (firstFiredAtMs > firstMs ? `, ${durationText(firstFiredAtMs - firstMs)} later` : ""),
       detail:
         heldSince.size === 0 ? "" : `takedowns of ${countOf(heldSince.size, "organization")} on hold from here on`,
       shape: summary.severity,

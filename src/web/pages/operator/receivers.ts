@@ -31,7 +31,10 @@ export function renderReceivers(view: ReceiversView): Html {
       <p class="lede">No notification is sent. Add one under <code>receivers</code> in flatline.yaml, then reload.</p>
       <p class="code"><code>receivers: [{ name: ops, type: webhook, url: "https://&hellip;" }]</code></p>`;
   return html`${renderHead(receiversSentences(receivers, nowMs))} ${renderTable(receiverColumns(nowMs), receivers)}
-  ${renderSection("Not delivered", outbox.length === 0 ? html`<p class="second">Nothing waits, and nothing was given up.</p>` : renderOutbox(view))}
+  ${renderSection(
+    "Not delivered",
+    outbox.length === 0 ? html`<p class="second">Nothing waits, and nothing was given up.</p>` : renderOutbox(view),
+  )}
   ${renderAttempts(view)}`;
 }
 

@@ -92,12 +92,19 @@ function newSilenceFields(form: URLSearchParams, checks: readonly string[], nowM
   return html`<p>
       Messages stop. Checks run on, alerts still fire, takedowns stay on hold. Its end is notified if its beginning was.
     </p>
-    ${renderField("Organization, or a pattern with *", "slug", form.get("slug"), html`maxlength="512" required spellcheck="false"`)}
+    ${renderField(
+      "Organization, or a pattern with *",
+      "slug",
+      form.get("slug"),
+      html`maxlength="512" required spellcheck="false"`,
+    )}
     ${renderLengths(form, nowMs)}
     <label class="field"
       >Which checks<select name="check">
         <option value="">All checks</option>
-        ${checks.map((name) => html`<option ${name === form.get("check") ? html` selected` : nothing}>${name}</option>`)}
+        ${checks.map(
+          (name) => html`<option ${name === form.get("check") ? html` selected` : nothing}>${name}</option>`,
+        )}
       </select></label
     >
     ${renderField("Why? (needed)", "comment", form.get("comment"), html`maxlength="2000" required`)}`;
@@ -128,7 +135,8 @@ function renderSilences(
   ${
     wanted.length === 0
       ? renderNoMatch("silence", path, params)
-      : html`${renderGroups(columnsOf(nowMs), [{ rows: page.items }], "", ({ state }) => html`class="${state}"`)}${renderPager(page, path, params)}`
+      : html`${renderGroups(columnsOf(nowMs), [{ rows: page.items }], "", ({ state }) => html`class="${state}"`)}
+        ${renderPager(page, path, params)}`
   }`;
   return html`${renderHead(silencesSentences(active), { acts })}
     <p class="lede">A silence stops messages, nothing else: checks run, alerts fire, takedowns stay on hold.</p>

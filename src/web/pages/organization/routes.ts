@@ -108,7 +108,9 @@ function renderFirstSteps({ slug, checks: [first], nowMs }: OrganizationFacts): 
   if (first === undefined || !isWithoutEvents(first.state)) return nothing;
   const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
   const event = { at: iso(nowMs - (nowMs % minuteMs)), slug, asset: "https://login.example/" };
-  const post = `curl "$FLATLINE_URL/api/v1/events" -H "authorization: Bearer $FLATLINE_TOKEN" -H content-type:application/json -d ${quoted(JSON.stringify([event]))}`;
+  const post =
+    'curl "$FLATLINE_URL/api/v1/events" -H "authorization: Bearer $FLATLINE_TOKEN" ' +
+    `-H content-type:application/json -d ${quoted(JSON.stringify([event]))}`;
   return html`<p class="lede">Import what you have, and post each death that comes:</p>
     <p class="code"><code>flatline import events FILE --set ${quoted(`slug=${slug}`)}</code></p>
     <p class="code"><code>${post}</code></p>

@@ -26,7 +26,11 @@ export function addOverviewPage(server: FastifyInstance, parts: WebParts): void 
   site.addPage(server, "/", "public", async ({ search, withDetails }) => {
     const overview = await readOverview(parts, withDetails);
     const main = html`${renderTop(overview)}
-    ${overview.rows.length === 0 ? renderEmpty() : html`${withDetails ? await eventLines() : nothing}${renderOrganizations(overview, search)}`}`;
+    ${
+      overview.rows.length === 0
+        ? renderEmpty()
+        : html`${withDetails ? await eventLines() : nothing}${renderOrganizations(overview, search)}`
+    }`;
     return {
       title: overviewTitle(overview),
       current: "organizations",
@@ -44,7 +48,8 @@ export function addOverviewPage(server: FastifyInstance, parts: WebParts): void 
       ...(events()?.imports() ?? []).map((one) => importText({ ...one, organizations: one.slugs.length }, nowMs)),
       ...(refused === null ? [] : [refusedText(refused, nowMs)]),
     ];
-    return html`${sentences.map((text) => html`<p class="unfinished">${text}</p>`)}${renderUnwatched(await unwatched.list(), (await unwatched.slugs()).length)}`;
+    return html`${sentences.map((text) => html`<p class="unfinished">${text}</p>`)}
+    ${renderUnwatched(await unwatched.list(), (await unwatched.slugs()).length)}`;
   }
 }
 
@@ -73,7 +78,9 @@ function renderBand(facts: ReadIncident, { open, notified, nowMs }: Overview): H
   const began = Math.min(...members.map(beganMsOf));
   const who =
     summary.acknowledgedBy === null
-      ? `Nobody has acknowledged it${escalation === null ? "" : `; ${escalation.receiver} is called at ${timeText(escalation.atMs, nowMs)}`}.`
+      ? `Nobody has acknowledged it${
+          escalation === null ? "" : `; ${escalation.receiver} is called at ${timeText(escalation.atMs, nowMs)}`
+        }.`
       : `Acknowledged by ${summary.acknowledgedBy}.`;
   const notifiedAtMs = notified.get(number) ?? null;
   const told = notifiedAtMs === null ? "" : `Notified ${timeText(notifiedAtMs, nowMs)}. `;

@@ -49,7 +49,8 @@ export function renderOrganizations(overview: Overview, params: URLSearchParams)
   const groups = isFiltered || page.number > 1 ? [] : open.map((one) => membersOf(overview, one));
   const others = html`<b>No incident</b>, ${countOf(rest.length, "organization")}: ${stateWords(rest)}`;
   const say = isFiltered
-    ? `${formatCount(found.length)} of ${formatCount(rows.length)} match${found.length === 0 ? "" : `: ${stateWords(found)}`}`
+    ? `${formatCount(found.length)} of ${formatCount(rows.length)} match` +
+      (found.length === 0 ? "" : `: ${stateWords(found)}`)
     : `${countOf(rows.length, "organization")}, ${open.length > 0 ? "the worst first" : "those on hold first"}`;
   const windows = new Set(rows.map(({ windowHours }) => windowHours));
   const note = html`deaths in ${windows.size === 1 ? `the last ${[...windows][0]} h` : "each one's window"} · expected:
