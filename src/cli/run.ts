@@ -1,7 +1,7 @@
 import { createApp } from "../daemon/app.ts";
 import { daemonUrl } from "./door.ts";
 import { errorKinds, type FlatlineError } from "../base/errors.ts";
-import { collectHeap } from "../base/heap-growth.ts";
+import { collectHeap, releaseHeap } from "../base/heap-growth.ts";
 import { createLogger, type LoggerLook } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";
 import { actor } from "../contract/actor.ts";
@@ -88,7 +88,9 @@ async function runDaemon(flags: FlagsOf<typeof runFlags>, context: CliContext): 
   };
   const settle = async (): Promise<void> => {
     await context.clock.sleep(settledMs, ended.signal);
-    if (!ended.signal.aborted) collectHeap();
+    if (ended.signal.aborted) return;
+    collectHeap();
+    releaseHeap();
   };
   void watch();
   void settle();

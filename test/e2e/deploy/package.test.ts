@@ -84,7 +84,7 @@ describe("the package", () => {
       for (const [, next = ""] of (await textOf(name)).matchAll(/^(?:const \w+ = )?require\("\.\/(.+\.js)"\)/gm))
         loaded.add(next);
 
-    expect([...loaded]).toContain("load.js");
+    expect([...loaded]).toContain("app.js");
     for (const name of ["undici.js", "nodemailer.js", "template.js"]) {
       expect(await readdir(program)).toContain(name);
       expect([...loaded]).not.toContain(name);
