@@ -26,14 +26,14 @@ async function forget(store: Store, slug: string, maxRows = 1_000): Promise<{ sl
 }
 
 const integers: Readonly<Record<string, number>> = { acme: 1, globex: 2 };
-// Of everybody, or said of an organization that is gone: its acts, and what changed.
+// Rows of all organizations, and what is still said of a forgotten one: its acts, and what changed.
 const kept = `audit deliveries event_counter discovery_lists
   assets event_asset_types event_imports incidents looks outside_acts
   queued_incidents receiver_messages receiver_pauses sessions`.split(/\s+/);
-// They have rows from the beginning.
+// These tables have rows from the beginning.
 const filled = new Set(["event_statuses", "meta", "schema_version", "writer"]);
 
-/** A row of each organization in each table, which refer to one another: all numbers of one are the same, and its alert's id. */
+/** A row of each organization in each table; all numbers of an organization are the same, and its alert's id. */
 function fill(path: string, check: string): Map<string, string[]> {
   const rows = new Map<string, string[]>();
   const database = new DatabaseSync(path);

@@ -184,7 +184,7 @@ describe("a store in PostgreSQL", () => {
     expect(await ask(url, count)).toEqual([4]);
   });
 
-  it("keeps what JavaScript and SQLite keep: whole numbers beyond 32 bits, fractions, bytes, NUL as a mark", async () => {
+  it("keeps what JavaScript and SQLite keep: numbers beyond 32 bits, fractions, bytes, NUL as a mark", async () => {
     const store = await open(await database());
     const counts = { currentCount: 12_345_678_901, baselineCount: 0.1, expectedCount: 1e-7, ratio: null };
     const report = resultReport({ counts, result: { title: "a\0b" } });

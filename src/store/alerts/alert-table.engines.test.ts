@@ -78,7 +78,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(await alerts.allLive()).toEqual([]);
     });
 
-    it("are pruned when they are old, but for failures of the gate and checkers that a baseline still sees", async () => {
+    it("are pruned when old, but for failures of the gate and checkers that a baseline still sees", async () => {
       const said = { slug: "acme", state: "firing" } as const;
       for (const [id, atMs] of Object.entries({ old: 1, judged: 2, older: 1, holding: 1, young: 9 }))
         await alerts.save({ ...alert(id, said), end: end(atMs) });

@@ -124,7 +124,7 @@ export type AlertJudgement = Readonly<z.infer<typeof judgementSchema>>;
 export type AlertFound = Readonly<z.infer<typeof foundSchema>>;
 export type AlertEnd = Readonly<z.infer<typeof endSchema>>;
 
-/** An alert, from its first non-ok run until it is pruned; a (check, slug, kind) has at most one live (CONTRACT 1, 7). */
+/** An alert, from its first non-ok run until it is pruned; a (check, slug, kind) has one live at most (CONTRACT 7). */
 export interface Alert extends Readonly<z.infer<typeof bodySchema>> {
   /** null while it lives. */
   readonly end: AlertEnd | null;

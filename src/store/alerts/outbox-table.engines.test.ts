@@ -94,7 +94,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(entries).toMatchObject([{ id: "resolved kim@example.com", recipient: "kim@example.com" }]);
     });
 
-    it("puts a list into the queue in its order, and a reminder in the place of one of its incident that waits", async () => {
+    it("queues a list in its order, and a reminder in the place of a waiting one of its incident", async () => {
       const entry = { receiver: "ops", createdAtMs: nowMs, payload: "{}" };
       const some = Array.from({ length: 90 }, (_, index) => ({ ...entry, id: `n-${index}`, incident: index % 2 }));
       await outbox.enqueue(some);
@@ -175,7 +175,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(idsOf(await claim({ nowMs: nowMs + 60_000 }))).toEqual(["one"]);
     });
 
-    it("ends a pause when it is asked to, and when something of the receiver is retried or the receiver is gone", async () => {
+    it("ends a pause when asked to, and when an entry of the receiver is retried or the receiver is gone", async () => {
       await enqueue("one");
       const pause = { untilMs: nowMs + 60_000 };
       for (const receiver of ["ops", "pager", "slack"]) await outbox.pause({ receiver, ...pause });

@@ -6,7 +6,7 @@ export function* chunksOf<Row>(rows: readonly Row[], size = chunkRows): Generato
   for (let start = 0; start < rows.length; start += size) yield rows.slice(start, start + size);
 }
 
-/** Returns what one statement for each chunk of `values` answers, in order. */
+/** Reads with one statement for each chunk of `values`; returns all rows, in order. */
 export async function inChunks<Value, Row>(
   values: readonly Value[],
   read: (chunk: readonly Value[]) => Promise<readonly Row[]>,

@@ -21,9 +21,9 @@ const postgresRows = 4_096;
 /** Where the two databases differ in SQL. A statement that differs asks for the difference, never for the database. */
 export interface StoreDialect {
   readonly engine: "sqlite" | "postgres";
-  /** Returns the lock of a select's rows as text, where a connection that was lost, or that posts events, may hold them; nothing in SQLite. */
+  /** Returns the lock clause of a select whose rows another connection may hold, even a lost one; nothing in SQLite. */
   readonly lock: (text: string) => RawBuilder<unknown>;
-  /** Returns a table with the one column `value`, from one parameter: the statement's text is the same for any number of texts. */
+  /** Returns a table with the column `value`, from one parameter: the SQL is the same for any number of texts. */
   readonly texts: (values: readonly string[]) => RawBuilder<unknown>;
   /** Returns a table of rows as JSON arrays in `value`, from one parameter, as `texts`. */
   readonly cells: (rows: readonly (readonly (string | null)[])[]) => RawBuilder<unknown>;
@@ -33,7 +33,7 @@ export interface StoreDialect {
   readonly rowsText: (types: readonly ValueType[], rows: number) => string;
   /** Returns the parameters of {@link rowsText}. */
   readonly rowsParameters: (types: readonly ValueType[], rows: readonly (readonly CellValue[])[]) => unknown[];
-  /** Returns a condition: that the value before it is one of a query's. */
+  /** Returns the end of a condition: the value before it is in the result of the query. */
   readonly isOneOf: (query: RawBuilder<unknown>) => RawBuilder<boolean>;
   /** Translates DDL from SQLite's dialect, in which migrations are written. */
   readonly ddl: (statement: string) => string;
@@ -69,7 +69,7 @@ export const dialects = {
         // pg would convert each number separately.
         return type === "bigint" ? `{${cells.map((cell) => cell ?? "null").join(",")}}` : cells;
       }),
-    // The index is searched for each of them: as a join, all rows might be read.
+    // This searches the index for each value: a join might read all rows.
     isOneOf: (query) => sql<boolean>`= any(array(${query}))`,
     // Every integer becomes a BIGINT, so that a parameter next to it does too; text is ordered by bytes, as in SQLite;
     // generated keys become identities; descending indexes are dropped, because PostgreSQL reads an index backwards.
@@ -95,7 +95,7 @@ export function isAmong<Schema>(db: Kysely<Schema>, column: string, texts: reado
   return sql<SqlBool>`${sql.ref(column)} in (select value from ${dialectOf(db).texts(texts)} as given)`;
 }
 
-/** The adapter of a PostgreSQL whose transactions come one after the other; SQLite's connection itself has one at a time. */
+/** The adapter of a PostgreSQL whose transactions come one after the other; SQLite has one connection anyway. */
 export class TurnsPostgresAdapter extends PostgresAdapter {
   #last: Promise<unknown> = Promise.resolve();
 
@@ -122,13 +122,13 @@ export function inTransaction<Tables, Result>(
 
 type OverRows<Answer> = <Tables>(db: Kysely<Tables>, rows: readonly (readonly CellValue[])[]) => Promise<Answer>;
 
-/** Creates a statement over a list of rows. `textOf` receives a query of the rows. Returns the rows of the statement. */
+/** Creates a statement over a list of rows, which returns its rows. `textOf` receives a query of the list. */
 export function rowStatement<Row>(types: readonly ValueType[], textOf: (rows: string) => string): OverRows<Row[]> {
   const execute = inSlices<Row>(types, textOf);
   return async (db, rows) => (await execute(db, rows)).flatMap((result) => result.rows);
 }
 
-/** The same of a statement without rows; returns how many it changed. */
+/** The same for a statement that changes rows; returns how many. */
 export function rowChange(types: readonly ValueType[], textOf: (rows: string) => string): OverRows<number> {
   const execute = inSlices(types, textOf);
   return async (db, rows) =>

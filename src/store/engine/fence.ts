@@ -1,11 +1,11 @@
 import { FlatlineError } from "../../base/errors.ts";
 
-// What changes the database; "for update" in a read is taken for it, which costs two short statements more.
+// Statements that change the database. A read with "for update" matches, too, which costs two short statements more.
 const changes = /\b(?:insert|update|delete|create|drop|alter|lock|truncate)\b/i;
 
 /**
- * Whether this process may write to the database, and as the writer of which epoch. Connections are read-only by default, and each
- * transaction that writes first holds the writer's row of its epoch until its end: what slips through fails.
+ * Knows whether this process may write, and as the writer of which epoch. Connections are read-only by default. Each
+ * transaction that writes first locks the writer's row of its epoch until its end: what slips through fails.
  */
 export class Fence {
   readonly #place: string;
@@ -31,7 +31,7 @@ export class Fence {
     this.#onLost?.();
   }
 
-  /** Returns the text that begins a transaction: its last statement has a row unless the epoch has ended. @throws store_taken */
+  /** Returns SQL that begins a transaction; its last statement has no row if the epoch has ended. @throws store_taken */
   begin(text: string): string {
     if (this.#isLost) throw this.lostError();
     if (this.#epoch === null) return `${text} read only; select 1`;

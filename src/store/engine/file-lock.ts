@@ -55,7 +55,7 @@ export async function requireOneName(path: string, clock: Clock): Promise<void> 
   await retrying(look, { clock, withinMs: takeWithinMs, firstMs: retryMs, longestMs: retryMs, isPassing });
 }
 
-/** Takes the operating system's lock on an empty file, which it makes when there is none; null while another process has it. */
+/** Takes the operating system's lock on an empty file, and makes it if it is missing; null: another process has it. */
 function tryLock(path: string): FileLock | null {
   let database: DatabaseSync | null = null;
   try {
@@ -78,7 +78,7 @@ function tryLock(path: string): FileLock | null {
   }
 }
 
-/** Who has a file open holds a shared lock on the file itself, whatever its name: nobody gets an exclusive one meanwhile. */
+/** Returns whether a process has the file open, by any name: it holds a shared lock on the file itself. */
 function isOpen(path: string): boolean {
   try {
     using database = openDatabase(path, 0);

@@ -21,7 +21,7 @@ export function createMetaStore(db: Db<{ readonly meta: { readonly name: string;
     /** Stores `value` unless the name has one; returns the stored value. */
     getOrSet: async (name: string, value: string): Promise<string> => {
       const known = await get(name);
-      // What only reads needs no right to write for it.
+      // A command that only reads may have no right to write.
       if (known !== null) return known;
       await db
         .insertInto("meta")

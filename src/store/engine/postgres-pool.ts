@@ -11,7 +11,7 @@ import type { PostgresLocation } from "../store.ts";
 import { connectionError, isBusy, isLost, statementError } from "./postgres-error.ts";
 
 export interface PostgresPoolOptions extends PostgresLocation {
-  /** How long a statement may take [30 s]: those of the store take milliseconds; a longer one means a server that hangs. */
+  /** Limit of a statement [30 s]: the store's take milliseconds, so a longer one means a server that hangs. */
   readonly timeoutMs?: number;
   /** Decides what may be written [all]. */
   readonly fence?: Fence;
@@ -30,12 +30,12 @@ const defaultTimeoutMs = 30 * secondMs;
 export const patientTimeoutMs = 10 * minuteMs;
 // The server's own limit fires first; this one is for a server that does not answer.
 const answerMarginMs = 5 * secondMs;
-// The transaction of a suspended process holds the writer's row no longer than the row is its own.
+// The transaction of a suspended process holds the writer's row no longer than its lease.
 const idleTransactionMs = 8 * secondMs;
 const lockTimeoutMs = 5 * secondMs;
 const retryWithinMs = secondMs;
 
-// From pg_type: bigint, and the type of sums and quotients of it. Counts, ids and instants are whole and exact as numbers.
+// From pg_type: bigint, and the type of its sums and quotients. Counts, ids and instants are whole, exact as numbers.
 const numeric = new Set([20, 1_700]);
 
 /** Creates a database over a pool. */
@@ -55,7 +55,7 @@ export function databaseOver<Schema>(pool: StorePool): Kysely<Schema> {
 export function createPostgresPool(options: PostgresPoolOptions) {
   const { url, poolSize = defaultPoolSize, timeoutMs = defaultTimeoutMs, fence = null } = options;
   const place = postgresPlace(url.reveal());
-  // The machine's: a database takes real time, whatever the clock of a test says.
+  // The machine's clock: a database takes real time, whatever the clock of a test says.
   const clock = createSystemClock();
   const pool = new Pool({
     connectionString: driverUrl(url.reveal()),
@@ -75,7 +75,7 @@ export function createPostgresPool(options: PostgresPoolOptions) {
   pool.on("connect", (client) => {
     // A connection in use was lost: its statement rejects.
     client.on("error", ignore);
-    // It comes before the first statement; when it fails, so does that.
+    // This runs before the first statement, which fails if this fails.
     if (fence !== null) client.query("set default_transaction_read_only = on").catch(ignore);
   });
   const clients = new WeakMap<PoolClient, StoreClient>();

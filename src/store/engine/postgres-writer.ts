@@ -10,14 +10,14 @@ import type { PostgresLocation } from "../store.ts";
 import { isBusy } from "./postgres-error.ts";
 import { createPostgresPool, databaseOver } from "./postgres-pool.ts";
 
-// A writer that renews, and loses nothing by two renewals that fail.
+// A writer keeps its lease when two renewals fail.
 const leaseMs = 8 * secondMs;
 const renewEveryMs = 3 * secondMs;
-// Its own clock may run slower than the database's.
+// The writer's clock may run slower than the database's.
 const graceMs = 2 * secondMs;
 const lookEveryMs = secondMs / 2;
 const retryAfterMs = secondMs / 2;
-// The row waits for transactions of the writer before, which the server ends after as long.
+// A takeover waits for transactions of the writer before; it is tried again until the server has ended them.
 const answerWithinMs = 4 * secondMs;
 
 const nowMs = sql<number>`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`;
@@ -35,14 +35,14 @@ export interface TakeRowOptions extends TakeWriterOptions {
  */
 export async function takeWriterRow({ location, fence, ...options }: TakeRowOptions): Promise<Writer> {
   const { withinMs = takeWithinMs, signal, onWait } = options;
-  // The machine's: the row is of the real world, whatever the clock of a test says.
+  // The machine's clock: the lease is of real time, whatever the clock of a test says.
   const clock = createSystemClock();
   const pool = createPostgresPool({ ...location, poolSize: 1, timeoutMs: answerWithinMs });
   const db = databaseOver<PlainTables>(pool);
   let sureUntilMs = -Infinity;
   let isToldOf = false;
 
-  /** Counted from before it is asked for: when the answer is late, so is the end for everybody else. */
+  /** The lease counts from before the request: with a late answer, it ends earlier here than for others. */
   async function leased(ask: () => Promise<Epochs>): Promise<number | undefined> {
     const askedAtMs = clock.monotonicMs();
     const [row] = (await ask()).rows;
@@ -73,7 +73,7 @@ export async function takeWriterRow({ location, fence, ...options }: TakeRowOpti
   }
 
   const lost = new AbortController();
-  // A transaction of the writer before may be about to end, or the server restart.
+  // The writer before may be ending a transaction, or the server restarting.
   const wait = { clock, withinMs, firstMs: lookEveryMs, longestMs: lookEveryMs, isPassing: isBusy, signal };
   const epoch = await retrying(take, wait).catch(async (error: unknown) => {
     await pool.end();
@@ -115,7 +115,7 @@ interface Epochs {
 }
 
 async function takeExpired(db: Kysely<PlainTables>): Promise<Epochs> {
-  // An unexpired row is not waited for.
+  // This does not wait for the lock of an unexpired row.
   const expired = await sql`select 1 from writer where expires_at_ms + ${graceMs} <= ${nowMs}`.execute(db);
   if (expired.rows.length === 0) return { rows: [] };
   return sql<{ epoch: number }>`

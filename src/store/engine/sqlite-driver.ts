@@ -21,8 +21,8 @@ export interface SqliteDialectOptions {
   readonly onUnusable?: (error: FlatlineError) => void;
 }
 
-// The store is synchronous, so a chain of awaits over it never yields to the event loop: a thousand checks that were due
-// together blocked it for seconds. After this much work in SQLite, and about as much around it, the loop gets a turn.
+// SQLite is synchronous, so a chain of awaits over it never yields to the event loop: a thousand due checks blocked it
+// for seconds. After this much work in SQLite, and about as much around it, the loop gets a turn.
 const sliceMs = 5;
 // Each is a few kilobytes; statements with long parameter lists are rarely repeated.
 const cachedStatements = 256;

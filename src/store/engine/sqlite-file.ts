@@ -62,9 +62,7 @@ export function openDatabase(path: string, timeoutMs: number): DatabaseSync {
   }
 }
 
-/**
- * Returns the file as SQLite's URI, as text: with a URL object, Node.js 24.21 crashes in a thread that is being terminated.
- */
+/** Returns the file as SQLite's URI, as text: a URL object crashes Node.js 24.21 in a thread that is terminated. */
 export function databaseUri(path: string, query: string): string {
   return `${pathToFileURL(path).href}?${query}`;
 }
@@ -179,7 +177,8 @@ export function checkForDamage(path: string): void {
     const where = found.split("\n").at(-1) ?? "";
     throw new FlatlineError(
       "store_unusable",
-      `the store ${path} cannot be used: it is damaged (${where}); restore it from a backup, or move it away to start with an empty store`,
+      `the store ${path} cannot be used: it is damaged (${where}); ` +
+        "restore it from a backup, or move it away to start with an empty store",
     );
   } catch (error) {
     throw storeError(error, path);

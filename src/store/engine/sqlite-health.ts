@@ -5,7 +5,7 @@ import type { StoreProblem } from "../store.ts";
 import { lockPathOf } from "./file-lock.ts";
 import { damageCodes, databaseUri, resultCodeOf, unusableMeaning } from "./sqlite-file.ts";
 
-// One failure may be of a moment.
+// A single failure may be temporary.
 const manyFailures = 3;
 // SQLITE_IOERR, also of a read beyond the end.
 const ioErrorCode = 10;
@@ -26,7 +26,7 @@ const damagedBy = (what: string): string =>
 
 /**
  * Checks that the open database is still the file at its path, and usable: SQLite silently continues with a deleted
- * file, and with pages that it has in memory. What was overwritten it finds itself, when it reads it.
+ * file, and with pages that it has in memory. It finds overwritten pages itself when it reads them.
  */
 export class SqliteHealth {
   readonly #path: string;
@@ -34,9 +34,9 @@ export class SqliteHealth {
   readonly #lock: string;
   /** What each file was when it was first seen. An inode is not reused while it is open. */
   readonly #seen = new Map<string, BigIntStats>();
-  /** Of the log's pages that were found whole: how many, and the log's salt, which is another after each time it begins anew. */
+  /** How many pages of the log were found whole, and the log's salt, which changes when the log begins anew. */
   #whole = { salt: "", pages: 0 };
-  /** Statements that failed since something was written at a look. */
+  /** Statements that failed since a look last wrote something. */
   #inARow = 0;
   /** SQLite's primary result code of the last failure. */
   #code: number | null = null;
@@ -61,8 +61,8 @@ export class SqliteHealth {
   }
 
   /**
-   * Costs three stats of files, and while the log is written to a question to SQLite; where statements failed, also
-   * what `write` does: there may be room again. That does not repair damage.
+   * Costs three stats of files, and a question to SQLite if the log has changed. After failed statements it also calls
+   * `write`: there may be room again. That does not repair damage.
    */
   async look(write: () => Promise<void>): Promise<StoreProblem | null> {
     const found = this.#lostFile() ?? this.#failing();
@@ -98,7 +98,7 @@ export class SqliteHealth {
     return null;
   }
 
-  /** SQLite knows the log's pages by the memory that its connections share. One of its own can be asked amid a transaction. */
+  /** SQLite's connections share what they know of the log's pages. An own connection answers during a transaction. */
   #isLogCut(): boolean {
     try {
       using database = new DatabaseSync(databaseUri(this.#path, "mode=ro"), { readOnly: true });
@@ -111,7 +111,7 @@ export class SqliteHealth {
     }
   }
 
-  /** Behind a cut the next page is written where it would have been: a hole is left, no shorter file. A page has the log's salt. */
+  /** After a cut the next page is written where it belongs, which leaves a hole. Each page has the log's salt. */
   #isLogWhole(pages: number, frameBytes: number): boolean {
     const log = openSync(this.#log, "r");
     try {
@@ -122,7 +122,7 @@ export class SqliteHealth {
       };
       const salt = saltAt(headerSaltAt);
       if (/^0+$/.test(salt)) return false;
-      // A cut that takes what was there before takes the last of it.
+      // A cut takes the last page: if that is whole, so are those before it.
       const first = this.#whole.salt === salt ? Math.max(0, Math.min(this.#whole.pages, pages) - 1) : 0;
       for (let page = first; page < pages; page++)
         if (saltAt(logHeaderBytes + page * frameBytes + frameSaltAt) !== salt) return false;

@@ -93,7 +93,7 @@ function isNumbered({ id, asset }: LivenessEvent): boolean {
 /** Numbers equal events that have neither id nor name, in their order. */
 export class EqualEvents {
   readonly #bySlug = new Map<string, { atMs: number; readonly counts: Map<string, number> }>();
-  /** Whether what an organization's events say of an instant is together, so that no other has to be remembered. */
+  /** Whether an organization's events come in the order of time, so that only one instant has to be remembered. */
   readonly #isInOrder: (slug: string) => boolean;
 
   constructor(isInOrder: (slug: string) => boolean = () => false) {
@@ -172,7 +172,8 @@ const insertEvents = rowChange(
 const findOrdinals = rowStatement<{ ordinal: number }>(
   ["bigint", "bigint", "bigint"],
   (rows) => `
-    WITH given (slug_id, at_ms, ordinal) AS (${rows}) SELECT ordinal FROM given JOIN events USING (slug_id, at_ms, ordinal)`,
+    WITH given (slug_id, at_ms, ordinal) AS (${rows})
+    SELECT ordinal FROM given JOIN events USING (slug_id, at_ms, ordinal)`,
 );
 
 /** Stores some thousand events with their rollups, without those that are known. */
@@ -258,7 +259,7 @@ const keepSets = rowStatement<{ attribute_set_id: number; slug_id: number; attri
     RETURNING attribute_set_id, slug_id, attributes`,
 );
 
-/** Returns the numbers of sets of attributes, by the organization's number and the text; each is kept until its last day is pruned. */
+/** Returns the numbers of sets of attributes, by organization and text. A set is kept until its last day is pruned. */
 async function setNumbersOf(
   db: PlainDb,
   events: readonly LivenessEvent[],

@@ -36,11 +36,11 @@ interface AssetEventsQuery extends SlugInterval {
   readonly after: EventPlace | null;
 }
 
-/** Deaths of which organizations, intervals and asset types. */
+/** The organizations, intervals and asset types whose deaths are wanted. */
 interface NewestDeathsQuery {
-  /** Of an organization more than one may be given. */
+  /** An organization may have several. */
   readonly spans: readonly SlugInterval[];
-  /** Empty: of any, also of none. */
+  /** Empty: of any type, and of none. */
   readonly assetTypes: readonly string[];
   /** Different assets. */
   readonly limit: number;
@@ -53,7 +53,7 @@ type DeathOf = AssetEventRow & Pick<SlugInterval, "slug">;
 const assetEventsAPage = 4_096;
 
 const newestAPage = 256;
-// As many minutes with deaths are looked at, and so many of the clock at a time: between two lie events that are no deaths.
+// At most so many minutes with deaths are read, in spans of at most 15 minutes: other events lie between the deaths.
 const mostMinutes = 2_000;
 const minutesATime = 15;
 
@@ -68,9 +68,7 @@ const columns = sql`at_ms AS "atMs", ordinal, asset, type_id AS "typeId", attrib
 /** Creates the readings of single events of assets; each statement reads a bounded number of them. */
 export function createAssetEvents(db: PlainDb) {
   return {
-    /**
-     * Returns the next events of known assets in the interval, dead or alive, in the order of time; `assetEventPages` has them all.
-     */
+    /** Returns the next page of events of known assets in the interval, dead or alive, in the order of time. */
     assetEvents: async ({ slug, interval, after }: AssetEventsQuery): Promise<readonly AssetEventRow[]> => {
       const { atMs, ordinal } = after ?? { atMs: interval.afterMs + 1, ordinal: -1 };
       const { rows } = await sql<AssetRow>`
@@ -104,8 +102,8 @@ export function createAssetEvents(db: PlainDb) {
       };
     },
     /**
-     * The deaths of the assets that died last, each asset of an organization once, newest first. Reads the minutes with
-     * deaths alone, the latest thousands of them at most, so that an alert does not wait for it.
+     * The deaths of the assets that died last, each asset of an organization once, newest first. Reads only the latest
+     * minutes with deaths, so that an alert does not wait for it.
      */
     newestDeaths: async ({ spans, assetTypes, limit }: NewestDeathsQuery): Promise<readonly DeathOf[]> => {
       if (limit <= 0) return [];
@@ -113,7 +111,7 @@ export function createAssetEvents(db: PlainDb) {
       const bySlug = Map.groupBy(spans, (span) => span.slug);
       let newest: DeathOf[] = [];
       for (const { slug, atMs } of await lastDeaths(db, [...bySlug.keys()])) {
-        // Those that follow have died no later.
+        // The organizations that follow have no later death.
         if (newest.length === limit && atMs <= (newest.at(-1)?.atMs ?? Infinity)) break;
         const intervals = (bySlug.get(slug) ?? []).map(({ interval }) => interval);
         newest = [...newest, ...(await newestOf(db, { slug, intervals, ofThese, limit }))]
@@ -149,7 +147,7 @@ export async function* assetEventPages(
   }
 }
 
-/** When an asset of each of these organizations died last, named or not; the latest first, and none without a death. */
+/** Returns the last death of each organization, of a named asset or not, the latest first; absent: it has none. */
 async function lastDeaths(db: PlainDb, slugs: readonly string[]): Promise<readonly { slug: string; atMs: number }[]> {
   const { rows } = await sql<{ slug: string; atMs: number }>`
     SELECT slug, (SELECT max(at_ms) FROM events WHERE events.slug_id = latest.slug_id AND status_id = ${deadStatusId}

@@ -4,14 +4,14 @@ import { rowStatement } from "../engine/dialect.ts";
 import type { PlainDb } from "../tables.ts";
 import { deathsInSql } from "./counts.ts";
 
-/** Deaths of one type: the minutes that have some, in order; before each, and after the last, the sum of all until there. */
+/** The minutes with deaths of one type, in order, and the sums of all deaths before each of them and after the last. */
 interface Totals {
   minutes: number[];
   sums: number[];
 }
 
 interface Organization {
-  /** The minutes from `fromMinute` to before `nextMinute` are known; Infinity: all later ones are. As minutes, what was asked for. */
+  /** The minutes in [fromMinute, nextMinute) are known; Infinity: all later ones, too. `longestAsked` is in minutes. */
   fromMinute: number;
   nextMinute: number;
   longestAsked: number;
@@ -34,7 +34,7 @@ const [organizationsAtOnce, cellsAtOnce, restShare] = [16, 256, 2];
 // Loaded beyond what is asked for, and kept until it is this much.
 const [spareMinutes, mostSpareMinutes] = [dayMs / minuteMs, (30 * dayMs) / minuteMs];
 
-/** The next cells of each organization, up to a whole minute. CROSS JOIN: SQLite does not reorder it, and looks rows up by their key. */
+/** The next cells of each organization, in whole minutes. SQLite does not reorder a CROSS JOIN: it looks up by key. */
 const readNext = rowStatement<{ place: number; minute: number; asset_type: string | null; deaths: number }>(
   ["bigint", "text", "bigint"],
   (rows) => `
@@ -50,9 +50,9 @@ const readNext = rowStatement<{ place: number; minute: number; asset_type: strin
 );
 
 /**
- * Creates what counts deaths from running totals in memory: two look-ups answer an interval of any length, only the rest of a minute
- * is read. One process writes, by one connection, and says within the transaction what it changes: what was read before is then not
- * used, and who reads later reads what was committed. `clock` paces what is loaded in the background: the system's, it takes real time.
+ * Creates a counter of deaths with running totals in memory: two look-ups answer an interval of any length, only the
+ * rest of a minute is read. One process writes, by one connection, and reports each change within its transaction: what
+ * was read before is then not used, and later reads see what was committed. `clock` paces loading, in real time.
  */
 export function createCountCache(db: PlainDb, clock: Clock, most = mostCells) {
   const organizations = new Map<string, Organization>();
@@ -97,7 +97,7 @@ export function createCountCache(db: PlainDb, clock: Clock, most = mostCells) {
     const { version, types } = one;
     const ends = new Map([...instants].map((atMs) => [atMs, endAt(slug, types, atMs, edges)]));
     return () => {
-      // Written meanwhile: the edges have it, the totals have not.
+      // A change meanwhile is in the edges, but not in the totals.
       const isSafe = types.values().every(({ sums }) => (sums.at(-1) ?? 0) <= Number.MAX_SAFE_INTEGER);
       if (one.version !== version || !isSafe) return null;
       const names = [...types.keys()].toSorted((a, b) => ((a ?? "") < (b ?? "") ? -1 : 1));
@@ -111,7 +111,7 @@ export function createCountCache(db: PlainDb, clock: Clock, most = mostCells) {
 
   function wake(): void {
     if (loading !== null || toLoad.size === 0 || closing.signal.aborted) return;
-    // After an error the database answers, with its own; who asks again begins again.
+    // After an error the database answers, with its own error; the next query begins to load again.
     loading = load()
       .catch(() => toLoad.clear())
       .finally(() => (loading = null));
@@ -128,7 +128,7 @@ export function createCountCache(db: PlainDb, clock: Clock, most = mostCells) {
     toLoad.clear();
   }
 
-  /** Reads what comes next of those that are behind, and takes it, unless they have changed meanwhile or there is no room. */
+  /** Reads the next cells of those that are behind; drops them if they have changed meanwhile, or there is no room. */
   async function read(slugs: readonly string[]): Promise<void> {
     const asked = slugs.flatMap((slug) => {
       const one = organizations.get(slug);
@@ -165,7 +165,7 @@ export function createCountCache(db: PlainDb, clock: Clock, most = mostCells) {
     deaths: async (queries: readonly DeathsQuery[]): Promise<(readonly AssetTypeDeaths[] | null)[]> => {
       const asked = new Set(queries.map(({ slug }) => slug));
       const behind = [...asked].filter((slug) => isBehind(slug) && !toLoad.has(slug));
-      // What changed last; where that is much, the rest is loaded.
+      // This reads the last changes; if they are many, the rest is loaded in the background.
       for (let start = 0; start < behind.length; start += organizationsAtOnce)
         await read(behind.slice(start, start + organizationsAtOnce));
       const edges: Edge[] = [];
@@ -186,7 +186,7 @@ export function createCountCache(db: PlainDb, clock: Clock, most = mostCells) {
       for (const [slug, firstMinute] of firstMinutes) {
         const one = organizations.get(slug);
         if (one === undefined) continue;
-        // What is older than all that is known changes no total; what came with it may.
+        // Deaths before all known minutes change no total; later ones of the same commit may.
         const minute = Math.max(firstMinute, one.fromMinute);
         one.nextMinute = Math.min(one.nextMinute, minute);
         one.version++;

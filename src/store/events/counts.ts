@@ -48,12 +48,13 @@ const instants = (span: string): string => `${part("events", "at_ms", "count", s
 const countDeaths = rowStatement<{ place: number; asset_type: string | null; deaths: number }>(
   ["bigint", "text", ...Array.from({ length: 10 }, () => "bigint" as const)],
   (rows) => `
-    WITH given (place, slug, hours_from, hours_to, first_minutes_from, first_minutes_to, last_minutes_from, last_minutes_to,
-        first_from, first_to, last_from, last_to) AS (${rows}),
+    WITH given (place, slug, hours_from, hours_to, first_minutes_from, first_minutes_to, last_minutes_from,
+        last_minutes_to, first_from, first_to, last_from, last_to) AS (${rows}),
       asked AS MATERIALIZED (
         SELECT given.*, event_slugs.slug_id FROM given CROSS JOIN event_slugs WHERE event_slugs.slug = given.slug)
     -- A sum beyond the integers of JavaScript could not be read at all.
-    SELECT place, asset_type, CASE WHEN deaths < ${Number.MAX_SAFE_INTEGER} THEN deaths ELSE ${Number.MAX_SAFE_INTEGER} END AS deaths
+    SELECT place, asset_type,
+      CASE WHEN deaths < ${Number.MAX_SAFE_INTEGER} THEN deaths ELSE ${Number.MAX_SAFE_INTEGER} END AS deaths
     FROM (
       SELECT place, type_id, sum(deaths) AS deaths FROM (
         ${part("event_hours", "hour", "deaths", "hours")}
@@ -90,8 +91,8 @@ export async function deathsInSql(
 }
 
 /**
- * Counts the deaths of one query from single events, or the assets that died.
- * Each interval is a statement and a turn of the event loop: at a day's window a statement reads a day.
+ * Counts the deaths of one query from single events, or the assets that died. Each interval is a statement and a turn
+ * of the event loop.
  */
 async function countEvents(
   db: PlainDb,

@@ -137,7 +137,7 @@ class CsvRecord {
   letters = 0;
   /** Whether it goes on in the next line: a quote is open. */
   isOpen = false;
-  /** What RFC 4180 does not know. */
+  /** Why it is no record of RFC 4180; null: it is one. */
   fault: string | null = null;
   #quoted = "";
 

@@ -13,7 +13,7 @@ import type { CountCache } from "./count-cache.ts";
 /** One stored event of a replay. */
 export interface HistoryEvent {
   readonly atMs: number;
-  /** DETECTED_AS_DEAD is a death, DETECTED_AS_ALIVE undoes those of its asset, any other only shows that the asset was looked at. */
+  /** DETECTED_AS_DEAD is a death, DETECTED_AS_ALIVE undoes those of its asset, any other one only shows a look. */
   readonly status: string;
   readonly count: number;
   /** Number of the asset's type, or of none; the same for each event of a type. */
@@ -29,8 +29,8 @@ export interface TimeSpan {
 export type EventStore = ReturnType<typeof createEventStore>;
 
 /**
- * Creates the event store over its tables and rollups (CONTRACT 2 and 10). What changes is said to the cache, which
- * answers but in transactions; without it the database counts.
+ * Creates the event store over its tables and rollups (CONTRACT 2 and 10). It reports changes to the cache, which
+ * answers outside of transactions; otherwise the database counts.
  */
 export function createEventStore(db: PlainDb, cache: CountCache | null = null) {
   return {
@@ -43,13 +43,14 @@ export function createEventStore(db: PlainDb, cache: CountCache | null = null) {
       return rows[0]?.at_ms ?? null;
     },
     /**
-     * Returns the instant of the first stored event of each of these organizations; null where `eventRetention` has
-     * deleted all of them since. An organization of which no event was ever stored is absent.
+     * Returns the instant of the first stored event of each of these organizations; null: `eventRetention` has deleted
+     * all of them. An organization that never had an event is absent.
      */
     firstEvents: async (slugs: readonly string[]): Promise<FirstEvents> => {
       const { rows } = await sql<{ slug: string; at_ms: number | null }>`
         SELECT slug, (
-          SELECT at_ms FROM events WHERE events.slug_id = event_slugs.slug_id ORDER BY events.slug_id, at_ms LIMIT 1) AS at_ms
+          SELECT at_ms FROM events WHERE events.slug_id = event_slugs.slug_id
+          ORDER BY events.slug_id, at_ms LIMIT 1) AS at_ms
         FROM event_slugs WHERE slug IN (SELECT value FROM ${dialectOf(db).texts(slugs)} AS asked)`.execute(db);
       return new Map(rows.map(({ slug, at_ms }) => [slug, at_ms]));
     },
@@ -72,13 +73,13 @@ export function createEventStore(db: PlainDb, cache: CountCache | null = null) {
     /** Deletes events and rollups at or before `beforeMs`, at most `maxRows` of each table at a time. */
     prune: (limits: PruneLimits): Promise<Pruned> =>
       inTransaction(db, (transaction) => pruneEvents(transaction, limits, cache)),
-    /** Deletes an organization's events and rollups, at most `maxRows` of each table at a time; answers the deleted events. */
+    /** Deletes an organization's events and rollups, at most `maxRows` of each table at a time. */
     forget: (slug: string, maxRows: number): Promise<Forgotten> =>
       inTransaction(db, (transaction) => {
         cache?.forgotten(slug);
         return forgetEvents(transaction, slug, maxRows);
       }),
-    /** Deletes the same of a span of time, whose end is not in it. */
+    /** Deletes the events in [fromMs, toMs), at most `maxRows` at a time, and takes them out of the rollups. */
     forgetSpan: (slug: string, span: TimeSpan, maxRows: number) =>
       inTransaction(db, (transaction) => {
         cache?.forgotten(slug);
@@ -168,7 +169,8 @@ async function forgetSpan(db: PlainDb, slug: string, { fromMs, toMs }: TimeSpan,
   const { rows } = await sql<DeathRow>`
     DELETE FROM events WHERE (slug_id, at_ms, ordinal) IN (
       SELECT slug_id, at_ms, ordinal FROM events
-      WHERE slug_id = ${slugId(slug)} AND at_ms >= ${fromMs} AND at_ms < ${toMs} ORDER BY at_ms, ordinal LIMIT ${maxRows})
+      WHERE slug_id = ${slugId(slug)} AND at_ms >= ${fromMs} AND at_ms < ${toMs}
+      ORDER BY at_ms, ordinal LIMIT ${maxRows})
     RETURNING slug_id, at_ms, type_id, CASE status_id WHEN ${deadStatusId} THEN count ELSE 0 END AS deaths`.execute(db);
   await removeDeaths(db, rows);
   return { removed: rows.length, hasMore: rows.length === maxRows };

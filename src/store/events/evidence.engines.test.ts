@@ -38,7 +38,7 @@ describe.each(storeEngines)("on $engine", (engine) => {
       ]);
     });
 
-    it("where assets are counted are those of each asset's last death, and newly dead is what did not die before", async () => {
+    it("where assets count are those of each one's last death, and newly dead is what did not die before", async () => {
       // Few instants and names: assets die again in the window, at one instant, and a window later to the millisecond.
       const event = fc.record({
         atMs: fc.integer({ min: -60, max: 4 }).map((steps) => nowMs + steps * 6 * hourMs),

@@ -95,8 +95,8 @@ export function createEvidenceStore(db: PlainDb) {
       return rows;
     },
     /**
-     * Returns the same of the assets that newly died: which had not died in a stretch of the interval's length before.
-     * What dies every day is left out, whatever the interval begins with; deaths without a name all count.
+     * Returns the same for assets that newly died: they had not died in a stretch of the interval's length before. This
+     * leaves out assets that die every day; deaths without a name all count.
      */
     newlyDeadMinutes: async ({ slug, interval: { afterMs, untilMs } }: SlugInterval): Promise<DeathMinutes> => {
       const lengthMs = untilMs - afterMs;
@@ -178,7 +178,7 @@ async function setsOf(db: PlainDb, slug: string, afterMs: number, untilMs: numbe
   return rows;
 }
 
-/** The same of the last death of each asset, and of all deaths without a name. */
+/** The same for the last death of each asset, and for all deaths without a name. */
 async function setsOfAssets(db: PlainDb, slug: string, afterMs: number, untilMs: number): Promise<readonly SetRow[]> {
   const { rows } = await sql<SetRow>`
     SELECT attribute_set_id, count(*) AS events,

@@ -7,7 +7,7 @@ import { inputOfFile, readAll, type EventFile, type EventInput } from "./read.ts
 import { deadStatus } from "../../contract/liveness-status.ts";
 import { otherStatuses, type LivenessEvent } from "./rules.ts";
 
-/** What was found out of an import before it begins. */
+/** What is known of an import before it begins. */
 export interface ImportPlan {
   /** What is imported, as its author calls it. */
   readonly name: string;
@@ -46,7 +46,7 @@ export interface ImportOptions {
   readonly rebaseToMs: number | null;
   /** null: nothing is stored. */
   readonly target: ImportTarget | null;
-  /** Called again and again: the input is read to its end first, then its events are stored. `ofRows` is null until they are counted. */
+  /** Called often: the input is read to its end, then its events are stored. `ofRows` null: not counted yet. */
   readonly onProgress?: (phase: "checking" | "writing", rows: number, ofRows: number | null) => void;
   readonly signal: AbortSignal;
 }
@@ -64,15 +64,15 @@ export interface ImportOutcome extends ImportAnswer {
   readonly otherStatuses: Readonly<Record<string, number>>;
 }
 
-// What is given at a time: enough for the store to sort them by organization. 20,000 rows are an eighth faster, and take 6 MiB more.
+// Enough for the store to sort them by organization. 20,000 rows are an eighth faster, and take 6 MiB more.
 const rowsABatch = 10_000;
 const lettersABatch = 16 * 1_024 * 1_024;
 const lettersARow = 128;
 
 /**
  * Imports files of events as one: they are read and checked to their end, and then read again and stored, in order.
- * What is cut off is completed by the same again (CONTRACT 10).
- * @throws invalid_data with one issue per line, no_input, too_large, usage, unavailable (signal), and what the target does
+ * The same import again completes an interrupted one (CONTRACT 10).
+ * @throws invalid_data with one issue per line, no_input, too_large, usage, unavailable (signal), errors of the target
  */
 export async function importEvents(options: ImportOptions): Promise<ImportOutcome> {
   const { files, layout, rebaseToMs, target, onProgress, signal } = options;
@@ -142,7 +142,7 @@ class Totals {
   firstAtMs = Infinity;
   lastAtMs = -Infinity;
   readonly byStatus = new Map<string, number>();
-  /** The last instant of each organization, and whether none was before one before. */
+  /** The last instant of each organization, and whether its events came in the order of time. */
   readonly #bySlug = new Map<string, { atMs: number; isInOrder: boolean }>();
 
   add({ atMs, slug, status, count }: LivenessEvent): void {

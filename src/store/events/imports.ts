@@ -19,7 +19,7 @@ export type ImportStore = ReturnType<typeof createImportStore>;
 
 const addSlugs = rowStatement(["bigint", "text"], (rows) => `INSERT INTO event_import_slugs (import_id, slug) ${rows}`);
 
-/** Returns what stores the events of an import by this process itself. */
+/** Returns the target of an import that this process stores itself. */
 export function storeTarget(
   { events, imports }: { readonly events: EventStore; readonly imports: ImportStore },
   clock: Clock,
@@ -45,7 +45,7 @@ export function createImportStore(db: PlainDb) {
     await sql`DELETE FROM event_imports WHERE ${which}`.execute(transaction);
   };
   return {
-    /** Begins one; it takes the place of one with its name, which was killed: it is completed by running it again. */
+    /** Begins an import. It replaces one of the same name, which was killed: the same import again completes it. */
     begin: (plan: ImportPlan, nowMs: number): Promise<ImportRow> =>
       inTransaction(db, async (transaction) => {
         const { name, slugs, rows: given } = plan;
@@ -77,7 +77,7 @@ export function createImportStore(db: PlainDb) {
       const ofImport = Map.groupBy(slugs.rows, ({ id }) => id);
       return rows.map((row) => ({ ...row, slugs: (ofImport.get(row.id) ?? []).map(({ slug }) => slug) }));
     },
-    /** Deletes those that nobody has gone on with since `beforeMs`. */
+    /** Deletes those that were last renewed at or before `beforeMs`. */
     prune: (beforeMs: number): Promise<void> =>
       inTransaction(db, (transaction) => remove(transaction, sql`renewed_at_ms <= ${beforeMs}`)),
   };

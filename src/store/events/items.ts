@@ -13,7 +13,7 @@ const lineFeed = 0x0a;
 export interface Format {
   /** What people call an item. */
   readonly item: "line" | "event";
-  /** Passes on the items of some bytes, null for one that is not UTF-8; returns where the first begins that is not whole. */
+  /** Passes on the whole items of some bytes, null for one that is not UTF-8; returns where the rest begins. */
   readonly cut: (bytes: Buffer, isEnd: boolean, take: (item: string | null) => void) => number;
   /** Reads an item; `number` counts from 1. @throws BadRow */
   readonly take: (item: string, number: number) => void;
@@ -49,7 +49,7 @@ export class ItemReader {
     this.#problem = problem;
   }
 
-  /** Takes the next bytes, which are the last ones at the end. */
+  /** Takes the next bytes; with `isEnd` the last ones. */
   push(chunk: Buffer, isEnd = false): void {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     this.#attempt(() => {

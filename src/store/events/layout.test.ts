@@ -38,7 +38,8 @@ describe("names and times of the input's own", () => {
     [
       "a time that the clocks skip",
       "when,slug,id\n2026-03-29T02:30:00,a,x\n",
-      '2: at "2026-03-29T02:30:00" does not exist in Europe/Berlin, whose clocks skip it; write its offset, or name another timezone',
+      '2: at "2026-03-29T02:30:00" does not exist in Europe/Berlin, whose clocks skip it; ' +
+        "write its offset, or name another timezone",
     ],
     ["a column that was named and is not there", "when,slug\n", "1: column id is missing, which --map names as asset"],
     [

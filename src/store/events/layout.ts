@@ -5,7 +5,7 @@ import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import type { Timezone } from "../../base/timezone.ts";
 import type { Refusal } from "../../contract/refusals.ts";
 
-// How an input writes what it says of events, and which of its times can be right.
+// How an input writes events, and which of its times can be right.
 
 export const eventFields = ["at", "slug", "assetType", "asset", "status", "id", "count"] as const;
 export type EventField = (typeof eventFields)[number];
@@ -13,11 +13,11 @@ export type EventField = (typeof eventFields)[number];
 export const attributePrefix = "attr.";
 type Target = EventField | `${typeof attributePrefix}${string}`;
 
-/** How an input writes what it says of events. */
+/** How an input writes events. */
 export interface EventLayout {
   /** Fields and attributes by the input's names of them; each has one name at most. */
   readonly targets: ReadonlyMap<string, Target>;
-  /** Names that are read over; `*`: all that are no target. */
+  /** Names that are ignored; `*`: all that are no target. */
   readonly ignored: ReadonlySet<string>;
   /** Fields that every event has the same, and the input does not name. */
   readonly set: Readonly<Partial<Record<EventField, string>>>;
@@ -53,12 +53,12 @@ export const plainLayout: EventLayout = {
 const firstUsualMs = Date.UTC(2000, 0, 1);
 const mostAheadMs = 10 * minuteMs;
 
-/** Times that can be right by the daemon's clock: from 2000 on, and at most 10 min ahead of it, or at any time later. */
+/** Times that can be right by the daemon's clock: from 2000 until 10 min ahead of it, or until any later time. */
 export function usualTimes(nowMs: number, isLaterRight = false): EventLayout["times"] {
   return { firstMs: firstUsualMs, lastMs: isLaterRight ? latestInstantMs : nowMs + mostAheadMs };
 }
 
-/** Returns what a column or key is; undefined: it is unknown, null: it is read over. */
+/** Returns the target of a column or key; undefined: it is unknown, null: it is ignored. */
 export function targetOf(name: string, { targets, ignored }: EventLayout): Target | null | undefined {
   const target = targets.get(name);
   if (target !== undefined) return target;
@@ -67,7 +67,7 @@ export function targetOf(name: string, { targets, ignored }: EventLayout): Targe
   return ignored.has("*") ? null : undefined;
 }
 
-/** Returns the names that an input may have, each with its field where that is called otherwise, and what to do about another one. */
+/** Returns the names that an input may have, with their fields, and what to do about another name. */
 export function knownNames({ targets, hasFlags }: EventLayout, others: string): string {
   const names = [...targets].map(([name, target]) => (name === target ? name : `${name} (field ${target})`));
   const advice = "; --map NAME=FIELD reads another one as one of these fields, --ignore NAME leaves it out";
@@ -81,7 +81,7 @@ export class BadRow extends FlatlineError {
   line: number | null = null;
   /** Whether nothing behind it can be read. */
   endsInput = false;
-  /** Whether it is of how the input is written: other rows have it, too, and it is said once. */
+  /** Whether the input's layout is wrong: other rows have the same fault, too, and it is reported once. */
   isOfInput = false;
 
   constructor(reason: string, refusal: Refusal = "invalid") {

@@ -21,27 +21,23 @@ export interface DeathBinsQuery {
   readonly binMs: number;
 }
 
-/** Creates the readings of events of any status, of what the liveness checker did: for the checks `sentinel` and `event-flow`. */
+/** Creates the readings of events of any status, for the checks `sentinel` and `event-flow`. */
 export function createLivenessStore(db: PlainDb) {
   return {
-    /** Returns the instant of the organization's latest event of any status at or before `untilMs`; null without one. */
+    /** Returns the instant of the organization's latest event of any status at or before `untilMs`; null: none. */
     lastEventAtMs: async (slug: string, untilMs: number): Promise<number | null> => {
       const { rows } = await sql<{ at_ms: number }>`
         select at_ms from events where slug_id = ${slugId(slug)} and at_ms <= ${untilMs}
         order by at_ms desc limit 1`.execute(db);
       return rows[0]?.at_ms ?? null;
     },
-    /**
-     * Returns the number of different assets with an event of any status in the interval; events without an asset are
-     * excluded.
-     */
+    /** Returns how many different assets have an event of any status in the interval. */
     distinctAssets: async (slug: string, { afterMs, untilMs }: Interval): Promise<number> => {
       const { rows } = await sql<{ assets: number }>`
         select count(*) as assets from (
           select distinct type_id, asset from events
-          where slug_id = ${slugId(slug)} and at_ms > ${afterMs} and at_ms <= ${untilMs} and asset is not null) as seen`.execute(
-        db,
-      );
+          where slug_id = ${slugId(slug)} and at_ms > ${afterMs} and at_ms <= ${untilMs}
+            and asset is not null) as seen`.execute(db);
       return rows[0]?.assets ?? 0;
     },
     /**
@@ -79,8 +75,8 @@ export function createLivenessStore(db: PlainDb) {
       for (const some of chunksOf(slugs)) {
         // The engines divide integers in two ways, but have one remainder.
         const { rows } = await sql<{ first: number; deaths: number }>`
-          select ${column} - ${column} % ${unitsABin} as first, cast(sum(deaths) as bigint) as deaths from ${sql.table(table)}
-          where slug_id in (select slug_id from event_slugs where slug in (${sql.join(some)}))
+          select ${column} - ${column} % ${unitsABin} as first, cast(sum(deaths) as bigint) as deaths
+          from ${sql.table(table)} where slug_id in (select slug_id from event_slugs where slug in (${sql.join(some)}))
             and ${column} >= ${Math.floor(fromMs / unitMs)} and ${column} < ${Math.ceil(toMs / unitMs)}
           group by 1`.execute(db);
         for (const { first, deaths } of rows) {

@@ -55,8 +55,8 @@ export function inputOfBody(body: Buffer, layout: EventLayout): EventInput {
 }
 
 /**
- * Opens a file, or takes a stream; the signal ends it. What is to be read twice and cannot be, as a pipe, is copied to
- * a temporary file.
+ * Opens a file, or takes a stream; the signal ends it. A pipe or stream that is to be read twice is copied to a
+ * temporary file.
  * @throws no_input if it cannot be opened, unavailable when the signal aborts
  */
 export async function inputOfFile(
@@ -97,7 +97,7 @@ async function once(
   signal: AbortSignal,
   isReadTwice: boolean,
 ): Promise<EventInput> {
-  // An error before the first read is thrown by that read. Without the signal, a pipe whose writer is silent would block forever.
+  // The first read throws an earlier error. Without the signal, a pipe whose writer is silent would block forever.
   addAbortSignal(
     signal,
     stream.on("error", () => undefined),
@@ -130,7 +130,7 @@ export class RefusedEvents extends FlatlineError {
 /**
  * Reads inputs one after the other, calls `row` for each event, and awaits `onChunk` after each chunk. gzip is detected
  * by its magic bytes, JSON by its first character.
- * @throws invalid_data with up to 20 bad lines, those of a file that all have one reason as one, no_input, too_large,
+ * @throws invalid_data with up to 20 bad lines, or one for a fault of the whole file, no_input, too_large,
  * unavailable when the signal aborts
  */
 export async function readAll(
@@ -142,7 +142,7 @@ export async function readAll(
   const names = createEventNames();
   const issues: string[] = [];
   const refused: Partial<Record<Refusal, number>> = {};
-  /** The place in `issues` of what is of a whole file, and how many more lines have it. */
+  /** The place in `issues` of a fault of the whole file, and how many more lines have it. */
   let [ofFileAt, moreOfFile] = [-1, 0];
   const isBody = inputs.some((input) => input.isBody);
   const most = isBody ? mostBodyIssues : mostIssues;
@@ -184,7 +184,7 @@ export async function readAll(
   throw new RefusedEvents(`nothing was stored: ${count} bad ${noun}`, isBody ? issues.slice(0, most) : issues, refused);
 }
 
-/** Yields the text of an input, without the byte order mark; what its format is known by is in the first chunk. */
+/** Yields the text of an input, without the byte order mark; the first chunk is long enough to tell its format. */
 async function* bytesOf(input: EventInput): AsyncGenerator<Buffer> {
   let isFirst = true;
   try {
@@ -214,7 +214,7 @@ async function* withHead(
   if (head !== null && head.length > 0) yield head;
 }
 
-/** Yields the content of what is packed by gzip, which its first two bytes say; else the same. */
+/** Unpacks gzip, which its first two bytes show; yields other bytes as they are. */
 async function* decompressed(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   const first = await chunks.next();
   if (first.done === true) return;
@@ -247,7 +247,7 @@ function formatOf(input: EventInput, head: Buffer, reading: Reading): Format {
   return readCsv(reading);
 }
 
-/** What an input is that is no text of events, by how it begins (latin1). */
+/** Inputs that are no text of events, by how they begin (latin1). */
 const otherKinds: readonly (readonly [beginning: string, kind: string])[] = [
   ["\u00ff\u00fe", "UTF-16; save it as UTF-8 (CSV UTF-8)"],
   ["\u00fe\u00ff", "UTF-16; save it as UTF-8 (CSV UTF-8)"],
@@ -261,13 +261,13 @@ const otherKinds: readonly (readonly [beginning: string, kind: string])[] = [
 ];
 const tarMarkAt = 257;
 
-/** Returns what the bytes are that are no text of events, in words; null where they may be. */
+/** Returns what the bytes are, in words, if they are no text of events; null: they may be. */
 function otherKindOf(head: Buffer): string | null {
   const bytes = head.subarray(0, chunkBytes).toString("latin1");
   const known = otherKinds.find(([beginning]) => bytes.startsWith(beginning));
   if (known !== undefined) return known[1];
   if (bytes.startsWith("ustar", tarMarkAt)) return "a tar archive; unpack it first";
-  // Without a mark: each second byte of Latin letters is 0.
+  // UTF-16 without a mark: each second byte of Latin letters is 0.
   const isWide = [0, 1].some((odd) => [0, 2].every((at) => bytes[at + odd] === "\0" && bytes[at + 1 - odd] !== "\0"));
   return isWide ? "UTF-16; save it as UTF-8 (CSV UTF-8)" : null;
 }

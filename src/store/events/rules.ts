@@ -31,9 +31,9 @@ export interface LivenessEvent {
   readonly id: string | null;
   /** Number of events, for data that is already aggregated; 0: an empty bucket. */
   readonly count: number;
-  /** Lower-case names with texts, in the order of the names [none]; events of one input with the same ones share an object. */
+  /** Lower-case names with texts, in the order of the names [none]; equal sets of one input share an object. */
   readonly attributes?: Readonly<Record<string, string>> | undefined;
-  /** Its place among equal events without id and asset, where the events come in several parts [counted in the part]. */
+  /** Its place among equal events without id and asset, if the events come in several parts [counted in the part]. */
   readonly number?: number | undefined;
 }
 
@@ -120,7 +120,7 @@ function isAbsent(value: unknown): value is null | undefined {
   return value === null || value === undefined;
 }
 
-/** A list or an object by its kind alone: its text may be long, and one that is nested deeply has none. */
+/** Shows a value; a list or an object only by its kind: its text may be long, and a deeply nested one has none. */
 export function shown(value: unknown): string {
   if (typeof value === "string") return excerpt(value);
   if (Array.isArray(value)) return "[…]";
@@ -154,7 +154,7 @@ function boundedTextOf(field: "asset" | "id", value: unknown, refused: RegExp, l
   return text;
 }
 
-/** true, or 404, is a status where it has another name. */
+/** A boolean or a number is a status if the layout gives it a name. */
 function statusOf(value: unknown, { statuses }: EventLayout): string {
   const own = typeof value === "boolean" || typeof value === "number" ? String(value) : value;
   const other = typeof own === "string" ? statuses.get(own) : undefined;
@@ -178,7 +178,7 @@ function checkedSlug(slug: string): string {
   return slug;
 }
 
-/** Any upper-case name is accepted, so that new types are. */
+/** Any upper-case name is accepted: the platform may have new types. */
 function checkedAssetType(name: string): string {
   if (/^[A-Z0-9_]+$/.test(name) && name.length <= longestName) return name;
   throw new BadRow(`assetType ${excerpt(name)} is not 1 to ${longestName} upper-case letters, digits and underscores`);

@@ -170,7 +170,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
     expect(await own.history.firstAtMs(check, "globex")).toBeNull();
   });
 
-  it("deletes what is too old, of organizations that are gone with their names, and numbers what comes anew", async () => {
+  it("deletes what is too old, of gone organizations with their names, and numbers what comes anew", async () => {
     const runs = Array.from({ length: 50 }, (_, index) => run(startMs + index * hourMs, "ok", index));
     await own.record(...runs, ...runs.slice(0, 9).map((report) => ({ ...report, slug: "gone" })));
     await opened.store.runs.forget(own.board.keepOnly(({ slug }) => slug !== "gone"));

@@ -3,20 +3,20 @@ import { dialectOf } from "../dialect.ts";
 
 /** Liveness events with their rollups (CONTRACT 10). */
 const events: readonly string[] = [
-  // Dictionaries: an event refers to its organization, type and status by a small integer. An organization is here for
-  // as long as an event of it was ever stored, also if eventRetention has deleted all of them.
+  // Dictionaries: an event refers to its organization, type and status by a small integer. An organization stays here
+  // when eventRetention has deleted all of its events.
   `CREATE TABLE event_slugs (slug_id INTEGER PRIMARY KEY, slug TEXT NOT NULL UNIQUE)`,
   `CREATE TABLE event_asset_types (type_id INTEGER PRIMARY KEY, asset_type TEXT NOT NULL UNIQUE)`,
   `CREATE TABLE event_statuses (status_id INTEGER PRIMARY KEY, status TEXT NOT NULL UNIQUE)`,
   // The first one is 1, the deadStatusId of src/store/events/rules.ts: the status that counts as a death.
   `INSERT INTO event_statuses (status) VALUES ('DETECTED_AS_DEAD')`,
 
-  // Every event. ordinal: the order of arrival, of all. type_id 0: none.
+  // Every event. ordinal: the order of arrival over all organizations. type_id 0: none.
   `CREATE TABLE events (
      slug_id INTEGER NOT NULL, at_ms INTEGER NOT NULL, ordinal INTEGER NOT NULL, type_id INTEGER NOT NULL,
      status_id INTEGER NOT NULL, count INTEGER NOT NULL, asset TEXT, id TEXT, digest INTEGER,
      attribute_set_id INTEGER, PRIMARY KEY (slug_id, at_ms, ordinal)) WITHOUT ROWID`,
-  // What an event is known by: its id, or its instant and a digest of what it says (store/events/add.ts).
+  // An event is known by its id, or by its instant and a digest of its content (store/events/add.ts).
   `CREATE UNIQUE INDEX events_by_id ON events (slug_id, id) WHERE id IS NOT NULL`,
   `CREATE UNIQUE INDEX events_by_digest ON events (slug_id, at_ms, digest) WHERE digest IS NOT NULL`,
   `CREATE TABLE event_counter (next_ordinal INTEGER NOT NULL)`,
@@ -32,8 +32,8 @@ const events: readonly string[] = [
   // A set of attributes of an organization as a JSON object, names in order; an event refers to it by a small integer.
   // last_day: that of its latest event, in days since the epoch.
   `CREATE TABLE event_attribute_sets (
-     attribute_set_id INTEGER PRIMARY KEY, slug_id INTEGER NOT NULL, attributes TEXT NOT NULL, last_day INTEGER NOT NULL,
-     UNIQUE (slug_id, attributes))`,
+     attribute_set_id INTEGER PRIMARY KEY, slug_id INTEGER NOT NULL, attributes TEXT NOT NULL,
+     last_day INTEGER NOT NULL, UNIQUE (slug_id, attributes))`,
   // Imports that have begun and not ended, and their organizations.
   `CREATE TABLE event_imports (
      import_id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, row_count INTEGER NOT NULL,
@@ -48,16 +48,16 @@ const runs: readonly string[] = [
   // that holds it (FOR KEY SHARE), and a takeover waits for each.
   `CREATE TABLE writer (epoch INTEGER PRIMARY KEY, holder TEXT NOT NULL, expires_at_ms INTEGER NOT NULL)`,
   `INSERT INTO writer (epoch, holder, expires_at_ms) VALUES (0, '', 0)`,
-  // A check of an organization, its permanent number, because the history outlives the configuration, and the last
-  // state. report is the last run's, as JSON; last_result the last one with a result, if that has none.
+  // A check of an organization with its last state; its number is permanent, because the history outlives the
+  // configuration. report is the last run's, as JSON; last_result the last one with a result, if that has none.
   `CREATE TABLE checks (
      check_id INTEGER PRIMARY KEY, check_name TEXT NOT NULL, slug TEXT NOT NULL, due_at_ms INTEGER, is_asked INTEGER,
      severity_since_ms INTEGER, report TEXT, last_result TEXT, UNIQUE (check_name, slug))`,
-  // The runs of the last days, then an hour of them in a row (store/runs/history.ts). at_ms is the end, of an hour that
-  // of its last run; severity is the index of contract/severity.ts.
+  // The runs of the last days, and older ones by hour (store/runs/history.ts). at_ms is the end of the run, or of the
+  // hour's last run; severity is the index of contract/severity.ts.
   `CREATE TABLE runs (
-     check_id INTEGER NOT NULL, at_ms INTEGER NOT NULL, severity INTEGER NOT NULL, current_count REAL, expected_count REAL,
-     PRIMARY KEY (check_id, at_ms)) WITHOUT ROWID`,
+     check_id INTEGER NOT NULL, at_ms INTEGER NOT NULL, severity INTEGER NOT NULL, current_count REAL,
+     expected_count REAL, PRIMARY KEY (check_id, at_ms)) WITHOUT ROWID`,
   `CREATE TABLE run_hours (
      check_id INTEGER NOT NULL, hour INTEGER NOT NULL, at_ms INTEGER NOT NULL, severity INTEGER NOT NULL,
      runs INTEGER NOT NULL, answered INTEGER NOT NULL, current_count REAL, expected_count REAL,
@@ -82,7 +82,7 @@ const alerts: readonly string[] = [
   `CREATE INDEX alerts_by_end ON alerts (ends_at_ms) WHERE ends_at_ms IS NOT NULL`,
   `CREATE INDEX alerts_judged ON alerts (slug) WHERE verdict IS NOT NULL`,
   `CREATE INDEX alerts_failed ON alerts (slug) WHERE failed_at_ms IS NOT NULL`,
-  // What began together; its members are the alerts with its number. body is JSON (store/alerts/incidents.ts).
+  // Alerts that began together have the number of their incident. body is JSON (store/alerts/incidents.ts).
   `CREATE TABLE incidents (
      number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, family TEXT NOT NULL,
      started_at_ms INTEGER NOT NULL, ended_at_ms INTEGER, body TEXT NOT NULL)`,
@@ -97,8 +97,8 @@ const alerts: readonly string[] = [
   `CREATE INDEX alert_log_by_incident ON alert_log (incident_number, event)`,
   `CREATE INDEX alert_log_of_releases ON alert_log (slug, at_ms) WHERE event = 'release'`,
 
-  // seq is the order of notifications, which is kept by receiver, recipient (empty: none) and incident (0: none). The
-  // payload is last: SQLite reads through it to get at a column behind it.
+  // seq is the order of notifications, kept by receiver, recipient (empty: none) and incident (null: none). The payload
+  // is last: SQLite reads through it to get at a column behind it.
   `CREATE TABLE outbox (
      seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, receiver TEXT NOT NULL, recipient TEXT NOT NULL,
      incident INTEGER, state TEXT NOT NULL DEFAULT 'queued', attempts INTEGER NOT NULL DEFAULT 0,
@@ -120,12 +120,12 @@ const alerts: readonly string[] = [
 
   `CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID`,
 
-  // An act on an alert each: written with the act, deleted when the notifications of it are formed.
+  // One act on one alert: written with the act, deleted when its notifications are formed.
   `CREATE TABLE act_notices (
      seq INTEGER PRIMARY KEY AUTOINCREMENT, act_id TEXT NOT NULL, slug TEXT NOT NULL, at_ms INTEGER NOT NULL,
      body TEXT NOT NULL)`,
-  // What was put into the outbox for each receiver, or recipient of it (empty: none), of an alert and of an incident, until the incident is over and all of it told.
-  // severity null: what told of it was not delivered. gone_at_ms: since when the receiver is not configured. Written with the outbox.
+  // What was put into the outbox for each receiver and recipient (empty: none), until the incident has ended and its end
+  // was queued. severity null: its notification was not delivered. gone_at_ms: since when the receiver is not configured.
   `CREATE TABLE queued_alerts (
      alert_id TEXT NOT NULL, receiver TEXT NOT NULL, recipient TEXT NOT NULL, incident INTEGER NOT NULL,
      severity TEXT, is_ended INTEGER NOT NULL, queued_at_ms INTEGER NOT NULL, not_delivered_at_ms INTEGER,
@@ -173,10 +173,10 @@ const acts: readonly string[] = [
   `CREATE INDEX audit_by_time ON audit (at_ms, entry_id)`,
   // Links that were followed and events of PagerDuty that were applied: each counts once.
   `CREATE TABLE outside_acts (
-     via TEXT NOT NULL, id TEXT NOT NULL, subject TEXT NOT NULL, occurred_at_ms INTEGER NOT NULL, at_ms INTEGER NOT NULL,
-     PRIMARY KEY (via, id)) WITHOUT ROWID`,
+     via TEXT NOT NULL, id TEXT NOT NULL, subject TEXT NOT NULL, occurred_at_ms INTEGER NOT NULL,
+     at_ms INTEGER NOT NULL, PRIMARY KEY (via, id)) WITHOUT ROWID`,
   `CREATE INDEX outside_acts_by_subject ON outside_acts (via, subject, occurred_at_ms)`,
-  // Who signed in on the page.
+  // People who signed in on the page.
   `CREATE TABLE sessions (
      sha256 TEXT PRIMARY KEY, token_name TEXT NOT NULL, token_proof TEXT NOT NULL, person_name TEXT NOT NULL,
      is_remembered INTEGER NOT NULL, created_at_ms INTEGER NOT NULL, last_used_at_ms INTEGER NOT NULL) WITHOUT ROWID`,
@@ -215,13 +215,14 @@ const platform: readonly string[] = [
   // The listing walks it, newest first.
   `CREATE INDEX reports_by_creation ON reports (organization_id, created_at_ms, report_id)`,
   `CREATE TABLE proposals (
-     proposal_id INTEGER PRIMARY KEY, report_id INTEGER NOT NULL REFERENCES reports, asset_id INTEGER NOT NULL REFERENCES assets,
-     decision TEXT, decided_by TEXT, queue TEXT NOT NULL, is_resolved INTEGER NOT NULL)`,
+     proposal_id INTEGER PRIMARY KEY, report_id INTEGER NOT NULL REFERENCES reports,
+     asset_id INTEGER NOT NULL REFERENCES assets, decision TEXT, decided_by TEXT, queue TEXT NOT NULL,
+     is_resolved INTEGER NOT NULL)`,
   `CREATE INDEX proposals_by_report ON proposals (report_id)`,
   `CREATE INDEX proposals_by_asset ON proposals (asset_id)`,
   `CREATE TABLE scans (
-     report_id INTEGER NOT NULL REFERENCES reports, scan_id INTEGER NOT NULL, asset_id INTEGER NOT NULL REFERENCES assets,
-     status TEXT NOT NULL, at_ms INTEGER NOT NULL,
+     report_id INTEGER NOT NULL REFERENCES reports, scan_id INTEGER NOT NULL,
+     asset_id INTEGER NOT NULL REFERENCES assets, status TEXT NOT NULL, at_ms INTEGER NOT NULL,
      PRIMARY KEY (report_id, scan_id)) WITHOUT ROWID`,
   `CREATE INDEX scans_by_asset ON scans (asset_id)`,
   `CREATE TABLE reviews (
@@ -234,7 +235,7 @@ const platform: readonly string[] = [
   `CREATE INDEX reviews_by_api ON reviews (organization_id, created_at_ms) WHERE origin = 'api'`,
 ];
 
-/** The list that holds of each source of organizations, a JSON array of ListedOrganization (CONTRACT 14). */
+/** The current list of each source of organizations, a JSON array of ListedOrganization (CONTRACT 14). */
 const discovery: readonly string[] = [
   `CREATE TABLE discovery_lists (name TEXT PRIMARY KEY, list TEXT NOT NULL) WITHOUT ROWID`,
 ];

@@ -44,7 +44,8 @@ async function takeMigrationLock(transaction: Kysely<unknown>): Promise<void> {
   await sql.raw(`set local lock_timeout = ${longestTableLockMs}`).execute(transaction);
 }
 
-const createVersionTable = sql`create table if not exists schema_version (version integer primary key, name text not null)`;
+const createVersionTable = sql`
+  create table if not exists schema_version (version integer primary key, name text not null)`;
 
 /**
  * Returns the schema version of the database, 0 if it is empty.
@@ -52,13 +53,14 @@ const createVersionTable = sql`create table if not exists schema_version (versio
  */
 export async function readVersion(db: Kysely<unknown>, place: string): Promise<number> {
   if (!(await hasVersions(db))) return 0;
-  // Another program's table of this name has other columns, or not the names of our steps.
+  // Another program's table of this name has other columns, or other names of steps.
   const { rows } = await sql`select * from schema_version`.execute(db);
   const steps = z.array(stepSchema).min(1).safeParse(rows);
   if (!steps.success || steps.data.some(({ version, name }) => (migrations[version - 1]?.name ?? name) !== name))
     throw new FlatlineError(
       "store_unusable",
-      `the store ${place} cannot be used: its table schema_version belongs to another program: give flatline a schema or a database of its own`,
+      `the store ${place} cannot be used: its table schema_version belongs to another program: ` +
+        "give flatline a schema or a database of its own",
     );
   const version = Math.max(...steps.data.map((step) => step.version));
   if (version <= currentVersion) return version;
