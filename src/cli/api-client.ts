@@ -8,39 +8,37 @@ import { readErrorBody } from "../contract/error-body.ts";
 import type { ImportTarget } from "../store/events/import.ts";
 import type { EventAuthor } from "../web/api/event-routes.ts";
 
-/** The query of a route, of which undefined values are left out. */
+/** The query of a route; undefined values are left out. */
 type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-/** One request. */
 export interface Exchange {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Others are asked first, or the answer is long. */
+  /** It asks others first, or the answer is long. */
   readonly isSlow: boolean;
   readonly maxBodyBytes: number;
 }
 
-/** Who answers. */
 export interface ApiAccess {
   /** null: this process. */
   readonly url: string | null;
-  /** With what says it, for messages; null: none is known. */
+  /** `from` names its origin in messages; null: none is known. */
   readonly token: { readonly secret: Secret; readonly from: string } | null;
   readonly exchange: (request: Exchange) => Promise<HttpResponse>;
-  /** null: rows are sent. */
+  /** null: an import sends its rows over HTTP. */
   readonly importTarget: ((author: EventAuthor) => ImportTarget | null) | null;
 }
 
-// A million assets, each of some hundred bytes, that are read from the events first.
+// A million assets of some hundred bytes.
 const maxTextBytes = 512 * 1_024 * 1_024;
-// Ten thousand organizations in alert are some 10 MB.
+// Ten thousand alerts are some 10 MB.
 const maxBodyBytes = 64 * 1_024 * 1_024;
 
 /**
- * The HTTP API, as a command of `user` asks it. Rejects with unavailable without an answer, unauthorized or forbidden when the
- * token is wrong or missing, not_found and conflict as the API says, usage for what it finds wrong with a request.
+ * The HTTP API for a command of `user`. Rejects with unavailable without an answer, unauthorized or forbidden when the
+ * token is wrong or missing, not_found and conflict as the API says, usage when the request is wrong.
  */
 export type ApiClient = ReturnType<typeof createApiClient>;
 
@@ -60,15 +58,15 @@ export function createApiClient(access: ApiAccess, user: string) {
     throw unexpected(url, "an answer that this version does not know");
   };
   return {
-    /** Of the daemon; null: this process answers. */
+    /** null: this process answers. */
     url,
     user,
-    /** What takes an import where this process answers: its rows need not be written down. */
+    /** Takes the rows of an import without serialization; null: a daemon answers. */
     importTarget: importTarget?.({ actor: actor(user, "cli"), organizations: null }) ?? null,
-    /** Reads a route as JSON of this schema. */
+    /** Reads JSON of this schema. */
     read: <Schema extends z.ZodType>(path: string, schema: Schema, query?: Query) =>
       ask({ method: "GET", path: withQuery(path, query), headers: {}, isSlow: false }, schema),
-    /** Reads a route as text of any length. */
+    /** Reads a long text. */
     readText: async (path: string, query?: Query): Promise<string> => {
       const request = { method: "GET", path: withQuery(path, query), headers: author, isSlow: true } as const;
       const response = await exchange({ ...request, maxBodyBytes: maxTextBytes });
@@ -76,7 +74,7 @@ export function createApiClient(access: ApiAccess, user: string) {
       readAnswer(response, access);
       throw unexpected(url, "an answer that has no end");
     },
-    /** Sends an act with its body, of which undefined fields are left out, and reads the answer as JSON of this schema. */
+    /** Sends an act and reads the answer as JSON of this schema. */
     send: <Schema extends z.ZodType>(
       method: Exchange["method"],
       path: string,
@@ -87,7 +85,7 @@ export function createApiClient(access: ApiAccess, user: string) {
       const json = { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
       return ask({ method, path, isSlow, ...(body === undefined ? { headers: {} } : json) }, schema);
     },
-    /** Sends lines of JSON, and reads the answer as JSON of this schema. */
+    /** Sends lines of JSON and reads the answer as JSON of this schema. */
     sendLines: <Schema extends z.ZodType>(path: string, body: string, schema: Schema) => {
       const headers = { "content-type": "application/x-ndjson" };
       return ask({ method: "POST", path, isSlow: true, headers, body }, schema);
@@ -95,7 +93,7 @@ export function createApiClient(access: ApiAccess, user: string) {
   };
 }
 
-/** Reads the pages of a list to its end, each when it is asked for. */
+/** Reads the pages of a list one by one. */
 export async function* pagesOf<Schema extends z.ZodType<{ readonly cursor?: string | undefined }>>(
   api: ApiClient,
   path: string,
@@ -129,7 +127,7 @@ const refusals: Readonly<Record<number, ErrorCode>> = {
   503: "unavailable",
 };
 
-/** The body of a 2xx as JSON, undefined when it has none. @throws FlatlineError for every other status */
+/** Returns the body of a 2xx as JSON, undefined without one. @throws FlatlineError for every other status */
 function readAnswer({ status, body, isTruncated }: HttpResponse, { url, token }: ApiAccess): unknown {
   const secret = token?.secret ?? new Secret("");
   const json = isTruncated || body === "" ? undefined : parseJson(body, secret);
@@ -143,7 +141,8 @@ function readAnswer({ status, body, isTruncated }: HttpResponse, { url, token }:
   if (token === null && (status === 401 || status === 403))
     throw new FlatlineError(
       code,
-      "this needs a token: set server.token in the configuration and have the daemon reload it, or name one with --token-file or $FLATLINE_TOKEN",
+      "this needs a token: set server.token in the configuration and have the daemon reload it, " +
+        "or name one with --token-file or $FLATLINE_TOKEN",
     );
   const hint = status === 401 ? `: ${token?.from} is not the one that the daemon runs with; has it been reloaded?` : "";
   const message = `${quoteUpstream(said.message, secret)}${hint}`;

@@ -19,7 +19,7 @@ import type { AskFlags, CliContext } from "./context.ts";
 import { askApi, type Without } from "./door.ts";
 import { confirmOpening } from "./questions.ts";
 
-/** The flags that say who is asked. */
+/** The flags of a command that asks the HTTP API. */
 export const askFlags = {
   ...configFlag,
   url: value("<url>", "address of the daemon [$FLATLINE_URL, else server.listen]"),
@@ -29,26 +29,26 @@ export const askFlags = {
 export const byFlag = { by: value("<name>", "who acts [the operating system's user]") };
 const yesFlag = { yes: flag("open gates without asking") };
 
-/** What was typed, who acts, and whom to ask. */
+/** The typed line, the author, and the API to ask. */
 interface Asked<Flags, Words> extends Given<Flags & { readonly by: string }, Words> {
   readonly api: ApiClient;
 }
 
-/** A command that asks the HTTP API once, and prints the answer. */
+/** A command that asks the HTTP API once and prints the answer. */
 interface AskingSpec<Flags extends FlagSpecs, Words extends readonly WordSpec[], Answer> extends Omit<
   CommandSpec<Flags, Words, Answer>,
   "run"
 > {
-  /** It acts, and says who does. */
+  /** It acts, so it has `--by` [false]. */
   readonly acts?: boolean;
   /** [either] */
   readonly without?: Without;
   readonly ask: (asked: Asked<FlagsOf<Flags>, WordsOf<Words>>) => Promise<Answer | undefined>;
-  /** Asks which gates it would open; a person is asked before it does, unless `--yes` or `--dry-run` is there [none]. */
+  /** Returns the gates that it would open; it asks before it does, unless `--yes` or `--dry-run` is set [none]. */
   readonly opens?: (asked: Asked<FlagsOf<Flags>, WordsOf<Words>>) => Promise<readonly string[]>;
 }
 
-/** Returns what completes a command that asks. */
+/** Completes a command that asks the HTTP API. */
 export function asking<Answer, Flags extends FlagSpecs, const Words extends readonly WordSpec[] = readonly []>({
   acts = false,
   without,
@@ -66,7 +66,7 @@ export function asking<Answer, Flags extends FlagSpecs, const Words extends read
       const asked = <Result>(work: (all: Asked<FlagsOf<Flags>, WordsOf<Words>>) => Promise<Result>): Promise<Result> =>
         askApi(typed, context, (api) => work({ ...given, flags: { ...typed, by: api.user }, api }), without);
       if (opens !== undefined && typed.yes !== true && typed.dryRun !== true) {
-        // A request of its own: nobody is kept from the store while a person thinks.
+        // A separate request, so that the store is free while a person thinks.
         const gates = await asked(opens);
         if (gates.length > 0 && !(await confirmOpening(gates, context))) {
           context.stderr.write("nothing was done\n");
@@ -79,7 +79,7 @@ export function asking<Answer, Flags extends FlagSpecs, const Words extends read
   });
 }
 
-/** Does something to each that is named, also after one that does not exist or is in use: that is said, and is the exit code. */
+/** Acts on each name. One that does not exist or is in use is printed and sets the exit code; the others go on. */
 export async function forEachNamed(
   names: readonly string[],
   context: CliContext,
@@ -96,7 +96,7 @@ export async function forEachNamed(
   }
 }
 
-/** Returns what completes a command that acts on each id that is named, which another command shows. */
+/** Completes a command that acts on each of its ids. */
 export function actingOnEach(
   description: string,
   {
@@ -111,9 +111,9 @@ export function actingOnEach(
     readonly example: string;
     readonly shownBy: string;
     readonly path: string;
-    /** The request: its method, and what follows the id in its path [DELETE]. */
+    /** The method, and the end of the path after the id [DELETE]. */
     readonly request?: readonly [method: "POST" | "DELETE", suffix: string];
-    /** What it says of each that it was done to. */
+    /** Printed after each id. */
     readonly done: string;
     readonly without?: Without;
   },
@@ -136,7 +136,7 @@ export function actingOnEach(
   });
 }
 
-/** Says of an error of the API what it means for this command: other codes by those that it has. */
+/** Returns a handler that throws an error of the API again, with another code. */
 export function recode(codes: Partial<Record<ErrorCode, ErrorCode>>): (error: unknown) => never {
   return (error) => {
     const code = error instanceof FlatlineError ? codes[error.code] : undefined;

@@ -20,7 +20,9 @@ export const audit = asking({
   },
   without: "store",
   json: "print an array of {id, at, actor, via, action, slug, subject, detail}",
-  help: "\nExamples:\n  flatline audit --actor night-shift --since 2026-11-01T00:00:00Z\n  flatline audit --json | jq -r '.[] | select(.action == \"release\") | .detail.comment'\n",
+  help:
+    "\nExamples:\n  flatline audit --actor night-shift --since 2026-11-01T00:00:00Z\n" +
+    "  flatline audit --json | jq -r '.[] | select(.action == \"release\") | .detail.comment'\n",
   ask: async ({ api, flags: { since, until, actor, limit } }) => {
     const entries: AuditAnswer["entries"][number][] = [];
     const query = { since, until, actor, limit: Math.min(mostOnPage, limit) };

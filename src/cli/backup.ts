@@ -13,12 +13,13 @@ export const backup = command({
   flags: configFlag,
   json: "print {file, bytes, schemaVersion}",
   help: `
-The copy is consistent, checked, readable by its owner only, and has its name only when it is whole. No writer waits for it.
+The copy is consistent, checked, readable by its owner only, and has its name only when it is whole.
+No writer waits for it.
 To restore, copy it back while no flatline runs on the store (docs/operations.md, "Backup").
 A store in PostgreSQL (storage.url) is backed up with pg_dump.
 
-Exit code: 0; 64 when the file exists already or the store is a PostgreSQL; 66 without a store; 74 when it cannot be read,
-is damaged, or the copy cannot be written.
+Exit code: 0; 64 when the file exists already or the store is a PostgreSQL; 66 without a store; 74
+when it cannot be read, is damaged, or the copy cannot be written.
 
 Example:
   flatline backup /var/backups/flatline-$(date +%F).db
@@ -28,7 +29,8 @@ Example:
     if ("url" in location)
       throw new FlatlineError(
         "usage",
-        'the store is a PostgreSQL database (storage.url): use its own backup tools, see pg_dump --format=custom --file=flatline.dump "$STORAGE_URL"',
+        "the store is a PostgreSQL database (storage.url): use its own backup tools, " +
+          'see pg_dump --format=custom --file=flatline.dump "$STORAGE_URL"',
       );
     const target = resolve(context.cwd, file);
     const { bytes, schemaVersion } = await backupStore({ path: location.path, target });

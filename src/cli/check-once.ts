@@ -18,21 +18,21 @@ import { createSource } from "../daemon/source.ts";
 import { checkTargets } from "../daemon/targets.ts";
 
 export interface CheckOnceOptions {
-  /** Those to check [all that are configured]. */
+  /** [all that are configured] */
   readonly slugs?: readonly string[];
-  /** The name of the check that is run [all]. */
+  /** The only check to run [all]. */
   readonly check?: string;
-  /** Evaluate as of then; local sources only [now]. */
+  /** The time of the evaluation, epoch ms; local sources only [now]. */
   readonly at?: number;
-  /** Go before what is configured, for every organization. */
+  /** Override the configured ones of every organization. */
   readonly thresholds?: Partial<SpikeThresholds>;
 }
 
 const onRequest = (): void => undefined;
 
 /**
- * Evaluates every chosen check once, at most `source.concurrency` at a time, and answers in the order of the configuration.
- * No receiver is notified and nothing is stored (CONTRACT 3, check). @throws usage for an unknown slug or check, or `at` with a remote source
+ * Evaluates the chosen checks once and returns the reports in the order of the configuration. It notifies no receiver
+ * and stores nothing (CONTRACT 3, check). @throws usage for an unknown slug or check, or `at` with a remote source
  */
 export async function checkOnce(
   config: Config,
@@ -43,12 +43,12 @@ export async function checkOnce(
   const { at: atMs } = options;
   if (atMs !== undefined && !config.source.isLocal)
     throw new FlatlineError("usage", "--at needs a local source: the platform's API always evaluates as of now");
-  // Its wall time stands still: durations and timers go on.
+  // Only the wall time stands still, not durations and timers.
   const clock = atMs === undefined ? context.clock : { ...context.clock, nowMs: () => atMs };
   const releases = new ReleaseGroup();
   const deps = { ...context, clock, logger: createSilentLogger() };
   try {
-    // Any other source has its numbers elsewhere.
+    // Other sources do not need the store.
     const store = config.source.holdsEvents
       ? await openEvaluated(config, { ...deps, clock: context.clock }, releases)
       : null;
@@ -69,7 +69,7 @@ export async function checkOnce(
   }
 }
 
-/** Opens the store; where there is none, a temporary one with the data of `source.preload`: a check makes no store, and nothing stored is an answer. */
+/** Opens the store, else a temporary one with the data of `source.preload`: a check creates no store. */
 async function openEvaluated(
   config: Config,
   deps: CliContext & { readonly logger: Logger },
@@ -88,10 +88,10 @@ async function openEvaluated(
   }
 }
 
-// Each one is compared with every slug that has events.
+// Each is compared with every slug that has events.
 const mostSuggestions = 100;
 
-/** Names the slug that was probably meant where no event was ever stored; preferably one without a check. */
+/** Suggests a similar slug for one without events, preferably one that is not configured. */
 async function withNearSlugs(
   reports: readonly CheckReport[],
   config: Pick<Config, "organizations">,
@@ -122,7 +122,8 @@ function chooseTargets(config: Config, { slugs = [], check: only, at, thresholds
   if (only !== undefined && !names.includes(only))
     throw new FlatlineError(
       "usage",
-      `no check ${JSON.stringify(only)} is configured${slugs.length === 0 ? "" : " there"}: ${names.join(", ")}${suggest(only, names)}`,
+      `no check ${JSON.stringify(only)} is configured${slugs.length === 0 ? "" : " there"}: ` +
+        `${names.join(", ")}${suggest(only, names)}`,
     );
   return targets
     .filter(({ check }) => only === undefined || check === only)

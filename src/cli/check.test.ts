@@ -5,7 +5,7 @@ import { makeProgramFolder } from "../../test/support/program/program-folder.ts"
 
 const at = "2026-01-15T12:00:00Z";
 
-/** Deaths of a slug, all within the window, and before it one an hour where some are expected. */
+/** Deaths of a slug within the window; with expected ones, also one an hour before it. */
 function deaths(slug: string, count: number, isExpected: boolean): string {
   const end = Date.parse(at);
   const now = Array.from({ length: count }, () => `${end - 60_000},${slug}\n`).join("");

@@ -34,8 +34,9 @@ export const check = command({
   },
   json: "print an array of {slug, check, severity, result, error}, in the order of the configuration",
   help: `
-Exit code: 0 ok, 1 warn, 2 fail, 3 unknown; the worst of all (fail > unknown > warn > ok). Discovered organizations are those
-of the list that the daemon applied last; where none is stored the source is asked. One that gives no list counts as unknown.
+Exit code: 0 ok, 1 warn, 2 fail, 3 unknown; the worst of all (fail > unknown > warn > ok).
+Discovered organizations are those of the list that the daemon applied last; where none is stored
+the source is asked. One that gives no list counts as unknown.
 
 Examples:
   flatline check                                   every organization
@@ -49,7 +50,7 @@ Examples:
     const asked = { ...(only !== undefined && { check: only }), ...(at !== undefined && { at }) };
     const reports = await checkOnce(config, context, { slugs, thresholds, ...asked });
     if (context.signal.aborted) throw new FlatlineError("unavailable", "stopped before every check had run");
-    // Asked for all: of what is not listed nothing is known.
+    // All were asked for, and nothing is known of organizations that are not listed.
     const unknown = slugs.length === 0 && unlisted.length > 0 ? (["unknown"] as const) : [];
     const severity = worstSeverity([...reports.map((report) => report.severity), ...unknown]);
     return { reports, own: ownOrigins(config.appUrl, config.alerting.externalUrl), severity };
@@ -65,7 +66,7 @@ function describe(report: CheckReport): object {
   return { slug, check, severity, result, error };
 }
 
-/** Renders reports as a table, the worst first; `own` are addresses that stay links. */
+/** Renders reports as a table, the worst first; addresses in `own` stay links. */
 export function renderReports(reports: readonly CheckReport[], own: readonly string[], context: CliContext): string {
   const checks = new Set(reports.map((report) => report.check));
   const columns = {
@@ -80,14 +81,14 @@ export function renderReports(reports: readonly CheckReport[], own: readonly str
   return renderTable(reports.toSorted(byWorst), columns, { right: ["COUNT", "EXPECTED", "RATIO"], context });
 }
 
-/** The worst first, then the largest ratio; the order of the configuration decides the rest. */
+/** Sorts the worst first, then the largest ratio; equals keep the order of the configuration. */
 function byWorst(left: CheckReport, right: CheckReport): number {
   const bySeverity = compareSeverity(right.severity, left.severity);
   const [leftRatio, rightRatio] = [ratioOf(left), ratioOf(right)];
   return bySeverity !== 0 || leftRatio === rightRatio ? bySeverity : leftRatio > rightRatio ? -1 : 1;
 }
 
-/** The ratio, infinite where deaths were counted and none was expected; -1 where there is none. */
+/** Returns the ratio, infinite for deaths where none was expected; -1: there is none. */
 function ratioOf(report: CheckReport): number {
   const { currentCount, expectedCount, ratio } = countsOf(report);
   return ratio ?? (expectedCount === 0 && (currentCount ?? 0) > 0 ? Number.POSITIVE_INFINITY : -1);

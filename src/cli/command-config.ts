@@ -14,12 +14,9 @@ export async function loadCommandConfig(flag: string | undefined, context: CliCo
   return loadConfig({ path: findConfigPath({ flag, env, cwd }), cwd, env });
 }
 
-/**
- * Loads the configuration as loadCommandConfig does, with the organizations of its discovery sources, for a command
- * that is about organizations; says on stderr of which source they are not known.
- */
+/** Loads the configuration with discovered organizations; prints which sources have none that are known. */
 export async function loadFleetConfig(flag: string | undefined, context: CliContext) {
-  // Loaded for those who need it: most commands start without the store.
+  // Most commands start without the store.
   const { joinDiscovered } = await import("./read-store.ts");
   const joined = await joinDiscovered(await loadCommandConfig(flag, context), context);
   for (const { name, reason } of joined.unlisted)
@@ -27,7 +24,7 @@ export async function loadFleetConfig(flag: string | undefined, context: CliCont
   return joined;
 }
 
-/** Returns the configuration with a store in a folder of its own, and what throws that away. */
+/** Returns the configuration with a store in a temporary folder, and the function that removes the folder. */
 export async function makeScratch(
   config: Config,
 ): Promise<{ readonly config: Config; readonly remove: () => Promise<void> }> {
@@ -36,7 +33,7 @@ export async function makeScratch(
   return { config: { ...config, storage }, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** Reads the file of a secret that a flag names. @throws usage */
+/** Reads the secret file of a flag. @throws usage */
 export async function readSecretFile(flag: string, file: string, cwd: string): Promise<string> {
   const content = await readInputFile(resolve(cwd, file), maxSecretBytes);
   if (content.kind === "content") return secretOf(content.bytes);

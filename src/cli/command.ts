@@ -3,26 +3,25 @@ import { Argument, Option, type Command } from "commander";
 import type { CliContext } from "./context.ts";
 import { asJson } from "./values.ts";
 
-/** Completes commander's command, which has its name. */
+/** Adds everything but the name to commander's command. */
 export type Complete = (command: Command, context: CliContext) => void;
 
-/** A flag, whose name is its key in kebab-case. */
+/** A flag; its name is its key in kebab-case. */
 export interface Flag<Value> {
-  /** What stands for its value, such as `<time>` [it has none]. */
+  /** Placeholder of its value, such as `<time>` [it has none]. */
   readonly value?: string;
   readonly description: string;
-  /** Reads it; `before` is what it was read as so far, where it is given several times [the text itself]. */
+  /** Parses it; `before` is the result so far of a flag that is repeated [the text itself]. */
   readonly parse?: (text: string, before: never) => Value;
-  /** What it is where it is not given [undefined]. */
+  /** The default [undefined]. */
   readonly initial?: Value;
   readonly choices?: readonly string[];
   readonly isRequired?: boolean;
-  /** The flag that it contradicts. */
   readonly conflicts?: string;
 }
 export type FlagSpecs = Readonly<Record<string, Flag<unknown>>>;
 type ValueOf<Spec> = Spec extends Flag<infer Value> ? Value : never;
-/** The values of flags; what is not given, and has no value then, is absent. */
+/** The values of flags; one that is not given and has no default is absent. */
 export type FlagsOf<Specs> = {
   readonly [Name in keyof Specs as undefined extends ValueOf<Specs[Name]> ? never : Name]: ValueOf<Specs[Name]>;
 } & {
@@ -32,7 +31,7 @@ export type FlagsOf<Specs> = {
   >;
 };
 
-/** Returns a flag that is there or not. */
+/** Returns a flag without a value. */
 export function flag(description: string, conflicts = ""): Flag<boolean | undefined> {
   return { description, conflicts };
 }
@@ -57,17 +56,17 @@ export function choice<Value extends string>(
   return { value: placeholder, description, choices };
 }
 
-/** Returns a flag that has this value where it is not given. */
+/** Returns a flag with a default. */
 export function or<Value>(given: Flag<Value | undefined>, initial: Value): Flag<Value> {
   return { ...(given as Flag<Value>), initial };
 }
 
-/** Returns a flag without which the command is not run. */
+/** Returns a flag that is required. */
 export function required<Value>(given: Flag<Value | undefined>): Flag<Value> {
   return { ...(given as Flag<Value>), isRequired: true };
 }
 
-/** An argument, such as `<id>`, `[slug]` or `<file...>`, and the words that it may be [any]. */
+/** An argument, such as `<id>`, `[slug]` or `<file...>`, and its choices [any]. */
 export type WordSpec = readonly [name: string, description: string, choices?: readonly string[]];
 export type WordsOf<Specs extends readonly WordSpec[]> = { readonly [Place in keyof Specs]: WordOf<Specs[Place][0]> };
 type WordOf<Name> = Name extends `${string}...${string}`
@@ -76,7 +75,7 @@ type WordOf<Name> = Name extends `${string}...${string}`
     ? string | undefined
     : string;
 
-/** What was typed, and by whom. */
+/** The typed line and its context. */
 export interface Given<Flags, Words> {
   readonly context: CliContext;
   readonly flags: Flags;
@@ -93,23 +92,22 @@ export interface CommandSpec<
   readonly description: string;
   readonly words?: Words;
   readonly flags?: Flags;
-  /** What `--json` prints, for the help; without it there is no such flag. */
+  /** Describes the output of `--json`; absent: there is no such flag. */
   readonly json?: string;
-  /** What the help says after the flags. */
+  /** The help after the flags. */
   readonly help: string;
-  /** The commands below it [none]. */
+  /** Its subcommands [none]. */
   readonly commands?: Readonly<Record<string, Complete>>;
-  /** Does it; where it answers nothing, nothing is printed. */
+  /** Runs it; undefined: nothing is printed. */
   readonly run: (given: Typed) => Answer | undefined | Promise<Answer | undefined>;
-  /** Puts the answer for people, with the end of its last line. */
+  /** Formats the answer for people, with the last line end. */
   readonly say: (answer: Answer, given: Typed) => string;
-  /** Puts it for `--json` [as JSON]. */
+  /** Formats the answer for `--json` [JSON]. */
   readonly data?: (answer: Answer) => string;
-  /** The exit code that the answer means [0]. */
+  /** The exit code of an answer [0]. */
   readonly exitCode?: (answer: Answer) => number;
 }
 
-/** Returns what completes a command. */
 export function command<Answer, Flags extends FlagSpecs, const Words extends readonly WordSpec[] = readonly []>(
   spec: CommandSpec<Flags, Words, Answer>,
 ): Complete {
@@ -139,7 +137,7 @@ export function command<Answer, Flags extends FlagSpecs, const Words extends rea
   };
 }
 
-/** Returns what completes a command that only has others below it. */
+/** Completes a command that only has subcommands. */
 export function group(description: string, commands: Readonly<Record<string, Complete>>, help = ""): Complete {
   return (command, context) => complete(command.description(description).addHelpText("after", help), commands, context);
 }
@@ -148,7 +146,7 @@ function complete(parent: Command, commands: Readonly<Record<string, Complete>>,
   for (const [name, completeOne] of Object.entries(commands)) completeOne(parent.command(name), context);
 }
 
-/** Returns a key as it is typed: `assetId` is `--asset-id`. */
+/** Returns the flag of a key: `--asset-id` for `assetId`. */
 export function flagName(key: string): string {
   return `--${key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
@@ -156,12 +154,11 @@ export function flagName(key: string): string {
 function optionOf(key: string, { value = "", description, parse, initial, choices, ...rest }: Flag<unknown>): Option {
   const option = new Option(`${key === "config" ? "-c, " : ""}${flagName(key)} ${value}`.trim(), description);
   if (parse !== undefined) option.argParser<unknown>(parse as (text: string) => unknown);
-  // The first one is meant where its value may be left out.
+  // The first choice is the value of a flag whose value is optional.
   if (choices !== undefined) option.choices(choices).preset(choices[0]);
-  // A list is empty where nothing is given, which needs no word in the help.
+  // The help need not show that a list is empty by default.
   if (initial !== undefined && !Array.isArray(initial)) option.default(initial);
   return option.makeOptionMandatory(rest.isRequired === true).conflicts(rest.conflicts || []);
 }
 
-/** The flag of the configuration file. */
 export const configFlag = { config: value("<file>", "configuration file") };

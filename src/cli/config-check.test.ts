@@ -17,7 +17,9 @@ async function check(
   receiver: string,
   ...args: string[]
 ): Promise<{ exitCode: number; stdout: string; stderr: string }> {
-  const text = `source: { type: embedded }\norganizations: [acme]\nreceivers:\n  - { name: ops, type: webhook, url: "https://x.example", ${receiver} }\n`;
+  const text =
+    "source: { type: embedded }\norganizations: [acme]\nreceivers:\n" +
+    `  - { name: ops, type: webhook, url: "https://x.example", ${receiver} }\n`;
   await writeFile(join(folder, "flatline.yaml"), text);
   return runCli(args.length === 0 ? ["config", "check"] : args, { cwd: folder });
 }
@@ -29,7 +31,8 @@ it("writes each warning to stderr, and ends well", async () => {
   expect(await check(more)).toEqual({
     exitCode: 0,
     stdout: "flatline.yaml: ok, 1 organization, 2 receivers\n",
-    stderr: `flatline.yaml:1:1: warning: alerting.externalUrl: is not set: messages to team have no link to the incident; set it to the address by which people reach flatline
+    stderr: `flatline.yaml:1:1: warning: alerting.externalUrl: is not set: \
+messages to team have no link to the incident; set it to the address by which people reach flatline
 flatline.yaml:5:77: warning: receivers[1].match.slug: matches no organization; did you mean "acme"?
 `,
   });

@@ -17,8 +17,9 @@ const check = command({
   description: "validate the configuration and every file that it names; exit 0, or 78 with one line a problem",
   flags: { ...configFlag, withoutFiles: flag("take the files that ${file:…} names as right: they are elsewhere") },
   help: `
-Problems go to stderr as FILE:LINE:COLUMN: path: message, all in one go. What is valid and never takes effect, or contradicts
-itself, is a warning there (FILE:LINE:COLUMN: warning: path: message): exit 0.
+Problems go to stderr as FILE:LINE:COLUMN: path: message, all in one go. What is valid and never
+takes effect, or contradicts itself, is a warning there (FILE:LINE:COLUMN: warning: path: message):
+exit 0.
 
 Examples:
   flatline config check
@@ -79,7 +80,7 @@ const schedule = command({
     if (unknown !== undefined)
       throw new FlatlineError("usage", `no organization is named "${unknown}"${suggest(unknown, known)}`);
     const nowMs = context.clock.nowMs();
-    // With the library of cron patterns, which no other command of these needs.
+    // Loads the library of cron patterns, which only this command needs.
     const { findDueAtMs } = await import("../monitor/schedule.ts");
     const targets = checkTargets(config).filter(({ slug }) => slugs.length === 0 || slugs.includes(slug));
     return targets.map((target) => {
@@ -104,7 +105,7 @@ function parseCount(text: string): number {
   throw new InvalidArgumentError("It is a number from 1 to 1000.");
 }
 
-/** Says without secrets whom a second opinion will contact, where one is configured. */
+/** Returns a line with the host that a second opinion contacts; none without one. */
 function secondOpinionContacts(config: Config | null): string[] {
   if (config === null || config.secondOpinion === null) return [];
   const { url, file } = config.secondOpinion.verifier;
@@ -115,7 +116,7 @@ function secondOpinionContacts(config: Config | null): string[] {
   ];
 }
 
-/** Formats a point in time as people in `timezone` read it, with the offset that holds then: `2026-03-29T03:30:00+02:00`. */
+/** Formats a time in `timezone` with its offset at that time: `2026-03-29T03:30:00+02:00`. */
 function formatLocalTime(atMs: number, timezone: string): string {
   const offsetMs = timezoneOf(timezone).offsetMs(atMs);
   const isoOf = (ms: number, from: number, to: number): string => new Date(ms).toISOString().slice(from, to);

@@ -4,11 +4,11 @@ import type { Clock } from "../base/time.ts";
 export interface Output {
   write(text: string): void;
   readonly isTerminal: boolean;
-  /** Width of the terminal; 80 where there is none, or it does not know its own. */
+  /** Width of the terminal; 80 without one, or if it does not know its width. */
   readonly columns: number;
 }
 
-/** Everything of the process that a command may touch; cli/main.ts fills it from `process`, tests from what they like. */
+/** The parts of the process that a command may use; cli/main.ts fills it from `process`. */
 export interface CliContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
@@ -18,15 +18,15 @@ export interface CliContext {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly stdin: NodeJS.ReadableStream & { isTTY?: boolean };
-  /** The operating system's user who runs the command, or `uid:N` where the user has no name. */
+  /** Returns the operating system's user, or `uid:N` if the user has no name. */
   userName(): string;
   readonly clock: Clock;
   readonly random: () => number;
   /** Aborts at the first SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
-  /** Calls `listener` at each SIGHUP that asks for a reload: on a terminal it ends the process instead. */
+  /** Calls `listener` at each SIGHUP; on a terminal SIGHUP ends the process instead. */
   onHangup(listener: () => void): void;
-  /** Calls `listener`, instead of printing it, with an unhandled error: the process ends with it. */
+  /** Calls `listener` with an unhandled error instead of printing it; the process ends then. */
   onCrash(listener: (error: unknown) => void): void;
   setExitCode(code: number): void;
 }
@@ -43,16 +43,16 @@ export interface AskFlags {
 
 const colours = { fail: 31, ok: 32, warn: 33, unknown: 35, bold: 1, dim: 2 } as const;
 
-/** Gives a text the colour of a severity, or another weight. */
+/** Gives a text a colour or a weight. */
 export type Paint = (text: string, colour: keyof typeof colours) => string;
 
-/** Returns what paints there: on a terminal, and not with NO_COLOR (no-color.org). */
+/** Returns a function that paints on a terminal only, and not with NO_COLOR (no-color.org). */
 export function painterFor({ isTerminal }: Output, env: CliContext["env"]): Paint {
   const isColoured = isTerminal && (env["NO_COLOR"] ?? "") === "";
   return (text, colour) => (isColoured && text.trim() !== "" ? `\u001b[${colours[colour]}m${text}\u001b[0m` : text);
 }
 
-/** Returns the width to write for: that of the terminal; 80 where there is none, or where it says 0, as one of `script` and of CI does. */
+/** Returns the width of the terminal; 80 without one, or if it reports 0, as `script` and CI do. */
 export function outputColumns(stream: { readonly isTTY?: boolean; readonly columns?: number }): number {
   const columns = stream.isTTY === true ? (stream.columns ?? 0) : 0;
   return columns > 0 ? columns : 80;
@@ -61,7 +61,7 @@ export function outputColumns(stream: { readonly isTTY?: boolean; readonly colum
 const mostProgressColumns = 60;
 const progressEveryMs = 100;
 
-/** Creates a line on a terminal that is written over and over; nothing elsewhere. */
+/** Creates a line that is overwritten on a terminal; elsewhere nothing is shown. */
 export function createProgressLine({ stderr, clock }: Pick<CliContext, "stderr" | "clock">) {
   let shownAtMs = -Infinity;
   const width = Math.min(mostProgressColumns, stderr.columns - 1);

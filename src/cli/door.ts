@@ -15,13 +15,13 @@ import { loadCommandConfig, makeScratch, readSecretFile } from "./command-config
 import type { AskFlags, CliContext } from "./context.ts";
 
 /**
- * What a command does without a daemon, when no other process has the store. "daemon": nothing, one has to answer; all
- * else: it has the same routes in its own process over the store. Where there is none, it is missing ("store"), a
- * daemon is missing ("either"), it is made ("new store"), or one is used that is thrown away ("no store").
+ * What a command does when no daemon has the store. "daemon": it fails; all others run the routes in its own process.
+ * When there is no store, it reports the missing store ("store") or daemon ("either"), creates a store ("new store"),
+ * or uses a temporary one ("no store").
  */
 export type Without = "daemon" | "either" | "store" | "new store" | "no store";
 
-/** Returns the URL of a daemon that listens at `listen` (host:port); a wildcard address becomes the loopback address. */
+/** Returns the URL of a daemon that listens at `listen` (host:port); a wildcard address becomes a loopback address. */
 export function daemonUrl(listen: string): string {
   const reachable = listen
     .replace(/^0\.0\.0\.0:/, "127.0.0.1:")
@@ -39,9 +39,8 @@ export function askHealthy(url: string, dispatcher: HttpDispatcher, signal: Abor
 }
 
 /**
- * Lets `work` ask the HTTP API (CONTRACT 3): of the daemon whose address is given; else of the one that has the
- * configured store; else, when no process has it, in this one.
- * @throws usage, invalid_config, unavailable without an answer, store_*
+ * Lets `work` ask the HTTP API (CONTRACT 3) of the daemon whose address is given, else of the daemon that has the
+ * configured store, else of this process. @throws usage, invalid_config, unavailable without an answer, store_*
  */
 export async function askApi<Answer>(
   flags: AskFlags,
@@ -68,21 +67,17 @@ export async function askApi<Answer>(
   }
 }
 
-/** The routes of a daemon in this process, over a store that no other process has. */
+/** The routes of a daemon in this process. */
 interface Door extends Pick<App, "inject" | "importTarget" | "localToken"> {
   readonly close: () => Promise<unknown>;
 }
 
-/**
- * Where a daemon would be, and what is shown to it. The url has no slash at its end, and is null where the
- * configuration leaves its port to the system.
- */
+/** Address and token of a daemon. The url has no slash at its end; null: the system chooses its port. */
 type Found = Awaited<ReturnType<typeof findDaemon>>;
 
 /**
- * Finds out how the daemon is reached: address and token each by a flag, else by the environment, else by the
- * configuration, of which nothing else is needed and which is not read where both are known.
- * @throws usage and invalid_config
+ * Finds address and token of the daemon: each from a flag, else from the environment, else from the configuration,
+ * which is read only when it is needed. @throws usage, invalid_config
  */
 async function findDaemon(flags: AskFlags, context: CliContext, without: Without) {
   const { env, cwd } = context;
@@ -97,7 +92,7 @@ async function findDaemon(flags: AskFlags, context: CliContext, without: Without
   const needs = [...(address === null ? ["listen" as const] : []), ...(given === null ? ["token" as const] : [])];
   const { listen, file, token, storePath } = await loadClientConfig({ path, cwd, env }, needs).catch(
     async (error: unknown) => {
-      // What is about the store says of all that is wrong.
+      // A command that may open the store reports every problem of the configuration.
       if (without !== "daemon" && without !== "either") await loadCommandConfig(flags.config, context);
       throw error;
     },
@@ -110,7 +105,7 @@ async function findDaemon(flags: AskFlags, context: CliContext, without: Without
   };
 }
 
-/** Parses an address that a person gave by `from`, without a trailing slash. @throws usage if it is not a URL of http or https */
+/** Returns an address from `from` without a trailing slash. @throws usage if it is no URL of http or https */
 function parseDaemonUrl(text: string, from: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "")
@@ -118,7 +113,7 @@ function parseDaemonUrl(text: string, from: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }
 
-/** Returns whether a daemon is on this machine, which must not be reached through a proxy. */
+/** Returns whether a daemon is on this machine: no proxy is used then. */
 function isHere({ url }: Found): boolean {
   return url !== null && isLoopbackHost(new URL(url).hostname);
 }
@@ -127,14 +122,14 @@ async function readGivenToken({ tokenFile }: AskFlags, { env, cwd }: CliContext)
   const from = tokenFile === undefined ? "$FLATLINE_TOKEN" : `the token of ${tokenFile}`;
   const text =
     tokenFile === undefined ? (env["FLATLINE_TOKEN"] ?? "") : await readSecretFile("--token-file", tokenFile, cwd);
-  // As in the configuration, an empty variable is none.
+  // An empty variable counts as not set, as in the configuration.
   if (text === "" && tokenFile === undefined) return null;
   const problem = checkKey(text);
   if (problem !== null) throw new FlatlineError("usage", `${from} ${problem}`);
   return { secret: new Secret(text), from };
 }
 
-/** The token that a daemon on this machine leaves beside its store; it is shown to no other machine. */
+/** Reads the token that a daemon on this machine leaves beside its store; no other machine gets it. */
 async function readLocalToken(found: Found): Promise<ApiAccess["token"]> {
   if (found.storePath === null || (found.isNamed && !isHere(found))) return null;
   const content = await readInputFile(localTokenPath(found.storePath), maxSecretBytes);
@@ -146,8 +141,8 @@ const retryMs = 200;
 const healthWithinMs = 2 * secondMs;
 
 /**
- * Opens the door of the store; null: another process has it, and a daemon answers. Waits for one that has it and does
- * not answer, which may be beginning, ending, or another command.
+ * Opens the store's routes here; null: a daemon has the store and answers. Waits for a process that has the store and
+ * does not answer: a daemon that starts or stops, or another command.
  */
 async function openUnlessHeld(
   found: Found,
@@ -163,7 +158,7 @@ async function openUnlessHeld(
     try {
       return await openHere(flags, context, without);
     } catch (error) {
-      // Store and secrets may be out of the reach of who may ask the daemon.
+      // A user who may ask the daemon need not have access to store and secrets.
       if (!(error instanceof FlatlineError)) throw error;
       held = error;
     }
@@ -184,13 +179,13 @@ async function openUnlessHeld(
 
 async function openHere(flags: AskFlags, context: CliContext, without: Without, isThrownAway = false): Promise<Door> {
   const config = await loadCommandConfig(flags.config, context);
-  // Loaded when it is needed: most commands ask a daemon.
+  // Most commands ask a daemon and need none of this.
   const [{ createApp }, { createLogger }, { logLook }] = await Promise.all([
     import("../daemon/app.ts"),
     import("../base/logger.ts"),
     import("./terminal-log.ts"),
   ]);
-  // A receiver of type log is tried by what it logs.
+  // A test of a receiver of type log has to show its line.
   const level = without === "no store" ? "info" : "warn";
   const logger = createLogger({ ...logLook(config, context), level }, (line) => context.stderr.write(line));
   const scratch = isThrownAway ? await makeScratch(config) : null;
@@ -201,12 +196,12 @@ async function openHere(flags: AskFlags, context: CliContext, without: Without, 
   return { ...app, close: () => app.stop(0).then(scratch?.remove) };
 }
 
-// The daemon answers from its store in milliseconds; a store that is being imported into may take seconds.
+// The daemon answers in milliseconds; during an import it may take seconds.
 const timeoutMs = 10 * secondMs;
-// Beyond the default timeout of a receiver with some fifty recipients.
+// Longer than a test of a receiver with some fifty recipients.
 const slowTimeoutMs = 120 * secondMs;
 
-/** Returns how the API is asked: through the door of this process, or of the daemon that was found. */
+/** Returns the access to the API, in this process or of the daemon that was found. */
 async function accessTo(
   whom: Door | Found,
   { clock, signal }: CliContext,

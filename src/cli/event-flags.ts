@@ -22,13 +22,13 @@ import { collect } from "./values.ts";
 
 type Pairs = readonly (readonly [left: string, right: string])[];
 
-/** Whole numbers of this field are seconds. */
+/** The field `at` in whole seconds. */
 const secondsField = "at.seconds";
 
 const pairs = (placeholder: string, description: string, example: string): Flag<Pairs> =>
   or(value(placeholder, description, parsePairs(example)), []);
 
-/** The flags of a command that reads files of events: how files of others are written (CONTRACT 10). */
+/** The flags that describe the layout of event files (CONTRACT 10). */
 export const eventFlags = {
   map: pairs("<column=field>", "read a column, or key, as a field; repeatable", "timestamp=at"),
   set: pairs("<field=value>", "a field of every event; repeatable", "slug=acme"),
@@ -46,7 +46,7 @@ export function layoutOf(flags: EventFlags, nowMs: number, isLaterRight = false)
   const named = [...mapped.map(([, target]) => target), ...fixed.map(([target]) => target)];
   const twice = named.find((target, index) => named.indexOf(target) < index);
   if (twice !== undefined) throw new FlatlineError("usage", `${twice} is given twice by --map and --set`);
-  // Its own name is no longer that of the field.
+  // A mapped field is no longer read from the column with its own name.
   const targets = new Map([...plainLayout.targets].filter(([, target]) => !named.includes(target)));
   for (const [column, target] of mapped) {
     const other = targets.get(column);

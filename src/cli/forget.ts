@@ -20,9 +20,9 @@ export const forget = asking({
   without: "store",
   json: "print how many rows of each kind were removed",
   help: `
-Take the organization out of the configuration and reload first. Keys that reach others too, assets, which belong to no
-organization, and the audit stay; what is still to be delivered is delivered. What is interrupted goes on when it is asked
-for again.
+Take the organization out of the configuration and reload first. Keys that reach others too, assets,
+which belong to no organization, and the audit stay; what is still to be delivered is delivered.
+What is interrupted goes on when it is asked for again.
 
 Examples:
   flatline forget acme --yes
@@ -35,8 +35,10 @@ Examples:
     const removed = await api.send("POST", path, { events, from, to }, forgottenSchema, { isSlow: true });
     if (yes) return removed;
     const what = events === true ? "events" : "events, history, alerts, silences, markers, keys and API v2's records";
-    const message = `forget removes ${what} of ${JSON.stringify(slug)} for good: nothing was removed; --yes removes them`;
-    throw new FlatlineError("usage", message);
+    throw new FlatlineError(
+      "usage",
+      `forget removes ${what} of ${JSON.stringify(slug)} for good: nothing was removed; --yes removes them`,
+    );
   },
   say: (removed, { context }) =>
     renderTable(

@@ -7,7 +7,7 @@ import { required, value } from "./command.ts";
 import type { CliContext } from "./context.ts";
 import { renderTable } from "./table.ts";
 
-// An exit code of 1 says hold: what is neither allow nor hold has another.
+// Exit code 1 means hold, so that errors need another one.
 const neverHold = recode({ conflict: "unavailable", api_invalid_response: "unavailable" });
 
 const release = asking({
@@ -18,7 +18,7 @@ const release = asking({
   without: "daemon",
   json: "print an array of the gates",
   help: '\nExample:\n  flatline gate release acme globex --comment "ten opened by hand, all gone"\n',
-  // A failure holds it, and not only that nothing is known.
+  // A hold without an alert is for `unknown`: a release would not open it.
   opens: async ({ api, words: [slugs] }) => {
     const ifMissing = (error: unknown): null => {
       if (error instanceof FlatlineError && error.code === "not_found") return null;
@@ -44,8 +44,8 @@ export const gate = asking({
   without: "daemon",
   json: "print {slug, decision, reason, message, check, alertId, since, suspectFrom, releases}; of all {gates, open}",
   help: `
-Exit code: 0 allow, 1 hold, 64 no such organization, 69 no answer, 77 not allowed to ask. Only 0 allows. Without an
-organization it lists those that hold, the worst first: 0 none does, 1 at least one.
+Exit code: 0 allow, 1 hold, 64 no such organization, 69 no answer, 77 not allowed to ask. Only 0
+allows. Without an organization it lists those that hold, the worst first: 0 none does, 1 at least one.
 
 Examples:
   flatline gate

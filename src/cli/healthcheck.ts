@@ -6,17 +6,17 @@ import { command, configFlag } from "./command.ts";
 import type { CliContext } from "./context.ts";
 import { askHealthy, daemonUrl } from "./door.ts";
 
-// The image's default, where the container has no configuration that says otherwise.
+// The image's default.
 const defaultListen = "127.0.0.1:9640";
 
-/** `flatline healthcheck`: for a container's HEALTHCHECK, where no shell and no curl are needed. */
+/** `flatline healthcheck`: for a container's HEALTHCHECK without a shell and curl. */
 export const healthcheck = command({
   description: "ask the running daemon's /-/healthy; exit 0 when it is healthy, else 1",
   flags: configFlag,
   help: '\nExample:\n  HEALTHCHECK CMD ["flatline", "healthcheck"]\n',
   run: async ({ context, flags }) => {
     const url = daemonUrl(await listenAddress(flags.config, context));
-    // Never through a proxy: the address is this machine.
+    // No proxy: the address is this machine.
     const dispatcher = createHttpDispatcher({ env: {} });
     const answer = await askHealthy(url, dispatcher, context.clock.timeout(timeoutMs)).catch(messageOf);
     await dispatcher.destroy();
@@ -39,7 +39,7 @@ const maxShownCharacters = 2_000;
 const whereItAsks =
   "The address is server.listen of the configuration (-c), which is the daemon's, else $FLATLINE_LISTEN";
 
-/** A configuration that is broken since the start does not make the running daemon sick. */
+/** Ignores an invalid configuration: one that broke after the start does not make the daemon unhealthy. */
 async function listenAddress(flag: string | undefined, { env, cwd }: CliContext): Promise<string> {
   try {
     return (await loadClientConfig({ path: findConfigPath({ flag, env, cwd }), cwd, env }, ["listen"])).listen;

@@ -231,7 +231,7 @@ describe("import events", () => {
   });
 });
 
-/** Two rows of what these publish or export, in their own layouts, with invented names; the flags that read them. */
+/** Two rows in the layout of each publisher, with invented names, and the flags that read them. */
 const dead = "DETECTED_AS_DEAD";
 const alive = "DETECTED_AS_ALIVE";
 const exportsOfOthers: [name: string, rows: string, flags: string][] = [
@@ -241,7 +241,8 @@ const exportsOfOthers: [name: string, rows: string, flags: string][] = [
 "2026-01-15 12:00:00","192.0.2.10","443","offline","2026-01-14","Emotet"
 "2026-01-15 13:00:00","192.0.2.11","8080","online","2026-01-15","QakBot"
 # END 2 entries`,
-    `--map first_seen_utc=at,dst_ip=asset,c2_status=status --status offline=${dead},online=${alive} --ignore * --timezone UTC`,
+    "--map first_seen_utc=at,dst_ip=asset,c2_status=status " +
+      `--status offline=${dead},online=${alive} --ignore * --timezone UTC`,
   ],
   [
     "abuse.ch ThreatFox",

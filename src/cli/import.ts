@@ -37,12 +37,13 @@ const events = command({
   },
   json: "print {files, received, stored, duplicates, conflicts, firstAt, lastAt, slugs, deaths, otherStatuses}",
   help: `
-Columns or keys: at and slug, and when wanted assetType, asset, status [DETECTED_AS_DEAD], id, count [1]. The same id of
-the same slug counts once, and so does a row without one that says the same. at is from 2000 to 10 min ahead of now
-(--any-time: of the years 1970 to 9999), count a whole number up to 1000000000. A bad line: its number and reason,
-nothing imported, exit code 65.
+Columns or keys: at and slug, and when wanted assetType, asset, status [DETECTED_AS_DEAD], id, count
+[1]. The same id of the same slug counts once, and so does a row without one that says the same. at
+is from 2000 to 10 min ahead of now (--any-time: of the years 1970 to 9999), count a whole number up
+to 1000000000. A bad line: its number and reason, nothing imported, exit code 65.
 Files of others: --map COLUMN=FIELD, also COLUMN=attr.NAME, and COLUMN=at.seconds for seconds since 1970.
-A time without an offset needs --timezone; of a time that comes twice when the clocks go back, it is the first one.
+A time without an offset needs --timezone; of a time that comes twice when the clocks go back, it is
+the first one.
 
 Examples:
   flatline import events events.csv.gz
@@ -106,7 +107,7 @@ function parseRebase(text: string): number | "now" {
 // A body may have 16 MiB.
 const lettersABody = 4 * 1_024 * 1_024;
 
-/** Returns what sends the events of an import to the HTTP API. */
+/** Returns a target that sends events to the HTTP API. */
 function apiTarget(api: ApiClient): ImportTarget {
   const send = async (path: string, events: readonly LivenessEvent[]) => {
     let total = noAnswer;
@@ -139,8 +140,9 @@ const fixture = asking({
   without: "new store",
   json: "print the counts as JSON",
   help: `
-Upserted by id or name, also while the daemon runs. A proposal that comes again as queued and not resolved is escalated
-again. Keys, rules and reports may be of organizations that the configuration names or that have events.
+Upserted by id or name, also while the daemon runs. A proposal that comes again as queued and not
+resolved is escalated again. Keys, rules and reports may be of organizations that the configuration
+names or that have events.
 
 Example:
   flatline import fixture examples/fixture.yaml
@@ -149,7 +151,7 @@ Example:
     const read = async (name: string) => ({ name, text: await readFixtureText(resolve(context.cwd, name), name) });
     const files = await Promise.all(names.map(read));
     const sent = api.send("POST", "/api/v1/fixtures", { files }, fixtureCountsSchema, { isSlow: true });
-    // What is wrong with what was sent is wrong with the files.
+    // A wrong request means wrong files.
     return sent.catch(recode({ usage: "invalid_data", conflict: "usage" }));
   },
   say: (counts) => {
@@ -158,7 +160,7 @@ Example:
   },
 });
 
-/** What is counted: `legitimacyRules` as "legitimacy rules", or "legitimacy rule" where it is one. */
+/** Returns "legitimacy rules" for `legitimacyRules`, or "legitimacy rule" for one. */
 function wordFor(name: string, count: number): string {
   const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return count === 1 ? words.replace(/s$/, "") : words;

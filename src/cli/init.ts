@@ -24,7 +24,7 @@ const defaultFile = "flatline.yaml";
 const localUrl = "http://127.0.0.1:9640";
 const sources = ["remote", "embedded"] as const;
 const notEmpty = (text: string): string | null => (text === "" ? "must not be empty" : null);
-/** Ways to be told: what is asked for what is secret of each, and its key in the file. */
+/** Types of receivers: the question for the secret of each, and its key in the file. */
 const tellings = {
   log: null,
   slack: { question: "URL of a Slack webhook", key: "url", problemOf: checkHttpUrl },
@@ -56,9 +56,10 @@ export const init = command({
   description: "ask for one source and one way to be told, try both, and write a first configuration",
   flags: initFlags,
   help: `
-On a terminal it asks for what no flag or variable gives. It then runs the healthcheck once for each organization, sends the
-receiver a marked test, shows both answers and writes FILE, and beside it secrets/ with the API key, a new token for the page
-and the receiver's URL or key, which only you can read. Without a terminal nothing is written unless both answer, exit 69.
+On a terminal it asks for what no flag or variable gives. It then runs the healthcheck once for each
+organization, sends the receiver a marked test, shows both answers and writes FILE, and beside it
+secrets/ with the API key, a new token for the page and the receiver's URL or key, which only you
+can read. Without a terminal nothing is written unless both answer, exit 69.
 
 Examples:
   flatline init
@@ -78,7 +79,8 @@ Examples:
     if (silent.length > 0 && !isYes(await questions?.ask("Write the files all the same? [y/N] ")))
       throw new FlatlineError(
         "unavailable",
-        `no answer for ${silent.join(", ")}, so nothing was written; correct what is said above, or write with --no-check`,
+        `no answer for ${silent.join(", ")}, so nothing was written; ` +
+          "correct what is said above, or write with --no-check",
       );
     return { answers, secrets: await writeFirst(answers, path) };
   },
@@ -100,7 +102,7 @@ const importHelp = `
     where its columns have other names: --map COLUMN=FIELD, and --ignore '*' for those that are not needed
     where its times have no offset: --timezone ZONE; --dry-run says what it understands`;
 
-/** What is asked where no flag, and for a secret no variable, says it. Of a few words the first is meant by an empty answer. */
+/** A question for a value that no flag and no variable gives; an empty answer is the first of `words`. */
 interface Asked extends QuestionOptions {
   readonly question: string;
   readonly words?: readonly string[];
@@ -127,7 +129,7 @@ const asked = {
 
 type FirstAnswers = Awaited<ReturnType<typeof answersOf>>;
 
-/** What the flags and variables say, and what is asked for the rest. @throws usage naming what is missing without a terminal */
+/** Returns the values of flags and variables, and asks for the rest. @throws usage without a terminal to ask on */
 async function answersOf(flags: InitFlags, questions: Questions | null, { env, cwd, stderr }: CliContext) {
   const missing: string[] = [];
   const ask = async (key: keyof typeof asked, more: Partial<Asked> = {}): Promise<string> => {
@@ -173,7 +175,7 @@ function slugsProblem(text: string): string | null {
   return slugs.some(({ length }) => length > longestSlug) ? `must be at most ${longestSlug} characters` : null;
 }
 
-/** Asks the platform for each organization and sends a test, with the files in a folder of this user alone; who did not answer. */
+/** Asks the platform for each organization and sends a test, with temporary files; returns who did not answer. */
 async function tryFirst(answers: FirstAnswers, context: CliContext): Promise<readonly string[]> {
   const cwd = await mkdtemp(join(tmpdir(), "flatline-init-"));
   const [path, silent]: [string, string[]] = [join(cwd, defaultFile), []];
@@ -195,7 +197,7 @@ async function tryFirst(answers: FirstAnswers, context: CliContext): Promise<rea
   }
 }
 
-/** Writes the configuration, and its secrets beside it, which only their owner may read; returns the names of these. */
+/** Writes the configuration, and beside it secrets that only their owner may read; returns the names of these. */
 async function writeFirst(answers: FirstAnswers, path: string): Promise<string[]> {
   const { remote, token, tell, tellSecret } = answers;
   const all = Object.entries({ "api-key": remote?.apiKey ?? null, token, [tell]: tellSecret });
@@ -205,22 +207,24 @@ async function writeFirst(answers: FirstAnswers, path: string): Promise<string[]
   await mkdir(join(dirname(path), "secrets"), { recursive: true, mode: 0o700 });
   for (const { name, text } of [...secrets, { name: "", text: renderFirst(answers) }]) {
     const place = name === "" ? path : join(dirname(path), name);
-    // A file that is there would keep its mode, and one that is a link would be written elsewhere.
+    // An existing file would keep its mode, and a link would be followed.
     await rm(place, { force: true });
     await writeFile(place, text, { flag: "wx", mode: name === "" ? 0o644 : 0o600 });
   }
   return secrets.map(({ name }) => name);
 }
 
-/** Renders the configuration, which names the files below secrets/ for what is secret. */
+/** Renders the configuration; its secrets are in files below secrets/. */
 function renderFirst({ remote, slugs, tell, mail, externalUrl }: FirstAnswers): string {
   const secret = tellings[tell] === null ? "" : `, ${tellings[tell].key}: "\${file:secrets/${tell}}"`;
   const mailed = mail === null ? "" : `, from: ${quoted(mail.from)}, to: [${mail.to.map(quoted).join(", ")}]`;
-  return `# flatline.yaml, as \`flatline init\` wrote it. Every key that is not here has its default; \`flatline config show\` prints
-# them all, \`flatline config check\` says what is wrong. The files below secrets/ hold the secrets.
+  const typed = "  type: remote # the platform evaluates, flatline asks its API v2\n";
+  const proxied = ", for a proxy on this machine; 0.0.0.0:9640 is for all others, too";
+  return `# flatline.yaml, as \`flatline init\` wrote it. Every key that is not here has its default; \`flatline config
+# show\` prints them all, \`flatline config check\` says what is wrong. The files below secrets/ hold the secrets.
 
 source:
-${remote === null ? embedded : `  type: remote # the platform evaluates, flatline asks its API v2\n  baseUrl: ${quoted(remote.baseUrl)}\n  apiKey: \${file:secrets/api-key}\n`}
+${remote === null ? embedded : `${typed}  baseUrl: ${quoted(remote.baseUrl)}\n  apiKey: \${file:secrets/api-key}\n`}
 organizations:
 ${slugs.map((slug) => `  - ${quoted(slug)}\n`).join("")}
 receivers:
@@ -230,7 +234,7 @@ alerting:
   externalUrl: ${quoted(externalUrl)} # links in messages begin with it
 
 server:
-  listen: ${listenOf(externalUrl)} # page, /metrics and HTTP API${isLocal(externalUrl) ? "" : ", for a proxy on this machine; 0.0.0.0:9640 is for all others, too"}
+  listen: ${listenOf(externalUrl)} # page, /metrics and HTTP API${isLocal(externalUrl) ? "" : proxied}
   token: \${file:secrets/token} # the page asks for it when somebody signs in
 
 storage:
@@ -242,16 +246,16 @@ const { baseline, thresholds } = advice;
 const embedded = `  type: embedded # liveness events come in by \`flatline import events FILE\` or POST /api/v1/events
 
 defaults:
-  # Deaths of the last 24 h against the median of the same hours on each of the 28 days before: one bad day moves it little,
-  # and an incident hides no other. Days before an organization's first event are left out; with fewer than three the alert
-  # waits. Measured in docs/detection.md; \`flatline tune\` finds what fits your own events.
+  # Deaths of the last 24 h against the median of the same hours on each of the 28 days before: one bad day moves it
+  # little, and an incident hides no other. Days before an organization's first event are left out; with fewer than
+  # three the alert waits. Measured in docs/detection.md; \`flatline tune\` finds what fits your own events.
   baseline: ${baseline}
   thresholds: ${JSON.stringify(thresholds)}
   # Without a look, nothing dies: fail when no event came for unusually long; the spike check is unknown then, never ok.
   eventFlow: { enabled: true }
 `;
 
-/** Where flatline listens: at the address that people open, where that is a port of this machine. */
+/** Returns the address that people open if it is a port of this machine, else the default. */
 function listenOf(externalUrl: string): string {
   const { protocol, host, port } = new URL(externalUrl);
   return isLocal(externalUrl) && protocol === "http:" && port !== "" ? host : "127.0.0.1:9640";
@@ -262,7 +266,7 @@ function isLocal(externalUrl: string): boolean {
   return isLoopbackHost(new URL(externalUrl).hostname);
 }
 
-/** As YAML that is this text whatever it holds; \`$\` begins a variable in the file. */
+/** Returns a text as YAML; \`$\` would begin a variable in the file. */
 function quoted(text: string): string {
   return JSON.stringify(text.replaceAll("$", "$$$$"));
 }

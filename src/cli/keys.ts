@@ -7,7 +7,7 @@ import { choice, group, or, required, value } from "./command.ts";
 import { renderTable } from "./table.ts";
 
 const path = "/api/v1/keys";
-// Another source has no keys.
+// The API answers conflict when the source has no keys.
 const orUsage = recode({ conflict: "usage" });
 
 const create = asking({
@@ -24,8 +24,8 @@ const create = asking({
   without: "new store",
   json: "print {id, name, role, organizations, createdAt, key}",
   help: `
-The key is printed once, alone on stdout; only its SHA-256 is stored. A running daemon takes it at once. An organization
-that is not there yet is reached once it is configured, imported or sends events.
+The key is printed once, alone on stdout; only its SHA-256 is stored. A running daemon takes it at
+once. An organization that is not there yet is reached once it is configured, imported or sends events.
 
 Examples:
   flatline keys create --organization acme --name "soc scripts"
@@ -42,7 +42,7 @@ Examples:
   say: ({ key }) => `${key}\n`,
 });
 
-/** The organizations so far and one more. An empty one comes of a variable that is not set, and would reach nothing. */
+/** Adds an organization; an empty one is refused, because a variable that is not set would reach nothing. */
 function collectSlugs(slug: string, before: readonly string[] = []): readonly string[] {
   if (slug === "") throw new InvalidArgumentError("Expected the slug of an organization.");
   return [...before, slug];

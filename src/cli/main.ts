@@ -6,11 +6,11 @@ import { escapeUnseen } from "../base/unseen-text.ts";
 import { outputColumns, type CliContext, type Output } from "./context.ts";
 import { reportError, runProgram } from "./program.ts";
 
-// The one place that touches the process: arguments, environment, streams, signals, exit code.
+// The only place that uses the process: arguments, environment, streams, signals, exit code.
 
 function output(stream: NodeJS.WriteStream): Output {
   return {
-    // Here, where everything passes: tables, JSON, logs and errors.
+    // All output passes here.
     write: (text) => {
       stream.write(escapeUnseen(text));
     },
@@ -20,23 +20,23 @@ function output(stream: NodeJS.WriteStream): Output {
 }
 
 const closedWithinMs = 50;
-// sysexits' EX_IOERR, as for a store that cannot be written.
+// sysexits' EX_IOERR.
 const ioErrorExitCode = 74;
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  // A reader that went away (`flatline … | head`) is no error of ours. Half a result is one: it must not pass for a whole one.
+  // A reader that went away (`flatline … | head`) is no error, but half a result must not pass for a whole one.
   if (error.code === "EPIPE") return;
-  // The terminal has closed: its SIGHUP is on its way.
+  // The terminal has closed: SIGHUP follows.
   if (error.code === "EIO" && isOnTerminal) return;
   process.stderr.write(`flatline: standard output cannot be written: ${error.message}\n`);
   process.exit(ioErrorExitCode);
 });
-// Nowhere is left to say it, and a daemon whose log's disk is full has its alerts to send still.
+// Ignored: a daemon whose log's disk is full still has to send alerts.
 process.stderr.on("error", () => undefined);
 
 /**
- * Ends the process now. `process.exit` waits for the threads first: 10 s for the look-up of a name that no server answers, for
- * ever for a pipe without a writer. Another program in its place, which only exits, waits for none of them.
+ * Ends the process now. `process.exit` waits for threads: 10 s for a DNS look-up without an answer, for ever for a pipe
+ * without a writer. So the process is replaced by a program that only exits.
  */
 function endProcess(exitCode: number): void {
   if (process.execve !== undefined && existsSync(process.execPath)) {
@@ -47,7 +47,7 @@ function endProcess(exitCode: number): void {
 }
 
 const stopping = new AbortController();
-// A terminal that closes sends SIGHUP to what runs on it: there it is the end, elsewhere the order to reload.
+// SIGHUP on a terminal means that it has closed; elsewhere it asks for a reload.
 const isOnTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
 const stopSignals = { SIGINT: 130, SIGTERM: 143, ...(isOnTerminal ? { SIGHUP: 129 } : {}) };
 for (const [signal, exitCode] of Object.entries(stopSignals)) {
@@ -57,11 +57,11 @@ for (const [signal, exitCode] of Object.entries(stopSignals)) {
   });
 }
 
-// Without a listener Node.js would open its inspector, in which whoever reaches the port runs code.
+// Without a listener Node.js would open its inspector, which lets others run code.
 process.on("SIGUSR1", () => undefined);
 
-// A process must not go on after an unexpected failure of one of its parts. Its unfinished
-// work is taken up by the next process, as after a kill -9. Unhandled rejections come here, too.
+// A process must not go on after an unexpected error; the next one takes up its work, as after a kill -9. Unhandled
+// rejections come here, too.
 let onCrash: ((error: unknown) => void) | null = null;
 process.on("uncaughtException", (error: unknown) => {
   const exitCode = onCrash === null ? reportError(error, context) : asFlatlineError(error).exitCode;
@@ -84,7 +84,7 @@ const context: CliContext = {
     try {
       return userInfo().username;
     } catch {
-      // A container may run with a number that has no entry in /etc/passwd.
+      // A container's user may have no entry in /etc/passwd.
       return `uid:${process.getuid?.() ?? "?"}`;
     }
   },
@@ -102,17 +102,16 @@ const context: CliContext = {
   },
 };
 
-/** Resolves when what was written has gone out, or cannot. */
+/** Resolves when all that was written has been sent, or cannot be. */
 function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => stream.write("", () => resolve()));
 }
 
-/** Runs the command line, and ends the process. */
 async function main(): Promise<void> {
   await runProgram(process.argv.slice(2), context);
-  // A reader of the output may take its time, but not when a signal asked for the end.
+  // A slow reader gets all of the output, unless a signal stops the process.
   if (!stopping.signal.aborted) await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
-  // A command that has ended must exit. Closed handles are gone within moments; a handle that hangs keeps no process.
+  // A handle that hangs must not keep the process.
   context.clock.deadline(closedWithinMs).signal.addEventListener("abort", () => {
     endProcess(Number(process.exitCode ?? 0));
   });

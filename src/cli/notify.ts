@@ -4,7 +4,7 @@ import type { ApiClient } from "./api-client.ts";
 import { asking } from "./ask.ts";
 import { flag, group } from "./command.ts";
 
-/** Sends a receiver the test; what it answered, the worst outcome first. */
+/** Sends a test to a receiver; returns its answers and the worst outcome. */
 export async function testReceiver(api: ApiClient, name: string, incident = false) {
   const path = `/api/v1/receivers/${encodeURIComponent(name)}/test${incident ? "?incident=true" : ""}`;
   const { receiver, deliveries } = await api.send("POST", path, undefined, receiverTestSchema, { isSlow: true });
@@ -15,7 +15,7 @@ export async function testReceiver(api: ApiClient, name: string, incident = fals
   return { receiver, outcome: worst?.outcome, detail: worst?.detail, deliveries };
 }
 
-/** Puts what a receiver answered, a line for each delivery. */
+/** Formats the answers of a receiver, a line for each delivery. */
 export function renderTest({ receiver, deliveries }: Pick<ReceiverTestAnswer, "receiver" | "deliveries">): string {
   return deliveries
     .map(({ recipient, event, outcome, detail }) => {
@@ -36,11 +36,12 @@ export const notify = group("try a receiver", {
     without: "no store",
     json: "print {receiver, outcome, detail, deliveries}: one delivery for each recipient of a mail and each message",
     help: `
-A running daemon sends it, with the configuration that it has loaded: reload it after a change. Without one it is sent from
-here. A pause that the receiver asked for (Retry-After) ends: what waits for it goes out within 5 s.
+A running daemon sends it, with the configuration that it has loaded: reload it after a change.
+Without one it is sent from here. A pause that the receiver asked for (Retry-After) ends: what waits
+for it goes out within 5 s.
 
-\`--incident\` sends what an incident of one organization looks like when it begins and when it is over. Its numbers are made
-up, its title begins with [TEST], and \`isDrill\` is true in the body of a webhook.
+\`--incident\` sends what an incident of one organization looks like when it begins and when it is over.
+Its numbers are made up, its title begins with [TEST], and \`isDrill\` is true in the body of a webhook.
 
 Exit code: 0 accepted, by every recipient of a mail; 1 not accepted.
 

@@ -8,11 +8,11 @@ import type { CliContext } from "./context.ts";
 const usageExitCode = 64;
 
 /**
- * Parses `argv` (without node and script), runs the command and sets the exit code; never rejects. Wrong usage is 64, the
- * rest as the error's code says (base/errors.ts); a stack trace is printed for a bug only when FLATLINE_DEBUG is set.
+ * Parses `argv` (without node and script), runs the command and sets the exit code; never rejects. Wrong usage is 64,
+ * other exit codes are in base/errors.ts. FLATLINE_DEBUG prints the stack trace of a bug.
  */
 export async function runProgram(argv: readonly string[], context: CliContext): Promise<void> {
-  // commander's own `help` takes one name only.
+  // commander's `help` takes one name only.
   const line = argv[0] === "help" ? [...argv.slice(1), "--help"] : argv;
   const program = await createProgram(context, line);
   try {
@@ -23,7 +23,7 @@ export async function runProgram(argv: readonly string[], context: CliContext): 
   }
 }
 
-/** Creates the program with the command of this line, or with all where help or a suggestion needs them. */
+/** Creates the program with the command of this line; all commands are loaded when it names none of them. */
 async function createProgram(context: CliContext, [word = ""]: readonly string[]): Promise<Command> {
   const program = new Command("flatline")
     .description("Alerts when a liveness checker breaks and live phishing is silently marked as dead.")
@@ -33,7 +33,7 @@ async function createProgram(context: CliContext, [word = ""]: readonly string[]
     .configureOutput({
       writeOut: (text) => context.stdout.write(text),
       writeErr: (text) => context.stderr.write(text),
-      // Every error begins alike, ours and commander's.
+      // commander's errors begin as ours.
       outputError: (text, write) => write(text.replace(/^error: /, "flatline: ")),
       getOutHelpWidth: () => context.stdout.columns,
       getErrHelpWidth: () => context.stderr.columns,
@@ -41,7 +41,7 @@ async function createProgram(context: CliContext, [word = ""]: readonly string[]
       getErrHasColors: () => false,
     })
     .exitOverride()
-    // Options belong to the command before them: a value like -V… (a cursor, a comment) is no question for the version.
+    // Options belong to the command before them: a value like -V… (a cursor, a comment) does not print the version.
     .enablePositionalOptions()
     .addHelpText("after", rootHelp);
   const isKnown = Object.values(groups).some((commands) => Object.hasOwn(commands, word));
@@ -58,7 +58,7 @@ async function createProgram(context: CliContext, [word = ""]: readonly string[]
 
 const shortestBegin = 3;
 
-/** Names the command that is meant by a word that begins as one does that stands below another: `ack` is `incidents ack`. */
+/** @throws usage when the word is or begins with the name of a subcommand: `ack` means `incidents ack` */
 function refuseStranded(program: Command, [word = ""]: readonly string[]): void {
   if (program.commands.some((command) => command.name() === word)) return;
   const isMeant = (name: string): boolean => name === word || (name.length >= shortestBegin && word.startsWith(name));
@@ -70,9 +70,10 @@ function refuseStranded(program: Command, [word = ""]: readonly string[]): void 
 }
 
 const rootHelp = `
-The configuration file is -c FILE, else $FLATLINE_CONFIG, else ./flatline.yaml, else /etc/flatline/flatline.yaml.
-Where a daemon has the configured store, it is asked; with --url or $FLATLINE_URL, and --token-file or $FLATLINE_TOKEN,
-that one, and no file is needed.
+The configuration file is -c FILE, else $FLATLINE_CONFIG, else ./flatline.yaml, else
+/etc/flatline/flatline.yaml.
+Where a daemon has the configured store, it is asked; with --url or $FLATLINE_URL, and --token-file
+or $FLATLINE_TOKEN, that one, and no file is needed.
 
 Examples:
   flatline init                        write a first configuration
@@ -87,9 +88,9 @@ function addVersion(command: Command, version: string): void {
   for (const child of command.commands) addVersion(child, version);
 }
 
-/** Prints what went wrong, for whom, and what to do; answers the exit code. */
+/** Prints an error and returns its exit code. */
 export function reportError(error: unknown, context: CliContext): number {
-  // commander has printed its message, or the help that was asked for, already.
+  // commander has printed its message, or the help, already.
   if (error instanceof CommanderError) {
     if (error.code === "commander.unknownOption" && /'(-c|--config)[=']/.test(error.message))
       context.stderr.write("(-c FILE stands after the whole command: flatline check -c FILE)\n");
@@ -97,7 +98,7 @@ export function reportError(error: unknown, context: CliContext): number {
   }
   const known = asFlatlineError(error);
   context.stderr.write(`flatline: ${escapeControls(known.message)}\n`);
-  // The message of a refusal by the API is its first issue.
+  // The first issue may be the message itself.
   for (const issue of known.issues) if (issue !== known.message) context.stderr.write(`  ${escapeControls(issue)}\n`);
   if (known.fault === "bug") {
     const hint = "this is a bug in flatline; set FLATLINE_DEBUG=1 to see where";
@@ -107,10 +108,7 @@ export function reportError(error: unknown, context: CliContext): number {
   return known.exitCode;
 }
 
-/**
- * Every command, in the groups and the order of `--help`. Each is loaded when it is asked for: a `check` need not read
- * the server that `run` needs.
- */
+/** All commands, in the groups and the order of `--help`. Each is loaded when it is needed. */
 const groups: Readonly<Record<string, Readonly<Record<string, () => Promise<Complete>>>>> = {
   "Start:": {
     init: async () => (await import("./init.ts")).init,

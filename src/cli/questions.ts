@@ -6,25 +6,24 @@ import { formatCount } from "../base/numbers.ts";
 import type { CliContext } from "./context.ts";
 import { namesText } from "./values.ts";
 
-/** Asks on stderr and reads lines of the terminal. */
+/** A dialogue: it asks on stderr and reads lines of the terminal. */
 export interface Questions extends Disposable {
   /**
-   * Returns what was typed, without blanks around it; an empty line is `fallback`. Asks again while `problemOf` has one.
+   * Returns the typed line, trimmed; an empty one is `fallback`. Asks again while `problemOf` returns a problem.
    * @throws unavailable at the end of the input and at Ctrl-C
    */
   ask(question: string, options?: QuestionOptions): Promise<string>;
 }
 
 export interface QuestionOptions {
-  /** Answer of an empty line [""]. */
+  /** The answer for an empty line [""]. */
   readonly fallback?: string;
-  /** Whether what is typed is not shown [it is]. */
+  /** The typed text is not shown [false]. */
   readonly isSecret?: boolean;
-  /** What is wrong with an answer, as "must be …"; null: nothing [nothing]. */
+  /** Returns the problem of an answer, as "must be …"; null: none [none]. */
   readonly problemOf?: (answer: string) => string | null;
 }
 
-/** Opens the terminal for a dialogue of several questions. */
 export function openQuestions({ stdin, stderr, signal }: CliContext): Questions {
   let isShown = false;
   const echo = new Writable({
@@ -33,11 +32,11 @@ export function openQuestions({ stdin, stderr, signal }: CliContext): Questions 
       done();
     },
   });
-  // As a terminal, so that a secret need not be shown; it reads Ctrl-C itself then.
+  // `terminal` lets it hide a secret; it reads Ctrl-C itself then.
   const lines = createInterface({ input: stdin, output: echo, terminal: true, historySize: 0 });
   const close = (): void => lines.close();
   lines.on("SIGINT", close);
-  // What is pasted ahead of its question may be the answer to one that is not shown.
+  // Text that is pasted before its question may be a secret.
   lines.on("line", () => (isShown = false));
   signal.addEventListener("abort", close, { once: true });
   const typed = lines[Symbol.asyncIterator]();
@@ -63,7 +62,7 @@ export function openQuestions({ stdin, stderr, signal }: CliContext): Questions 
   };
 }
 
-/** Asks on stderr and reads one line of the terminal; only y and yes confirm; end of input and Ctrl-C do not. */
+/** Asks on stderr and reads one line; only y and yes confirm, not the end of the input or Ctrl-C. */
 export async function askYesNo(question: string, context: CliContext): Promise<boolean> {
   if (context.signal.aborted) return false;
   using questions = openQuestions(context);
@@ -75,10 +74,9 @@ export function isYes(answer: string | undefined): boolean {
   return /^y(es)?$/i.test(answer ?? "");
 }
 
-// A question has to be read; the lists have all of them.
 const mostNamed = 20;
 
-/** Asks before gates open: what takedown pipelines do then, nothing takes back. @throws FlatlineError usage without a terminal */
+/** Asks before gates open, because takedowns cannot be undone. @throws FlatlineError usage without a terminal */
 export function confirmOpening(slugs: readonly string[], context: CliContext): Promise<boolean> {
   const names = namesText(slugs, mostNamed);
   const gates = slugs.length === 1 ? `the gate of ${names}` : `${formatCount(slugs.length)} gates (${names})`;

@@ -10,7 +10,7 @@ import type { CliContext } from "./context.ts";
 /** Time limit for closing the store and idle connections. */
 export const closeWithinMs = 5_000;
 
-/** Reads from the store, beside a running daemon, and closes it. @throws no_input if it does not exist, store_* */
+/** Reads from the store, also beside a running daemon. @throws no_input if it does not exist, store_* */
 export async function withStore<Result>(
   config: Config,
   deps: Pick<PartsDeps, "cwd" | "clock">,
@@ -25,8 +25,8 @@ export async function withStore<Result>(
 }
 
 /**
- * Joins the lists that the daemon applied last, and names the sources of which none is known, and why. A source of
- * which none is stored is asked now, and what it says is not stored: that is the daemon's.
+ * Adds the discovered organizations of the stored lists, and returns the sources without a list. A source that has no
+ * stored list is asked; its answer is not stored.
  */
 export async function joinDiscovered(config: Config, deps: CliContext) {
   const { eventRetentionMs } = config.storage;
@@ -35,7 +35,7 @@ export async function joinDiscovered(config: Config, deps: CliContext) {
   if (config.discover.length === 0) return { config, unlisted };
   const releases = new ReleaseGroup();
   try {
-    // Without a store nothing has run here yet.
+    // There is no store before the first run.
     const store = await openConfiguredStore(config, deps, releases, { mustExist: true }).catch((error: unknown) => {
       if (error instanceof FlatlineError && error.code === "no_input") return null;
       throw error;

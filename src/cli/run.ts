@@ -13,10 +13,9 @@ import { countOf } from "../words/numbers.ts";
 import { choice, command, configFlag, type FlagsOf } from "./command.ts";
 import { painterFor, type CliContext } from "./context.ts";
 
-// Soon enough for a person who waits for it, seldom enough to cost nothing.
 const watchEveryMs = 2 * secondMs;
 
-// The start leaves some 16 MB that V8 would return only under load. It is over then, and nobody waits for a first answer.
+// The start is over then; it leaves some 16 MB of garbage that V8 would collect only under load.
 const settledMs = 5 * secondMs;
 
 const logFormats: readonly Config["log"]["format"][] = ["auto", "json", "pretty"];
@@ -31,9 +30,9 @@ export const run = command({
   description: "run the daemon",
   flags: runFlags,
   help: `
-A change of the configuration's content is applied within seconds; SIGHUP and POST /-/reload read it again at once. On a
-terminal, SIGHUP says that it has closed, and stops. SIGTERM and SIGINT stop gracefully within server.drainTimeout and
-2 s; a second one stops at once. Exit 0, or 74 when not everything could be stored.
+A change of the configuration's content is applied within seconds; SIGHUP and POST /-/reload read it again
+at once. On a terminal, SIGHUP says that it has closed, and stops. SIGTERM and SIGINT stop gracefully within
+server.drainTimeout and 2 s; a second one stops at once. Exit 0, or 74 when not everything could be stored.
 
 The log goes to stderr: text for people on a terminal, one JSON object a line where it is piped.
 
@@ -59,28 +58,28 @@ async function runDaemon(flags: FlagsOf<typeof runFlags>, context: CliContext): 
   const logger = createLogger(look, (line) => stderr.write(line));
   context.onCrash((error) => logger.error({ err: error }, "unexpected error, flatline ends at once"));
   const readConfig = async (): Promise<Config> => {
-    // Before it is read, so that what is written meanwhile is seen by the next look.
+    // First, so that the next look sees a change that is written meanwhile.
     watched = await readWatched(load);
     const next = await loadConfig(load);
-    // Here, not once it is applied: what applying it says is of it already.
+    // First, so that lines about the change itself look as the new configuration says.
     logger.adjust(lookOf(next));
     return next;
   };
   const taken = Promise.withResolvers<FlatlineError>();
   const app = createApp(config, { ...context, logger, readConfig, onTaken: taken.resolve });
-  // What a reload could not apply is in the log and in the metrics.
+  // The log and the metrics show a reload that failed.
   const reload = (by: "signal" | "file"): Promise<void> => app.reload(actor(by, "config")).catch(() => undefined);
   context.onHangup(() => void reload("signal"));
   const asked = aborted(signal);
   const ended = new AbortController();
-  // A start may take long: a preload, a database that is not there yet.
+  // A start may take long: a preload, or a database that is not available yet.
   await Promise.race([app.start(), asked]);
   const watch = async (): Promise<void> => {
     while (!ended.signal.aborted) {
       await clock.sleep(watchEveryMs, ended.signal);
       const known = watched;
       const found = await fingerprintFiles(known.files);
-      // Another reload may have read them meanwhile.
+      // Another reload may have read the files meanwhile.
       if (ended.signal.aborted || known !== watched || found === known.fingerprint) continue;
       logger.info({}, "content of the configuration changed");
       await reload("file");
@@ -96,21 +95,22 @@ async function runDaemon(flags: FlagsOf<typeof runFlags>, context: CliContext): 
   void settle();
   const lost = await Promise.race([asked, taken.promise]);
   ended.abort();
-  // Nothing that it does is stored any more.
+  // After a loss of the store nothing can be stored any more.
   const { isStored } = await app.stop(lost === undefined ? undefined : 0);
   if (lost !== undefined) throw lost;
   context.setExitCode(isStored ? 0 : errorKinds.store_unusable.exitCode);
 }
 
-/** What a person sees first on a terminal: version, address, work, and how to stop it. A free port is in the log once it is taken. */
+/** Returns the first line on a terminal: version, address, organizations, and how to stop it. */
 function firstLine({ server, organizations, discover }: Config, { version, stderr, env }: CliContext): string {
   const paint = painterFor(stderr, env);
   const url = server.listen.endsWith(":0") ? "" : `${paint(daemonUrl(server.listen), "bold")}  `;
   const listed = discover.length === 0 ? "" : ` and those of ${countOf(discover.length, "discovery source")}`;
-  return `flatline ${version}  ${url}${countOf(organizations.length, "organization")}${listed}  ${paint("Ctrl-C stops", "dim")}\n`;
+  const watched = `${countOf(organizations.length, "organization")}${listed}`;
+  return `flatline ${version}  ${url}${watched}  ${paint("Ctrl-C stops", "dim")}\n`;
 }
 
-/** The files of the configuration, and the fingerprint of what is in them. */
+/** Returns the files of the configuration and the fingerprint of their content. */
 async function readWatched(load: LoadOptions) {
   const files = await configFiles(load);
   return { files, fingerprint: await fingerprintFiles(files) };

@@ -16,7 +16,7 @@ import { renderTable } from "./table.ts";
 import { parseDurationMs, parseInstant } from "./values.ts";
 
 const path = "/api/v1/silences";
-// Long enough for most maintenance, short enough that a forgotten one hides little.
+// Enough for most maintenance; a forgotten one hides little.
 const defaultDurationMs = 2 * hourMs;
 
 const add = asking({
@@ -49,7 +49,7 @@ Examples:
   say: (silence) => `${silence.id ?? "–"}: ${subject(silence)} is silenced ${span(silence)}\n`,
 });
 
-/** When a silence ends that begins so, epoch ms. @throws FlatlineError usage */
+/** Returns the end of a silence, epoch ms. @throws FlatlineError usage */
 function endOf(
   { duration, until }: { readonly duration?: number; readonly until?: number },
   startsAtMs: number,
@@ -61,7 +61,7 @@ function endOf(
   return until ?? startsAtMs + (duration ?? defaultDurationMs);
 }
 
-/** A silence without an organization looks effective, and is nearly always a typo. @throws FlatlineError usage */
+/** Refuses a silence that matches no organization: it is nearly always a typo. @throws FlatlineError usage */
 async function requireKnown(pattern: string, api: ApiClient): Promise<void> {
   const slug = literalOf(pattern);
   const slugsOf = async (query: { readonly slug?: string }): Promise<readonly string[]> =>

@@ -14,8 +14,8 @@ export const status = asking({
   description: "print the state of the running daemon on one screen: what fires, gate, receivers, runs, store",
   json: "print the answer of GET /api/v1/status",
   help: `
-Exit code, as of \`check\`: 0 ok, 1 warn, 2 fail, 3 unknown; the worst of all (fail > unknown > warn > ok). 69 no daemon answers,
-77 reading is closed and the token is missing or wrong.
+Exit code, as of \`check\`: 0 ok, 1 warn, 2 fail, 3 unknown; the worst of all (fail > unknown > warn >
+ok). 69 no daemon answers, 77 reading is closed and the token is missing or wrong.
 
 Examples:
   flatline status
@@ -32,7 +32,7 @@ const marks = { fail: "■", unknown: "◌", warn: "▲", ok: "○" } as const s
 const nameColumns = 12;
 const shownUnwatched = 3;
 
-/** Returns the state of a daemon as one screen: a sentence, then a line for each part; parts that are fine are short. */
+/** Returns the state of a daemon as one screen: a sentence, then a line for each part. */
 export function renderStatus(
   status: DaemonStatus,
   { paint, url }: { readonly paint: Paint; readonly url: string | null },
@@ -113,8 +113,8 @@ export function renderStatus(
     .map(([name, parts]) => `${paint(name.padEnd(nameColumns), "dim")} ${parts.join("   ")}`);
   const { firing } = alerts;
   const waiting = firing === 0 ? "" : ` ${countOf(firing, "alert")} ${firing === 1 ? "waits" : "wait"} for someone.`;
-  const sentence = `${paint(`${marks[status.severity]} `, status.severity)}${paint(escapeControls(status.sentence), "bold")}`;
-  return `${sentence}${waiting}\n\n${lines.join("\n")}\n`;
+  const mark = paint(`${marks[status.severity]} `, status.severity);
+  return `${mark}${paint(escapeControls(status.sentence), "bold")}${waiting}\n\n${lines.join("\n")}\n`;
 }
 
 type Since = (instant: string | null) => string;
@@ -151,14 +151,14 @@ function unwatchedText(slugs: readonly string[]): string {
   return `${countOf(slugs.length, "slug")} ${slugs.length === 1 ? "sends" : "send"} events: ${some}`;
 }
 
-/** With plain spaces. */
+/** Replaces no-break spaces. */
 function plain(text: string): string {
   return text.replaceAll("\u00a0", " ");
 }
 
 const units = ["bytes", "kB", "MB", "GB", "TB"] as const;
 
-/** 118 MB: powers of 1,000, as disks are sold and `df -H` counts. */
+/** Returns `118 MB`, by powers of 1,000 as `df -H`. */
 function formatBytes(bytes: number): string {
   const power = Math.min(units.length - 1, bytes < 1_000 ? 0 : Math.floor(Math.log10(bytes) / 3));
   const value = bytes / 1_000 ** power;

@@ -11,7 +11,7 @@ function lines(isTerminal: boolean, width: number): string[] {
   return text.trimEnd().split("\n");
 }
 
-// The widest line has 30 characters.
+// The longest line has 30 characters.
 describe("a table with columns that can go", () => {
   it.each([
     ["has all of them where there is room", true, 30, ["SEVERITY  SLUG  WHO   ID", "fail      acme  dana  0011aabb"]],

@@ -6,9 +6,9 @@ import { painterFor, type CliContext } from "./context.ts";
 export interface TableOptions {
   /** Heads of the columns whose cells are aligned right. */
   readonly right?: readonly string[];
-  /** Heads of columns that a terminal goes without, in this order, until the others have room [none]. */
+  /** Heads of columns that a narrow terminal drops, in this order [none]. */
   readonly dispensable?: readonly string[];
-  /** What is said in place of a table without rows [its heads]. */
+  /** The text in place of a table without rows [its heads]. */
   readonly empty?: string;
   readonly context: Pick<CliContext, "stdout" | "env">;
 }
@@ -16,8 +16,8 @@ export interface TableOptions {
 const gap = "  ";
 
 /**
- * Renders a list as a plain table, of each column its head and its cell, two spaces apart; a line is cut to the
- * terminal. A severity in the first column is coloured on a terminal without NO_COLOR.
+ * Renders a list as a plain table; `cellsOf` has the head and the cell of each column. A line is cut to the terminal,
+ * and a severity in the first column is coloured.
  */
 export function renderTable<Item>(
   items: readonly Item[],
@@ -48,7 +48,7 @@ export function renderTable<Item>(
   return `${[line(({ head }) => head), ...rows].join("\n")}\n`;
 }
 
-/** Returns a text without the control characters that would steer the terminal. */
+/** Returns a text without control characters. */
 export function printable(text: string): string {
   // oxlint-disable-next-line no-control-regex -- they are what is taken out
   return escapeUnseen(stripVTControlCharacters(text)).replaceAll(/[\u0000-\u001f]/g, " ");

@@ -160,7 +160,8 @@ describe("a line on the terminal", () => {
     });
 
     expect(line).toBe(
-      `${escape}[2m02:09:05${escape}[0m ${escape}[31mFAIL    ${escape}[0m ${escape}[1mads-hosts      ${escape}[0m5,119 deaths, 11.1 expected (459×)\n`,
+      `${escape}[2m02:09:05${escape}[0m ${escape}[31mFAIL    ${escape}[0m ` +
+        `${escape}[1mads-hosts      ${escape}[0m5,119 deaths, 11.1 expected (459×)\n`,
     );
   });
 

@@ -6,7 +6,7 @@ import { deathWords } from "../contract/death-counts.ts";
 import { countOf } from "../words/numbers.ts";
 import { painterFor, type CliContext, type Paint } from "./context.ts";
 
-/** Returns how a log looks by the configuration: `auto` is text for people on a terminal, JSON for all else. */
+/** Returns the level and the format of the log; `auto` is text on a terminal, else JSON. */
 export function logLook(
   config: Pick<Config, "log" | "receivers" | "hiddenTexts">,
   { stderr, env }: Pick<CliContext, "stderr" | "env">,
@@ -28,23 +28,23 @@ export interface TerminalLogOptions {
   readonly paint: Paint;
   /** Width of a line. */
   readonly columns: number;
-  /** Receivers of type log: their lines say themselves that they were delivered. */
+  /** Receivers of type log: their line itself shows the delivery. */
   readonly logReceivers: ReadonlySet<string>;
 }
 
-/** What a line says: of whom, how they are, and what happened. */
+/** The columns of a line. */
 interface LogRow {
-  /** A severity in capitals, or the level; "" for what merely happened. */
+  /** A severity in capitals, or the level; "": info. */
   readonly word: string;
-  /** The organization or the receiver; "" for what is about none. */
+  /** The organization or the receiver; "": neither. */
   readonly name: string;
   readonly text: string;
 }
 
-/** The words for people of what is logged most, by its message; null shows nothing, as another line says it. */
+/** The lines for people of frequent messages; null: another line says it. */
 export const wordings: Readonly<Record<string, (entry: LogEntry) => LogRow | null>> = {
   "severity changed": (entry) => {
-    // The first time that one is ok is no change.
+    // The first ok is no change.
     if (entry["previousSeverity"] === null && entry["severity"] === "ok") return null;
     const reason = textOf(entry, "reason");
     const result =
@@ -53,26 +53,28 @@ export const wordings: Readonly<Record<string, (entry: LogEntry) => LogRow | nul
         : `no result: ${textOf(entry, "message")} (${reason})`;
     return severityRow(entry, [result]);
   },
-  // The line of the run that changed the severity has just said most of them.
+  // For most reasons the line of the severity has just said it.
   "alert changed": (entry) => (coincident.includes(textOf(entry, "reason")) ? null : plainRow(entry)),
-  // Without a length: those that made it one are counted, and all that began are not known yet.
+  // Only the organizations that made it a fleet verdict are known yet.
   "fleet verdict holds": (entry) => ({
     word: "FAIL",
     name: "fleet",
-    text: `incident ${numberOf(entry, "incident")}: ${numberOf(entry, "together")} of ${countOf(numberOf(entry, "organizations") ?? 0, "organization")} began to spike, from one cause`,
+    text:
+      `incident ${numberOf(entry, "incident")}: ${numberOf(entry, "together")} of ` +
+      `${countOf(numberOf(entry, "organizations") ?? 0, "organization")} began to spike, from one cause`,
   }),
   "notification formed": () => null,
-  // What a receiver of type log writes.
+  // The lines of a receiver of type log.
   "alert firing": (entry) => noticeRow(entry),
   "alert resolved": (entry) => ({ ...noticeRow(entry), word: "OK" }),
   "fleet verdict: one cause": (entry) => fleetRow(entry, textOf(entry, "severity").toUpperCase()),
   "fleet verdict resolved": (entry) => fleetRow(entry, "OK"),
 };
 
-/** Reasons of changes that are those of the severity. */
+/** Reasons of alerts that are changes of the severity. */
 const coincident = ["not_ok", "severity_rose", "severity_fell", "back_to_ok", "result_returned"];
 
-/** Returns the row of an entry that has no words of its own: its message and its facts. */
+/** Returns message and facts of an entry that has no wording. */
 function plainRow(entry: LogEntry): LogRow {
   const { time: _time, level, msg, room: _room, slug, receiver, notification: _id, err, ...facts } = entry;
   const more = Object.entries(facts).map(
@@ -87,7 +89,7 @@ function plainRow(entry: LogEntry): LogRow {
 
 const levelWords = { debug: "debug", info: "", warn: "WARNING", error: "ERROR" } as const;
 
-/** ": what went wrong (why)", and below it the stack of a bug. */
+/** Returns ": message (cause)", and below it the stack of a bug. */
 function errorText(error: unknown): string {
   if (typeof error !== "object" || error === null) return "";
   const { message, cause, stack } = error as Readonly<Partial<Record<"message" | "cause" | "stack", unknown>>>;
@@ -95,7 +97,7 @@ function errorText(error: unknown): string {
   return `: ${String(message)}${why}${typeof stack === "string" ? `\n${stack}\n` : ""}`;
 }
 
-/** How an organization is, after the name of any check but the usual one. */
+/** Returns the row of an organization; the check is named unless it is dead-asset-spike. */
 function severityRow(entry: LogEntry, parts: readonly string[], prefix = ""): LogRow {
   const check = textOf(entry, "check");
   const what = parts.filter((part) => part !== "").join(", ");
@@ -136,10 +138,10 @@ function numberOf(entry: LogEntry, fact: string): number | null {
 }
 
 const wordColumns = 8;
-// Most names are shorter; a longer one moves its own line only.
+// Most names are shorter; a longer one shifts its own line only.
 const nameColumns = 13;
 const mostNameColumns = 28;
-// Longer lines are harder to read, however wide the terminal is.
+// Longer lines are hard to read.
 const mostColumns = 120;
 
 const wordColours: Readonly<Record<string, Parameters<Paint>[1]>> = {
@@ -164,7 +166,7 @@ export function createTerminalLog({ paint, columns, logReceivers }: TerminalLogO
     day = date;
     const named = name === "" ? "" : `${cutText(oneLine(name), mostNameColumns).padEnd(nameColumns)}  `;
     const room = Math.min(columns, mostColumns) - `${clock} ${"".padEnd(wordColumns)} ${named}`.length;
-    // A person has to act on an error: all of it is shown.
+    // An error is shown in full, because a person has to act on it.
     const shown = word === "ERROR" ? escapeControls(text).trimEnd() : cutText(oneLine(text), room);
     const padded = paint(word.padEnd(wordColumns), wordColours[word] ?? "dim");
     return `${head}${`${paint(clock, "dim")} ${padded} ${paint(named, "bold")}${shown}`.trimEnd()}\n`;

@@ -6,8 +6,8 @@ import { iso } from "../contract/v1/instant.ts";
 import { parseDuration } from "../base/durations.ts";
 
 /**
- * Returns a point in time from the command line as epoch ms: ISO 8601 with an offset or Z, or integer milliseconds; a
- * date that the calendar has, so that `2026-11-31` is an error and not a silence that ends a day late.
+ * Returns a time from the command line as epoch ms: ISO 8601 with an offset or Z, or whole milliseconds. A date that
+ * the calendar does not have, such as `2026-11-31`, is an error.
  */
 export function parseInstant(text: string): number {
   const reading = readInstant(text);
@@ -17,7 +17,7 @@ export function parseInstant(text: string): number {
   );
 }
 
-/** Returns a point in time from the command line as the HTTP API writes it. */
+/** Returns a time from the command line in the form of the HTTP API. */
 export function parseTime(text: string): string {
   return iso(parseInstant(text));
 }
@@ -40,7 +40,7 @@ export function parseNumber(kind: keyof typeof numbers): (text: string) => numbe
   };
 }
 
-/** Returns a length of time above 0 from the command line as milliseconds, written as in the configuration: `30s`, `1h30m`, `2d`. */
+/** Returns a length of time above 0 as milliseconds: `30s`, `1h30m`, `2d`. */
 export function parseDurationMs(text: string): number {
   const durationMs = parseDuration(text);
   if (durationMs === null || durationMs === 0) {
@@ -49,12 +49,12 @@ export function parseDurationMs(text: string): number {
   return durationMs;
 }
 
-/** Collects the values of a flag that may be given several times. */
+/** Collects the values of a repeatable flag. */
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
 
-/** Exit codes of `check` and `status`: the worst of all decides (CONTRACT 3). */
+/** Exit codes of `check` and `status` by the worst severity (CONTRACT 3). */
 export const severityExitCodes: Readonly<Record<Severity, number>> = { ok: 0, warn: 1, fail: 2, unknown: 3 };
 
 /** Returns a value as every command prints it with `--json`. */
@@ -62,7 +62,7 @@ export function asJson(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** Returns so many names, and how many more there are. */
+/** Returns at most `most` names and the number of the others. */
 export function namesText(names: readonly string[], most: number): string {
   const more = names.length - most;
   return `${names.slice(0, most).join(", ")}${more > 0 ? ` and ${formatCount(more)} more` : ""}`;

@@ -9,7 +9,7 @@ import type { CliContext } from "../context.ts";
 import { renderTable } from "../table.ts";
 import { collect } from "../values.ts";
 
-// As many as a page may have.
+// The API's limit.
 const mostOnPage = 1_000;
 
 /** `flatline incidents assets ID` */
@@ -24,8 +24,8 @@ export const assets = asking({
   },
   json: "print one JSON object a line: {slug, asset, assetType, deadAt, attributes, revivedAt, answer}",
   help: `
-In order of harm: what showed life to the verifier (a second opinion), what events found alive since, the rest; of each
-the newest first. The table shows addresses broken; --csv and --json have them as they are.
+In order of harm: what showed life to the verifier (a second opinion), what events found alive since, the
+rest; of each the newest first. The table shows addresses broken; --csv and --json have them as they are.
 
 Examples:
   flatline incidents assets 41 --slug acme

@@ -79,20 +79,22 @@ const look = asking({
   words: [idWord],
   acts: true,
   json: "print {look}",
-  help: "\nIt takes a minute or two; `flatline incidents show` then has it.\n\nExample:\n  flatline incidents look 41\n",
+  help:
+    "\nIt takes a minute or two; `flatline incidents show` then has it.\n\n" +
+    "Example:\n  flatline incidents look 41\n",
   ask: ({ api, flags: { by }, words: [id] }) => api.send("POST", `${pathOf(id)}/second-opinion`, { by }, lookSchema),
   say: (answer, { words: [id] }) => `look ${answer.look} has begun; see it with: flatline incidents show ${id}\n`,
 });
 
-/** An act, as the API takes it. */
+/** A request of an act. */
 interface Act {
   /** [POST] */
   readonly method?: "DELETE";
   readonly path: string;
   readonly body?: Readonly<Record<string, unknown>>;
-  /** What it does to those that are listed as done. */
+  /** The word for what was done. */
   readonly word: string;
-  /** It may open gates, which is asked for before [false]. */
+  /** It may open gates, so that it asks first [false]. */
   readonly mayOpen?: boolean;
 }
 
@@ -102,11 +104,10 @@ interface ActingSpec {
   /** The argument after the incident [none]. */
   readonly second?: WordSpec;
   readonly flags?: FlagSpecs;
-  /** What it does, by its flags and second argument. */
   readonly actOf: (flags: Readonly<Record<string, unknown>>, second?: string) => Act;
 }
 
-/** Returns what completes a command that does something to the members of an incident. */
+/** Completes a command that acts on the members of an incident. */
 function acting({ description, example, second, flags, actOf }: ActingSpec): Complete {
   const send = (api: ApiClient, act: Act, id: string, typed: object, isDryRun: boolean): Promise<IncidentActAnswer> => {
     const path = `${pathOf(id)}/${act.path}${isDryRun ? "?dryRun=true" : ""}`;
@@ -230,7 +231,7 @@ function renderResult(
   ].join("\n");
 }
 
-// More names than a person reads at night; `flatline gate` lists those on hold.
+// `flatline gate` lists all that are on hold.
 const mostNames = 9;
 
 function namesOf(slugs: readonly string[]): string {
@@ -242,7 +243,8 @@ function renderIncident(incident: IncidentDetailAnswer, context: CliContext): st
   const facts = [
     `incident ${number}: ${endedAt === null ? severity : `ended ${withoutFraction(endedAt)}, ${severity}`}`,
     ...incident.headline.map((sentence) => breakAddresses(sentence)),
-    `since ${withoutFraction(startedAt)}, ${formatCount(incident.firing)} of ${formatCount(incident.organizations)} organizations fire`,
+    `since ${withoutFraction(startedAt)}, ` +
+      `${formatCount(incident.firing)} of ${formatCount(incident.organizations)} organizations fire`,
     deaths === null ? null : deathWords({ currentCount: deaths.count, expectedCount: deaths.expected }),
     incident.secondOpinion === null ? null : `second opinion: ${incident.secondOpinion.finding}`,
     ...carriers.map(

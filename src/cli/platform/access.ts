@@ -13,12 +13,12 @@ import { recode } from "../ask.ts";
 import { askApi } from "../door.ts";
 import type { AskFlags, CliContext } from "../context.ts";
 
-/** What commands ask of the platform. */
+/** The operations that commands use. */
 export type AskedPlatform = Pick<PlatformApi, "listReports" | "reviewProposal">;
 
 /**
- * Lets `work` ask the configured source: the service over HTTP with the key of `slug`, or the embedded one as a
- * customer's key of `slug` (CONTRACT 9). @throws usage if `slug` is required, and as askApi
+ * Lets `work` ask the configured source: the service with the key of `slug`, or the embedded one with a customer's
+ * rights for `slug` (CONTRACT 9). @throws usage if `slug` is required, and the errors of askApi
  */
 export async function askPlatform<Answer>(
   config: Config,
@@ -37,7 +37,7 @@ export async function askPlatform<Answer>(
     const dispatcher = createHttpDispatcher({ env: context.env });
     const deps = { ...context, dispatcher, onRequest: () => undefined, ...(onIgnoredFilter && { onIgnoredFilter }) };
     try {
-      // Without an organization, the source's key is used.
+      // "" has no key of its own: the source's key is used.
       return await work(createRemoteSource(config, source, deps).forOrganization(chosen ?? ""));
     } finally {
       await dispatcher.destroy();
@@ -53,14 +53,14 @@ export async function askPlatform<Answer>(
   return askApi(flags, context, (api) => work(embeddedService(api, chosen)), "store");
 }
 
-// As it came, with its fields in their order.
+// Keeps the report as it is, with the order of its fields.
 const asSent = z.custom<Report>((value) => reportSchema.safeParse(value).success);
 const pageSchema = z.object({ reports: z.array(asSent), cursor: z.string().optional() });
 const outcomeSchema = z.object({ proposal: z.unknown(), review: z.unknown(), watchlisted: z.boolean() });
 
 function embeddedService(api: ApiClient, slug: string): AskedPlatform {
   const path = "/api/v1/platform";
-  // A refusal of the service is no wrong usage of the command.
+  // A refusal by the service is not a wrong use of the command.
   const refuse = recode({
     usage: "api_bad_request",
     forbidden: "api_forbidden",

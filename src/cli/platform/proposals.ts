@@ -11,7 +11,7 @@ import { describeAsset, viewReport, type ProposalView, type ReportView } from ".
 import { readReview, reviewFlags } from "./review-flags.ts";
 import { printable } from "../table.ts";
 
-/** A proposal of the review queue, as shown to people. */
+/** A proposal of the review queue. */
 interface FoundProposal {
   readonly report: ReportView;
   readonly proposal: ProposalView;
@@ -24,8 +24,8 @@ const review = command({
   flags: reviewFlags,
   json: "print the service's answer as JSON",
   help: `
-Exit code: 0 reviewed, 1 refused by you or by the service, 64 wrong usage, 75 outcome unknown: read the proposal again
-before you decide again. A review is never sent twice.
+Exit code: 0 reviewed, 1 refused by you or by the service, 64 wrong usage, 75 outcome unknown: read
+the proposal again before you decide again. A review is never sent twice.
 
 Examples:
   flatline proposals review 301 --decision REJECT --reject-reason irrelevant
@@ -33,7 +33,7 @@ Examples:
   flatline proposals review 301 --decision APPROVE --label "Brand Impersonation" --brand-id 7 --asset-id 501 --dry-run
 `,
   run: async ({ context, flags, words: [id] }) => {
-    // All else is right before anything is asked.
+    // Validates the flags before anything is asked.
     const wanted = readReview(id, flags, anyAssetId);
     const isInteractive = flags.yes !== true && flags.dryRun !== true;
     if (isInteractive && context.stdin.isTTY !== true)
@@ -45,7 +45,7 @@ Examples:
       return undefined;
     }
     const { config } = await loadFleetConfig(flags.config, context);
-    // Twice: nobody is kept from the store while a person thinks.
+    // Called twice, so that the store is free while a person thinks.
     const ask = <Answer>(work: (api: AskedPlatform) => Promise<Answer>): Promise<Answer> =>
       askPlatform(config, flags, context, flags.slug, work);
     const found = await ask((api) => findProposal(api, wanted, context));
@@ -57,7 +57,7 @@ Examples:
       context.setExitCode(1);
       return undefined;
     }
-    // Without the signal: Ctrl-C cannot undo a review that was sent, it would only lose the answer.
+    // No signal: Ctrl-C cannot undo a review that was sent, it would only lose the answer.
     return { request, found, outcome: await ask((api) => api.reviewProposal(request)) };
   },
   say: ({ request, found, outcome }) => `${describeOutcome(request, outcome, found)}\n`,
@@ -67,15 +67,11 @@ Examples:
 /** `flatline proposals` */
 export const proposals = group("proposals in the customer review queue", { review });
 
-// In place of one that has to be found.
+// Stands for the asset until the proposal is found.
 const anyAssetId = 1;
-// A queue that takes longer to read is too long to be useful.
 const lookupTimeoutMs = 60 * secondMs;
 
-/**
- * Finds the proposal in the customer review queue, read-only. Returns null and explains on stderr if it is not there or
- * the queue cannot be read: the service decides about the review anyway.
- */
+/** Finds the proposal in the customer review queue; null, with the reason on stderr: not there or not readable. */
 async function findProposal(
   api: AskedPlatform,
   { proposalId, slug }: ReviewRequest,
@@ -91,7 +87,8 @@ async function findProposal(
       if (proposal.needsCustomerReview === false) {
         const state = proposal.decision ?? "answered";
         stderr.write(
-          `proposal ${proposalId} is not in the review queue: its state in report ${view.id ?? "without an id"} is ${state}\n`,
+          `proposal ${proposalId} is not in the review queue: ` +
+            `its state in report ${view.id ?? "without an id"} is ${state}\n`,
         );
         return null;
       }
@@ -125,13 +122,14 @@ const effects: Readonly<Record<ReviewDecision, string>> = {
     "WATCHLIST closes the proposal as rejected; the asset is not blocked now, but is checked again from time to time.",
 };
 
-/** Describes a review before it is confirmed: proposal, asset, report, effect and request. */
+/** Describes a review for its confirmation. */
 function describeReview(request: ReviewRequest, found: FoundProposal | null, isOurs: boolean): string {
   const { proposalId, ...body } = request;
   const lines = [
     ...(found === null ? [] : describeFound(request, found)),
     effects[request.decision],
-    `To ${isOurs ? "the store of this configuration" : "the service"}: POST /organization/proposals/${proposalId}/review`,
+    `To ${isOurs ? "the store of this configuration" : "the service"}: ` +
+      `POST /organization/proposals/${proposalId}/review`,
     `  ${JSON.stringify(body)}`,
     "It cannot be undone, and counts as one of ten reviews by API in 24 hours.",
   ];

@@ -1,12 +1,10 @@
 import { z } from "zod";
 import type { Report } from "../../contract/reports.ts";
 
-// What is null, or of another type, is not shown.
+// null and other types are not shown.
 const text = z.union([z.string(), z.number()]).transform(String).optional().catch(undefined);
 
-/**
- * The fields of a report that are shown; a service may omit everything except the proposals' ids (CONTRACT 9, the client).
- */
+/** The shown fields of a report; a service may omit all but the ids of proposals (CONTRACT 9, the client). */
 const viewSchema = z.looseObject({
   id: text,
   createdAt: text,
@@ -29,12 +27,12 @@ const viewSchema = z.looseObject({
 export type ReportView = z.infer<typeof viewSchema>;
 export type ProposalView = ReportView["proposals"][number];
 
-/** Returns the report with every field as text; missing fields and those of another type are absent. */
+/** Returns the shown fields as text; missing fields and those of another type are absent. */
 export function viewReport(report: Report): ReportView {
   return viewSchema.parse(report);
 }
 
-/** Describes the asset of a proposal in a line. */
+/** Returns type and content of a proposal's asset. */
 export function describeAsset({ asset: { type = "", content = "" } }: ProposalView): string {
   return `${type} ${content}`.trim();
 }

@@ -36,11 +36,11 @@ const list = command({
     json: flag("print the service's JSON, one report per line"),
   },
   help: `
-The filters from --status on are extensions of flatline; when a service ignores one, stderr says so, and it is applied
-to what the service sends. A value that the API does not have is refused.
+The filters from --status on are extensions of flatline; when a service ignores one, stderr says so,
+and it is applied to what the service sends. A value that the API does not have is refused.
 
 Asset types:
-${assetTypes.join(", ").replaceAll(/(.{1,116})(?: |$)/g, "  $1\n")}
+${assetTypes.join(", ").replaceAll(/(.{1,98})(?: |$)/g, "  $1\n")}
 Examples:
   flatline reports list --needs-customer-review --all
   flatline reports list --all --json --limit 100 | jq -r '.proposals[].asset.content'

@@ -13,7 +13,7 @@ import {
 } from "../../contract/review.ts";
 import { configFlag, flag, flagName, required, value, type FlagsOf } from "../command.ts";
 
-/** Calls the fields of the API as the command line does: `assetId` is `--asset-id`. */
+/** Returns the flag of a field of the API: `--asset-id` for `assetId`. */
 export const flagNames: NameOf = (field) => (field === "proposalId" ? "ID" : flagName(field));
 
 /** The flags of `proposals review`. */
@@ -34,7 +34,7 @@ export const reviewFlags = {
 };
 export type ReviewFlags = FlagsOf<typeof reviewFlags>;
 
-/** Creates a parser for one of these values, in any case. */
+/** Returns a parser for one of these values, in any case. */
 function oneOf<Choice extends string>(choices: readonly Choice[]): (text: string) => Choice {
   return (text) => {
     const chosen = choices.find((choice) => choice.toLowerCase() === text.toLowerCase());
@@ -52,9 +52,8 @@ const ofDecision = {
 } as const satisfies Partial<Record<keyof ReviewFlags, ReviewDecision>>;
 
 /**
- * Parses the flags with their conditions (CONTRACT 3 and 9). A flag of another decision is refused, because that
- * decision may be meant. `found` is the asset where no flag names one; undefined: none could be found.
- * @throws usage with one issue per problem
+ * Parses the flags with their conditions (CONTRACT 3 and 9). A flag of another decision is refused. `found` is the
+ * asset when no flag names one; undefined: none was found. @throws usage with one issue per problem
  */
 export function readReview(id: string, flags: ReviewFlags, found: number | undefined): ReviewRequest {
   const { decision, label, rejectReason, watchlistReason, note, slug } = flags;
@@ -90,18 +89,19 @@ export function readReview(id: string, flags: ReviewFlags, found: number | undef
   const issues = [...(parsed.kind === "issues" ? parsed.issues : []), ...foreign, ...missing];
   if (parsed.kind === "issues" || issues.length > 0)
     throw new FlatlineError("usage", `this review with --decision ${decision} cannot be sent:`, { issues });
-  // It blocks the asset, and REJECT is most likely meant.
+  // APPROVE blocks the asset; REJECT is most likely meant.
   if (decision === "APPROVE" && label === "False Positive" && flags.yesBlockFalsePositive !== true)
     throw new FlatlineError(
       "usage",
-      "APPROVE blocks the asset for every organization, with the label False Positive too: a good asset would be blocked " +
-        "for everyone. To leave it alone, reject the proposal: --decision REJECT --reject-reason no_malicious_activity. " +
+      "APPROVE blocks the asset for every organization, with the label False Positive too: " +
+        "a good asset would be blocked for everyone. " +
+        "To leave it alone, reject the proposal: --decision REJECT --reject-reason no_malicious_activity. " +
         "If you do mean to block it: --yes-block-false-positive",
     );
   return parsed.request;
 }
 
-/** Returns the text as an integer if it is one, to be validated by the schema. */
+/** Returns the text as an integer if it is one; the schema validates it. */
 function integerOf(text: string | undefined): number | string | undefined {
   return text !== undefined && /^\d{1,16}$/.test(text) ? Number(text) : text;
 }

@@ -72,7 +72,7 @@ async function report(line: readonly string[]): Promise<Report> {
 const both = ["--events", "riskhosts.csv.gz", "--events", "lightswitch.csv.gz", "--step", "1h"];
 
 describe("backtest --events", () => {
-  it("holds the built-in settings, others and the advice against labels, without a configuration and a store", async () => {
+  it("holds the built-in settings, others and the advice against labels, without configuration and store", async () => {
     const mean = await report([...both, ...byLabels]);
     const median = await report([...both, ...byLabels, "--setting", "baseline=median"]);
 
@@ -154,7 +154,8 @@ describe("backtest over the store", () => {
 describe("where assets are counted", () => {
   beforeAll(async () => {
     const assets =
-      "source: { type: embedded }\norganizations: [{ slug: flaps, baseline: median, count: assets }]\nstorage: { path: flatline.db }\n";
+      "source: { type: embedded }\norganizations: [{ slug: flaps, baseline: median, count: assets }]\n" +
+      "storage: { path: flatline.db }\n";
     await writeFile(join(folder, "flaps.yaml"), assets);
     const { rows, breakAtMs } = flappingChecker();
     await writeFile(join(folder, "flaps.csv"), `at,slug,asset,status\n${rows.join("\n")}\n`);
@@ -210,7 +211,7 @@ describe("where assets are counted", () => {
   });
 });
 
-/** Five weeks in which the same 30 assets die each hour and live again; then 50 others die within an hour, and stay dead. */
+/** The same 30 assets die and revive each hour of five weeks; then 50 others die within an hour and stay dead. */
 function flappingChecker(): { rows: string[]; breakAtMs: number } {
   const hourMs = 3_600_000;
   const startMs = Date.UTC(2026, 0, 1);
@@ -265,7 +266,7 @@ describe("tune", () => {
     expect((await run(["config", "check", "-c", "tuned.yaml"])).exitCode).toBe(0);
   });
 
-  it("answers with data, by assets found alive when no truth is named, for the organizations that are named", async () => {
+  it("answers with data, by assets found alive when no truth is named, for the named organizations", async () => {
     const { stdout } = await run(["tune", "riskhosts", "--events", "riskhosts.csv.gz", "--json"]);
 
     const found = JSON.parse(stdout) as { truth: string; yaml: string; candidates: unknown[]; chosen: object };
@@ -297,7 +298,7 @@ describe("tune over half of the past", () => {
       chosen: { baseline: "median", thresholds: { baselineDays: 28, warnMultiplier: 2.5, minSpikeCount: 20 } },
       adviceAsGood: true,
     });
-    // The quietest of equals, mean ×6, finds 5 of them.
+    // The quietest of equals, mean ×6, finds 5.
     expect(there.score).toMatchObject({ found: 11, incidents: 11 });
   });
 });

@@ -26,11 +26,13 @@ export const backtest = command({
   },
   json: "print {truth, events, leftOut, incidents, messages, score, advice, organizations}",
   help: `
-The counts, the rule, the life of an alert and of an incident are the daemon's, over the stored events or those of files
-(with the flags of import). Without --step the evaluations come by each organization's schedule.
+The counts, the rule, the life of an alert and of an incident are the daemon's, over the stored
+events or those of files (with the flags of import). Without --step the evaluations come by each
+organization's schedule.
 
-An alert matches an incident of the truth when it overlaps it or the day after and began at most 12 h before. False are alerts
-about none, those on days on which many assets really died left out, as far as the truth knows them.
+An alert matches an incident of the truth when it overlaps it or the day after and began at most
+12 h before. False are alerts about none, those on days on which many assets really died left out,
+as far as the truth knows them.
 
 Examples:
   flatline backtest --step 1h                                          what would this configuration have told?
@@ -52,7 +54,7 @@ Examples:
   data: ({ past, outcome, replayed, advised }) => asJson(dataOf(past, outcome, replayed, advised)),
 });
 
-/** Runs a replay with its progress on a terminal, then says on stderr what was replayed. */
+/** Runs a replay, shows its progress on a terminal and its summary on stderr. */
 export async function replaying<Found extends { readonly past: ReadPast; readonly outcome: ReplayOutcome }>(
   context: CliContext,
   work: (deps: CliContext & RunDeps) => Promise<Found>,
@@ -70,11 +72,11 @@ export async function replaying<Found extends { readonly past: ReadPast; readonl
   }
 }
 
-/** The error that no organization has enough events. */
 export function nothingToReplay(): FlatlineError {
   return new FlatlineError(
     "usage",
-    "nothing to replay: no organization has events for more than its window and baseline in that stretch; --from says where to begin, --setting thresholds.baselineDays=7 makes the baseline shorter",
+    "nothing to replay: no organization has events for more than its window and baseline in that stretch; " +
+      "--from says where to begin, --setting thresholds.baselineDays=7 makes the baseline shorter",
   );
 }
 
@@ -85,11 +87,16 @@ function summaryOf({ read, judged, otherStatuses }: ReadPast, { candidates, left
   let text = `${eventsText(read)}${otherStatusesText(otherStatuses)}\n${countOf(evaluations, "evaluation")}\n`;
   if (leftOut.length > 0) {
     const sinceJudged = judged === null ? "" : " or none since the first judged alert";
-    text += `left out, too few events for a baseline${sinceJudged} (--from TIME replays them without): ${leftOut.join(", ")}\n`;
+    text +=
+      `left out, too few events for a baseline${sinceJudged} (--from TIME replays them without): ` +
+      `${leftOut.join(", ")}\n`;
   }
   if (judged === null) return text;
   const { checker, real, expected } = judged;
-  return `${text}judged alerts: ${checker} checker, ${real} real, ${expected} expected; an alert that is not judged counts as false\n`;
+  return (
+    `${text}judged alerts: ${checker} checker, ${real} real, ${expected} expected; ` +
+    "an alert that is not judged counts as false\n"
+  );
 }
 
 function dataOf(past: ReadPast, { leftOut }: ReplayOutcome, replayed: Replayed, advised: Replayed | null): object {
@@ -127,7 +134,6 @@ function describe({ incidents, messages, messagesAWeek, score }: Replayed): obje
   };
 }
 
-/** A score as data. */
 export function describeScore({ medianDelayMs, missed, ...rest }: Score) {
   return {
     ...rest,
@@ -144,7 +150,7 @@ function csvOf({ incidents }: Replayed): string {
   return [["at", "incident", "organization", "event", "severity", "reason"], ...rows].map(csvLine).join("");
 }
 
-// What fits a screen; --json and --csv have all.
+// They fit a screen; --json and --csv have all.
 const mostIncidents = 15;
 const mostNames = 3;
 
@@ -157,7 +163,8 @@ function textOf(replayed: Replayed, advised: Replayed | null, context: CliContex
     FOR: ({ startsAtMs, endedAtMs }: ReplayedIncident) =>
       endedAtMs === null ? "still firing" : formatDelay(endedAtMs - startsAtMs),
     ORGANIZATIONS: ({ slugs, isOneCause, family }: ReplayedIncident) =>
-      `${namesText(slugs, mostNames)}${isOneCause ? ", from one cause" : ""}${family === "deaths" ? "" : ", nothing known"}`,
+      `${namesText(slugs, mostNames)}${isOneCause ? ", from one cause" : ""}` +
+      (family === "deaths" ? "" : ", nothing known"),
   };
   const before = incidents.length - mostIncidents;
   const advisedWords = `With what \`init\` writes, the advice (${describeCandidate({ ...advice, count: "deaths" })}): `;
@@ -171,14 +178,20 @@ function textOf(replayed: Replayed, advised: Replayed | null, context: CliContex
 }
 
 function sentencesOf(begin: string, { incidents, messages, messagesAWeek, score }: Replayed): string {
-  const told = `${begin}${countOf(incidents.length, "incident")}, ${countOf(messages, "message")}, ${messagesAWeek.toFixed(2)} a week.`;
+  const told =
+    `${begin}${countOf(incidents.length, "incident")}, ` +
+    `${countOf(messages, "message")}, ${messagesAWeek.toFixed(2)} a week.`;
   if (score === null) return `${told}\n`;
   const { found, incidents: all, groundless, groundlessAWeek, onMassDeaths, medianDelayMs } = score;
   const mass = onMassDeaths === 0 ? "" : `, and ${onMassDeaths} on days of real mass deaths`;
-  return `${told} ${found} of ${all} found, ${all - found} missed, ${groundless} false (${groundlessAWeek.toFixed(2)} a week and organization)${mass}; median delay ${formatDelay(medianDelayMs)}.\n`;
+  return (
+    `${told} ${found} of ${all} found, ${all - found} missed, ` +
+    `${groundless} false (${groundlessAWeek.toFixed(2)} a week and organization)${mass}; ` +
+    `median delay ${formatDelay(medianDelayMs)}.\n`
+  );
 }
 
-/** `1.3 h`, `12 min`; a dash where there is none. */
+/** Returns `1.3 h` or `12 min`; a dash for null. */
 export function formatDelay(delayMs: number | null): string {
   if (delayMs === null) return "–";
   return delayMs >= hourMs ? `${(delayMs / hourMs).toFixed(1)} h` : `${Math.round(delayMs / minuteMs)} min`;

@@ -8,13 +8,13 @@ import type { LivenessEvent } from "../../store/events/rules.ts";
 
 interface ReadRecordsOptions {
   readonly signal: AbortSignal;
-  /** Called from time to time with the number of events read. */
+  /** Called from time to time with the number of events so far. */
   readonly onProgress: (rows: number) => void;
 }
 
 /**
- * Reads files of liveness events (CONTRACT 10) without a store, grouped by slug for a replay. What is the same event
- * counts once, as in an import. `byStatus` is given how many have each status.
+ * Reads files of liveness events (CONTRACT 10) by slug, for a replay. Equal events count once, as in an import.
+ * `byStatus` gets the number of events by status.
  * @throws invalid_data with the bad lines, no_input, too_large, unavailable when stopped
  */
 export async function readEventFiles({

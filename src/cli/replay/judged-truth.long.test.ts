@@ -22,7 +22,7 @@ import { firingAlert } from "../../../test/support/firing-alert.ts";
 
 const records = fileURLToPath(new URL("../../../examples/records", import.meta.url));
 const clock = createSystemClock();
-// Of a rule that finds all incidents, so that people can judge all of them.
+// The rule finds all incidents, so that people can judge all of them.
 const thresholds = { windowHours: 24, baselineDays: 7, warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 10 };
 const policy = { forMs: 0, keepFiringForMs: 0, unknownAfter: 3, repeatIntervalMs: 0, minBaselineCoverage: 0 };
 
@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** The alerts of a record, as an hourly daemon would have left them. */
+/** The alerts that an hourly daemon would have stored. */
 function alertsOf(record: EventRecord): Alert[] {
   const expected = new Map<number, number>();
   const schedule = { pattern: "0 * * * *", timezone: "UTC", jitterMs: 0 };
@@ -75,7 +75,7 @@ function bucketsOf({ deathAtMs, deathsBefore }: EventRecord, afterMs: number, un
   return [...minutes].map(([atMs, deaths]) => ({ atMs, deaths }));
 }
 
-/** What somebody says of an alert who knows the labels; null: nothing, it is about no episode of them. */
+/** The verdict of a person who knows the labels; null: the alert is about no labelled episode. */
 function verdictOf(alert: Alert, truth: Truth): "checker" | "real" | null {
   const endsAtMs = alert.end?.atMs ?? alert.startsAtMs;
   const episode = { alertId: alert.id, firedAtMs: alert.startsAtMs, endsAtMs };
@@ -133,11 +133,12 @@ it("chooses by judgements what it chooses by labels, when every episode of the l
 
     expect(byJudgement).toEqual(byLabels);
     expect(said).toContain(
-      `judged alerts: ${counts.checker} checker, ${counts.real} real, 0 expected; an alert that is not judged counts as false\n`,
+      `judged alerts: ${counts.checker} checker, ${counts.real} real, 0 expected; ` +
+        "an alert that is not judged counts as false\n",
     );
   }
 
-  // One organization alone, as data: incidents that the alerts of one episode tell of are one.
+  // One organization as data: the alerts of one episode are one incident.
   const { stdout } = await run(["backtest", "riskhosts", "--truth", "judged", "--step", "1h", "--json"]);
   expect(JSON.parse(stdout)).toMatchObject({
     truth: "judged",

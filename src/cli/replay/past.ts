@@ -21,7 +21,7 @@ import { collect, parseDurationMs, parseInstant } from "../values.ts";
 import { readEventFiles, readStoredRecord } from "./event-records.ts";
 import { readTruth, truthOf, type TruthKind } from "./truth.ts";
 
-/** The flags that `backtest` and `tune` share: what is replayed, and against what it is held. */
+/** The flags that `backtest` and `tune` share: what is replayed, and the truth. */
 export const replayFlags = {
   ...eventFlags,
   config: value("<file>", "the configuration file [the built-in settings with --events]"),
@@ -37,10 +37,12 @@ export const replayFlags = {
     ),
     [],
   ),
-  /** Its kind, a file of labels after `labels`, and what stands behind it. */
+  /** The kind, the file after `labels`, and slugs that follow. */
   truth: value(
     "<kind...>",
-    "labels FILE (JSON: by slug, incidents as a list of {from, to}); revived: days on which many of the dead were found alive; judged: what people said of incidents [revived for tune]",
+    "labels FILE (JSON: by slug, incidents as a list of {from, to}); " +
+      "revived: days on which many of the dead were found alive; " +
+      "judged: what people said of incidents [revived for tune]",
     collect,
   ),
   from: value("<time>", "first evaluation (ISO 8601 or epoch ms) [when the baseline is full]", parseInstant),
@@ -50,7 +52,6 @@ export const replayFlags = {
 /** The argument that they share. */
 export const replayWords = [["[slug...]", "organizations to replay [all that have events]"]] as const;
 
-/** What was read for a replay. */
 export type ReadPast = Awaited<ReturnType<typeof readPast>>;
 
 /** Reads configuration, events and truth. @throws usage, invalid_config, invalid_data, no_input, store_* */
@@ -64,7 +65,7 @@ export async function readPast(
   const slugs = [...given, ...rest];
   const isAsked = (slug: string): boolean => slugs.length === 0 || slugs.includes(slug);
   const settings = flags.setting.map(readSetting);
-  // A file of events is looked at without whatever happens to be configured here.
+  // --events without --config ignores a configuration that happens to be here.
   const config =
     flags.config === undefined && flags.events.length > 0
       ? null
@@ -90,7 +91,8 @@ export async function readPast(
   if (config !== null && found.length === 0)
     throw new FlatlineError(
       "usage",
-      `${flags.config ?? config.file} names no organization that there are events of (it names: ${configured.map(({ slug }) => slug).join(", ") || "none"})`,
+      `${flags.config ?? config.file} names no organization that there are events of ` +
+        `(it names: ${configured.map(({ slug }) => slug).join(", ") || "none"})`,
     );
   const organizations = found.map((one) => watchedOf(settled(one, settings)));
   const { incident, fleet } = config?.alerting ?? rootShape.alerting.unwrap().parse({});
@@ -106,7 +108,7 @@ export async function readPast(
       firstAtMs: Math.min(...asked.flatMap(({ seenAtMs }) => seenAtMs[0] ?? [])),
       lastAtMs: Math.max(...asked.flatMap(({ seenAtMs }) => seenAtMs.at(-1) ?? [])),
     },
-    /** Events of the files that count for nothing, by their status. */
+    /** Events of the files with a status that has no effect, by status. */
     otherStatuses: otherStatuses(byStatus),
     incidents: { withinMs: incident.withinMs, minOrganizations: fleet?.minOrganizations ?? null },
     fromMs: flags.from ?? null,
@@ -140,12 +142,12 @@ async function readStore(
   });
 }
 
-/** Returns an organization with what is built in; who is told of it is of no concern here. */
+/** Returns an organization with the built-in settings, without receivers. */
 function resolved(organization: Parameters<typeof resolveOrganization>[0]): OrganizationConfig {
   return resolveOrganization(organization, { discoveredBy: null, defaults: {}, hidden: [], receivers: [] });
 }
 
-/** Reads `thresholds.failMultiplier=6`, the value as YAML. @throws usage */
+/** Parses `thresholds.failMultiplier=6`; the value is YAML. @throws usage */
 function readSetting(text: string) {
   const [, path = "", value = ""] = /^([A-Za-z.]+)=(.*)$/s.exec(text) ?? [];
   if (path === "")
@@ -157,13 +159,13 @@ function readSetting(text: string) {
   }
 }
 
-/** Returns an organization with other settings. @throws usage where one of them is none */
+/** Returns an organization with other settings. @throws usage for a setting that does not exist or is wrong */
 function settled(
   organization: OrganizationConfig,
   settings: readonly ReturnType<typeof readSetting>[],
 ): OrganizationConfig {
   if (settings.length === 0) return organization;
-  // As the file would say it: what is not set is left out, and keys and receivers are of no concern here.
+  // The form of the file, without keys and receivers.
   const written: Record<string, unknown> = {
     ...describeOrganization({ ...organization, hidden: [], apiKey: null }),
     receivers: [],

@@ -8,10 +8,10 @@ import type { Config } from "../../config/config.ts";
 import type { PartsDeps } from "../../daemon/parts.ts";
 import { withStore } from "../read-store.ts";
 
-/** Where the truth comes from: a file, later events, or judgements; null: there is none. */
+/** The origin of the truth: a file, later events, or judgements; null: there is none. */
 export type TruthKind = "labels" | "revived" | "judged" | null;
 
-/** Reads the words of `--truth`: its kind, the file after `labels`, and what else stands behind it. @throws usage */
+/** Parses the words of `--truth`: its kind, the file after `labels`, and the words that follow. @throws usage */
 export function truthOf(words: readonly string[] | undefined, usual: TruthKind) {
   const [kind = usual, ...rest] = words ?? [];
   if (kind === null || kind === "revived" || kind === "judged") return { kind, file: "", rest };
@@ -22,7 +22,7 @@ export function truthOf(words: readonly string[] | undefined, usual: TruthKind) 
 
 const defaultWindowHours = 24;
 
-/** Reads the truth about the replayed organizations. @throws no_input, invalid_data, store_*, usage where nothing is judged */
+/** Reads the truth about the organizations. @throws no_input, invalid_data, store_*, usage without judgements */
 export async function readTruth(
   { kind, file }: Pick<ReturnType<typeof truthOf>, "kind" | "file">,
   records: readonly EventRecord[],

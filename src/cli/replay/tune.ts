@@ -35,16 +35,18 @@ export const tune = command({
   },
   json: "print {truth, chosen, adviceAsGood, failMultiplier, yaml, candidates}",
   help: `
-Both baselines over 7 and 28 days, seven multipliers and five counts are replayed hour by hour (--step), and the advice of
-init: the median of 28 days, ×2.5, at least 20. A --setting is kept in all of them: thresholds.baselineDays=7 is for
-events of few weeks, and leaves the advice out. Where assets are counted (--setting count=assets), the mean is left out.
-All are replayed over the same stretch, which begins when the longest baseline is full. Each fails where it warns; the YAML
-lets fail begin at twice the warning.
+Both baselines over 7 and 28 days, seven multipliers and five counts are replayed hour by hour
+(--step), and the advice of init: the median of 28 days, ×2.5, at least 20. A --setting is kept in
+all of them: thresholds.baselineDays=7 is for events of few weeks, and leaves the advice out. Where
+assets are counted (--setting count=assets), the mean is left out.
+All are replayed over the same stretch, which begins when the longest baseline is full. Each fails
+where it warns; the YAML lets fail begin at twice the warning.
 
-An alert that is about no incident is a false alarm; FALSE A WEEK leaves out those on days on which many assets really died,
-as far as the truth knows them, WITH MASS DEATHS has them too. Chosen is what finds most with at most --max-false-alarms; of
-equals the nearest to the advice, not the quietest. Settings that fit the past too well promise too much: hold the proposal
-against a stretch that tune has not seen (--from, --to, then flatline backtest).
+An alert that is about no incident is a false alarm; FALSE A WEEK leaves out those on days on which
+many assets really died, as far as the truth knows them, WITH MASS DEATHS has them too. Chosen is
+what finds most with at most --max-false-alarms; of equals the nearest to the advice, not the
+quietest. Settings that fit the past too well promise too much: hold the proposal against a stretch
+that tune has not seen (--from, --to, then flatline backtest).
 
 Examples:
   flatline tune                                           over the stored events, by assets that were found alive
@@ -81,7 +83,7 @@ function choose(replayed: readonly Replayed[], past: ReadPast, mostAWeek: number
       `there is no incident to tune by in this stretch, by --truth ${past.truth ?? "labels"}`,
     );
   const { baseline, count } = chosen;
-  // The levels are as far apart as the defaults: a fail just above the warning tells nothing more.
+  // The levels are as far apart as the defaults: a fail just above the warning would add nothing.
   const thresholds = { ...chosen.thresholds, failMultiplier: chosen.thresholds.warnMultiplier * 2 };
   const counted = count === "assets" || past.fixed.includes("count") ? { count } : {};
   const settings = { baseline, ...counted, thresholds };
@@ -90,7 +92,7 @@ function choose(replayed: readonly Replayed[], past: ReadPast, mostAWeek: number
     ? { organizations: slugs.map((slug) => ({ slug, ...settings })) }
     : { defaults: settings };
   return {
-    /** All of them, the advice last. */
+    /** The advice is last. */
     candidates,
     ranked,
     chosen,
@@ -103,7 +105,7 @@ function choose(replayed: readonly Replayed[], past: ReadPast, mostAWeek: number
   };
 }
 
-// The next best show what one more or less of each setting does; --json has all.
+// The next best ones show the effect of each setting; --json has all.
 const mostShown = 8;
 
 function textOf(
@@ -125,7 +127,8 @@ function textOf(
       ? ""
       : advised === chosen
         ? "This is the advice, what `init` writes."
-        : `The advice, what \`init\` writes (${describeCandidate(advised)}), ${adviceAsGood === true ? "is as good" : "is not as good"}: ` +
+        : `The advice, what \`init\` writes (${describeCandidate(advised)}), ` +
+          `${adviceAsGood === true ? "is as good" : "is not as good"}: ` +
           `${foundText(advised)} found, ${advised.score.groundlessAWeek.toFixed(2)} false alarms a week.`,
     isTooLoud ? `No candidate has at most ${mostAWeek} false alarms a week: this is the quietest.` : "",
   ].filter((note) => note !== "");
