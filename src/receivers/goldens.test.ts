@@ -10,6 +10,7 @@ import { teamsBody } from "./msteams/msteams.ts";
 import { pagerdutyEvents } from "./pagerduty/pagerduty.ts";
 import { notificationPayload } from "./payload.ts";
 import { notifications, sample } from "../../test/support/notifications.ts";
+import { receiverTypes } from "./receivers.ts";
 import { slackBody } from "./slack/body.ts";
 
 const samples: Readonly<Record<string, Notification>> = notifications();
@@ -38,6 +39,10 @@ const bodies: readonly (readonly [string, readonly string[], (notification: Noti
 ];
 
 describe("goldens", () => {
+  it("are of every type of receiver", () => {
+    expect([...bodies.map(([type]) => type), "email", "log"].toSorted()).toEqual(receiverTypes.toSorted());
+  });
+
   it.each(bodies)("of %s", async (type, kinds, bodyOf) => {
     const texts = kinds.map((kind) => `== ${kind}\n${compactJson(JSON.parse(JSON.stringify(bodyOf(sample(kind)))))}\n`);
 

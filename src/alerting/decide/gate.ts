@@ -97,7 +97,7 @@ export interface GateChange {
   readonly isHeld: boolean;
 }
 
-/** Returns the change. Everything that opens a gate uses it, except a change of the policy (acts/reload.ts). */
+/** Returns the change. Everything that opens a gate uses it, except a reload, which changes the policy itself. */
 export function changeOfGate(
   before: readonly GateFailure[],
   after: readonly GateFailure[],

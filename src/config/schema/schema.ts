@@ -278,7 +278,7 @@ export const rootShape = {
   log: logSchema,
 };
 
-/** The configuration file (CONTRACT 4). Rules that span several keys are in relations.ts and secrets.ts. */
+/** The configuration file (CONTRACT 4). Rules that span several keys are in check/relations.ts. */
 export const rootSchema = section(rootShape, {
   foreign: misplaced,
   isAboutAbsence: true,
