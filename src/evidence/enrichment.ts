@@ -67,7 +67,7 @@ export function withEvidence(
     sharedValue: shared === null ? null : valueText(shared),
     onset: onsetAtMs === null ? null : { atMs: onsetAtMs, marker },
     excess,
-    // Without a known asset the number of assets found alive is absent, not 0.
+    // If no asset is known, the number of assets found alive is absent, not 0.
     revived:
       regret === null || regret.judgedCount === 0 ? null : { judged: regret.judgedCount, count: regret.revivedCount },
     cause,

@@ -96,13 +96,13 @@ describe("what carries a spike", () => {
         (weights, days, planted) => {
           const usual = weights.map((weight, index) => value(`noise-${index}`, weight, weight * days));
           const all = weights.reduce((sum, weight) => sum + weight, 0);
-          // As many again as usually die, and more: all with one reason that was there before, now and then.
+          // More deaths than usual are added, all with one reason that occurred before, now and then.
           const spike = value("planted", planted + all, days);
           const totals = { currentCount: planted + 2 * all, baselineCount: all * days + days };
 
           const { carriers } = risesOf([...usual, spike], totals);
 
-          // Without noise the planted value is what always was.
+          // If there is hardly any noise, the planted value is the usual one.
           fc.pre(totals.baselineCount >= 20 && all > 1);
           expect(carriers[0]?.value).toBe("planted");
           expect(risesOf([spike, ...usual.toReversed()], totals).carriers).toEqual(carriers);

@@ -5,7 +5,6 @@ import { assetTypeAttribute, carrierText, type Carrier } from "./attribution.ts"
 import { leastQuietDeaths } from "./quiet-days.ts";
 import type { Regret } from "./regret.ts";
 
-/** What a spike most likely comes from. */
 export type LikelyCause = "checker" | "assets" | "unclear";
 
 /** A cause, with the sentence that says why; null: there is nothing to say. */
@@ -14,7 +13,6 @@ interface CauseText {
   readonly reason: string | null;
 }
 
-/** What is known of a spike's deaths. */
 export interface CauseEvidence extends Regret {
   /** The surest first. */
   readonly carriers: readonly Carrier[];

@@ -1,6 +1,6 @@
 import { dayMs, hourMs, minuteMs } from "../base/time.ts";
 
-/** What people marked before an excess began. */
+/** A marker of people that may explain an onset. */
 export interface OnsetMarker {
   readonly text: string;
   readonly atMs: number;

@@ -26,7 +26,7 @@ export function unjudgedSlices(
   );
 }
 
-/** What makes a slice loud. */
+/** The facts that decide whether a slice is loud. */
 export interface QuietAsk {
   readonly thresholds: Pick<SpikeThresholds, "warnMultiplier" | "minSpikeCount">;
   /** The first stored event; slices that end before it say nothing. null: there is none. */

@@ -65,7 +65,7 @@ export function staleAfterMs(schedule: Schedule, slug: string, lastRunAtMs: numb
   return Math.max(leastStaleMs, atMs - lastRunAtMs, staleIntervals * shortestMs);
 }
 
-// Some days of office hours, or two months of daily ticks: the gaps of nights and weekends are few among them.
+// Some days of office hours, or two months of daily ticks: gaps of nights and weekends are the exception among them.
 const sampledIntervals = 36;
 const sampledSpanMs = 70 * dayMs;
 const leastIntervals = 3;

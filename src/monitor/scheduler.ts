@@ -374,7 +374,7 @@ export function createScheduler(options: SchedulerOptions) {
   };
 }
 
-/** What the log says of a run. */
+/** Returns the facts of a run for the log. */
 function factsOf(report: CheckReport): object {
   if (report.kind === "error") return { reason: report.error.reason, message: report.error.message };
   return { ...report.counts, ...(countingOf(report.result) === "assets" ? { counting: "assets" } : {}) };

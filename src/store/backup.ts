@@ -10,11 +10,10 @@ import { applicationId, openDatabase, storeError } from "./engine/sqlite-file.ts
 export interface BackupOptions {
   /** Absolute path of the store's file. */
   readonly path: string;
-  /** Where the copy is to be, absolute; nothing may be there yet. */
+  /** Absolute path of the copy; nothing may be there yet. */
   readonly target: string;
 }
 
-/** What was copied. */
 interface BackupOutcome {
   readonly bytes: number;
   readonly schemaVersion: number;

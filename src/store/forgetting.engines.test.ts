@@ -122,7 +122,7 @@ describe.each(storeEngines)("on $engine, forgetting an organization", (engine) =
     );
     await store.events.add(events);
     const asked = [{ slug: "acme", intervals: [{ afterMs: nowMs - hourMs, untilMs: nowMs }] }];
-    // In memory from the second question on.
+    // The cache answers from the second question on.
     for (let index = 0; index < 3; index++) await store.events.deaths(asked);
     await store.events.cache?.loaded();
     const silence = {
@@ -151,7 +151,7 @@ describe.each(storeEngines)("on $engine, forgetting an organization", (engine) =
       await store.silences.add({ ...silence, slug, id: slug, createdAtMs: 0 });
     await forget(store, "eu-*");
     expect((await store.silences.endingAfter(0)).map(({ slug }) => slug)).toEqual(["eu-*"]);
-    // What was forgotten may come again, under the same ids.
+    // Forgotten events may come again, under the same ids.
     expect(await store.events.add([death(nowMs, "acme", { id: "0" })])).toMatchObject({ stored: 1 });
     expect((await store.events.deaths(asked))[0]?.[0]?.deaths).toEqual([1]);
   });

@@ -28,10 +28,10 @@ export function noStore(place: string): FlatlineError {
   return new FlatlineError("no_input", message);
 }
 
-/** What is wrong with a store that was opened. */
+/** A problem of an open store. */
 export interface StoreProblem {
   readonly kind: "deleted" | "replaced" | "damaged" | "failing";
-  /** What messages call the store. */
+  /** The store's name in messages. */
   readonly place: string;
   /** What happened and what to do, without the place. */
   readonly message: string;

@@ -38,7 +38,7 @@ async function ask(text: string): Promise<unknown[]> {
   }
 }
 
-/** As after the time of a writer of this epoch that renewed nothing, though it does renew. */
+/** Makes the lease of this epoch expire, although its writer renews it. */
 const expire = (epoch: number): Promise<unknown> => ask(`update writer set expires_at_ms = 0 where epoch = ${epoch}`);
 const names = (): Promise<unknown> => ask("select name from meta order by name");
 const put = (store: Store, name: string): Promise<string> => store.meta.getOrSet(name, "value");

@@ -30,7 +30,7 @@ export interface TakeWriterOptions {
 /** A process that is being replaced may still be closing. */
 export const takeWithinMs = 10 * secondMs;
 
-/** What this process is called where another one waits for it. */
+/** Returns the name of this process for another one that waits for it. */
 export function holderName(): string {
   return `process ${pid} on ${hostname()}`;
 }

@@ -25,11 +25,11 @@ export interface AuditEntry {
   readonly action: Action;
   readonly slug: string | null;
   readonly subject: string | null;
-  /** With `user` and `note` where the author had them. */
+  /** Has `user` and `note`, too, if the author had them. */
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-/** Where a page of the audit ends. */
+/** The last row of a page of the audit. */
 export interface AuditPosition {
   readonly atMs: number;
   readonly id: number;

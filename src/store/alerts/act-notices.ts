@@ -30,7 +30,7 @@ export function createActNoticeStore(db: Db<ActNoticeTables>) {
       await sql`insert into act_notices (act_id, at_ms, slug, body)
         select ${actId}, ${atMs}, value ->> 0, value ->> 1 from ${dialectOf(db).cells(cells)}`.execute(db);
     },
-    /** In order. */
+    /** In the order of the acts. */
     all: (): Promise<readonly ActNotice[]> =>
       db.selectFrom("act_notices").select(["actId", "slug", "atMs", "body"]).orderBy("seq").execute(),
     forget: async (actIds: readonly string[]): Promise<void> => {

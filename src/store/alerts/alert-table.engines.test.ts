@@ -112,7 +112,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect((await gate.unreleased(live)).filter((alert) => alert.id === "live")).toEqual(await gate.failures("live"));
       expect(await incidents.members([7], live)).toEqual(await incidents.members([7]));
       expect((await incidents.members([7])).get(7)).toHaveLength(3);
-      // What has ended since it was read is one member, as it was read.
+      // An alert that ended since it was read is one member, as it was read.
       await alerts.save({ ...alert("live", of), end: end(2) });
       expect((await incidents.members([7], live)).get(7)?.map((one) => one.end === null)).toEqual([false, true, false]);
     });

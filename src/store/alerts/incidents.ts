@@ -24,7 +24,7 @@ const verdictSchema = z.object({
 });
 
 const controlSchema = z.object({ asked: count, alive: count });
-/** What the verifier says of some of an incident's dead assets (CONTRACT 16), without names. */
+/** The verifier's opinion on some of an incident's dead assets (CONTRACT 16), without names. */
 const opinionSchema = z.object({
   asked: count,
   alive: count,
@@ -84,7 +84,7 @@ export interface IncidentTables {
   readonly receiver_messages: IncidentMessage & { readonly receiver: string; readonly incident: number };
 }
 
-/** Where a receiver shows an incident in one message that it edits. */
+/** The one message in which a receiver shows an incident, and which it edits. */
 export interface IncidentMessage {
   /** The channel's id. */
   readonly channel: string;
@@ -189,7 +189,7 @@ export function createIncidentStore(db: Db<IncidentTables & AlertTables & LogTab
         where day >= ${sinceDay}`.execute(db);
       return rows[0]?.days ?? 0;
     },
-    /** Where this receiver shows the incident; null: nowhere yet. */
+    /** Returns the message in which this receiver shows the incident; null: none yet. */
     messageOf: async (receiver: string, incident: number): Promise<IncidentMessage | null> =>
       (await db
         .selectFrom("receiver_messages")
@@ -197,7 +197,7 @@ export function createIncidentStore(db: Db<IncidentTables & AlertTables & LogTab
         .where("receiver", "=", receiver)
         .where("incident", "=", incident)
         .executeTakeFirst()) ?? null,
-    /** Notes where this receiver shows the incident from now on. */
+    /** Notes the message in which this receiver shows the incident from now on. */
     saveMessage: async (receiver: string, incident: number, { channel, message }: IncidentMessage): Promise<void> => {
       const row = { receiver, incident, channel, message };
       await db

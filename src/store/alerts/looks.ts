@@ -16,7 +16,7 @@ export interface Look {
 
 type LookKey = Pick<Look, "incidentNumber" | "number">;
 
-/** What the verifier said of one asset. */
+/** The verifier's answer on one asset. */
 export interface LookedAt {
   readonly slug: string;
   readonly asset: string;

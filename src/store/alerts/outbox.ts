@@ -31,7 +31,7 @@ export interface OutboxEntry extends Address {
   readonly lastError: string | null;
 }
 
-/** What a delivery needs of an entry. */
+/** An entry that is being delivered. */
 export interface LeasedEntry extends OutboxEntry {
   /** Grows with every entry. */
   readonly seq: number;
@@ -39,7 +39,6 @@ export interface LeasedEntry extends OutboxEntry {
   readonly payload: string;
 }
 
-/** What is put into the queue. */
 export interface NewOutboxEntry extends Pick<OutboxEntry, "id" | "receiver" | "createdAtMs"> {
   /** [none] */
   readonly recipient?: string | null;
@@ -56,7 +55,7 @@ export type EndedDelivery =
   | { readonly kind: "retry"; readonly id: string; readonly nextAttemptAtMs: number; readonly lastError: string }
   | { readonly kind: "dead"; readonly id: string; readonly lastError: string };
 
-/** What became of a retry; `followed`: a later notification of its incident was accepted, which it would contradict. */
+/** The result of a retry; `followed`: a later notification of its incident was accepted, which it would contradict. */
 export type OutboxRetry =
   { readonly kind: "queued"; readonly payload: string } | { readonly kind: "under_way" | "followed" | "unknown" };
 

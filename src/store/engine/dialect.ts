@@ -18,7 +18,7 @@ export type CellValue = string | number | Uint8Array | null;
 const sqliteLengths = [256, 64, 16, 4, 1] as const;
 const postgresRows = 4_096;
 
-/** Where the two databases differ in SQL. A statement that differs asks for the difference, never for the database. */
+/** The differences of the two databases in SQL. A statement asks for a difference, never for the database. */
 export interface StoreDialect {
   readonly engine: "sqlite" | "postgres";
   /** Returns the lock clause of a select whose rows another connection may hold, even a lost one; nothing in SQLite. */

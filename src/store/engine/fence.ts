@@ -31,7 +31,7 @@ export class Fence {
     this.#onLost?.();
   }
 
-  /** Returns SQL that begins a transaction; its last statement has no row if the epoch has ended. @throws store_taken */
+  /** Returns SQL that begins a transaction; its last statement has no row if the epoch ended. @throws store_taken */
   begin(text: string): string {
     if (this.#isLost) throw this.lostError();
     if (this.#epoch === null) return `${text} read only; select 1`;

@@ -47,7 +47,7 @@ export async function requireOneName(path: string, clock: Clock): Promise<void> 
   const look = async (): Promise<void> => {
     if (statSync(path).nlink === 1 || !isOpen(path)) return;
     const lock = tryLock(lockPathOf(path));
-    // It is open by this name.
+    // The file is open by this name.
     if (lock === null) return;
     lock.release();
     throw heldError(path, holderOf(path));

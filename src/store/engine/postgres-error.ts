@@ -4,11 +4,11 @@ import { FlatlineError, messageOf } from "../../base/errors.ts";
 // 40: another transaction; 57: a timeout, a restart. ENOENT: a server that stops removes its socket.
 const passing =
   /^(?:08...|40...|57...|25P03|53300|55000|55P03|EAI_AGAIN|ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOENT|ENOTFOUND|EPIPE|ETIMEDOUT)$/;
-// What an operator must change: credentials, database, schema, privileges, tables of others, the disk, memory, damage.
+// An operator must change these: credentials, database, schema, privileges, tables of others, disk, memory, damage.
 const lasting = /^(?:25006|28...|3D000|3F000|42501|42P07|53...|XX00[12])$/;
 
 const trust = "set sslrootcert=FILE";
-/** What to do, where the server's own words do not say it. */
+/** Advice where the server's own message has none. */
 const hints: Readonly<Record<string, string>> = {
   "25006": "is it a standby?",
   "42501": "see the role in docs/operations.md",
@@ -60,7 +60,7 @@ export function connectionError(error: unknown, place: string): FlatlineError {
 function whatIs(error: unknown): string {
   const code = codeOf(error);
   const hint = hints[code];
-  // Where a host has several addresses, the error of all of them has no message.
+  // The error of a host with several addresses has no message.
   return `${messageOf(error) || code}${hint === undefined ? "" : `; ${hint}`}`;
 }
 

@@ -87,7 +87,7 @@ export async function takeWriterRow({ location, fence, ...options }: TakeRowOpti
     clock,
     everyMs: renewEveryMs,
     retryAfterMs,
-    // The wait for the row counts.
+    // The interval begins after the wait for the row.
     runOnce: async () => (await renew(), renewEveryMs),
     onError: () => undefined,
   });

@@ -37,7 +37,7 @@ describe("the SQLite driver", () => {
     while (clock.monotonicMs() < endsAtMs) await db.selectFrom("things").selectAll().execute();
     clearInterval(watching);
 
-    // With a turn each 5 ms of work in SQLite these are some dozens; without it there is none.
+    // A turn each 5 ms of work in SQLite gives some dozens; otherwise there is none.
     expect(turns).toBeGreaterThan(2);
   });
 

@@ -88,7 +88,7 @@ describe("a store whose files change", () => {
     expect(await look()).toBeNull();
     database.exec("insert into kept values (randomblob(20000))");
     expect(await look()).toBeNull();
-    // At any time: this connection cannot be asked for the pages of the log.
+    // The look works while this connection cannot be asked for the pages of the log.
     database.exec("begin immediate");
 
     await harm(path, () => database.exec("insert into kept values (1); commit; begin immediate"));

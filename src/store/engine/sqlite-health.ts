@@ -32,7 +32,7 @@ export class SqliteHealth {
   readonly #path: string;
   readonly #log: string;
   readonly #lock: string;
-  /** What each file was when it was first seen. An inode is not reused while it is open. */
+  /** Each file as it was last found in order. An inode is not reused while it is open. */
   readonly #seen = new Map<string, BigIntStats>();
   /** How many pages of the log were found whole, and the log's salt, which changes when the log begins anew. */
   #whole = { salt: "", pages: 0 };

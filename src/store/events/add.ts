@@ -10,7 +10,7 @@ import { deadStatusId, ingestedStatus, type IngestedStatus, type LivenessEvent }
 
 // Everything that stores events, a post, an import, a preload, comes here (CONTRACT 10).
 
-/** What became of events. */
+/** The result of storing events. */
 export interface Added {
   readonly received: number;
   readonly stored: number;
@@ -136,7 +136,7 @@ function digestOf(event: LivenessEvent): number {
   const content = event.asset === null ? `${contentOf(event)}\n${event.number ?? 0}` : `\n${contentOf(event)}`;
   return Number.parseInt(hash("sha256", content).slice(0, digestDigits), 16);
 }
-// As many as fit into an integer of JavaScript.
+// So many hexadecimal digits fit into an integer of JavaScript.
 const digestDigits = 13;
 
 /** Returns what an event of an organization is known by. */

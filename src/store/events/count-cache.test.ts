@@ -168,7 +168,7 @@ describe("counts in memory", () => {
     await warmUp(store, ["acme"]);
     const intervals = [{ afterMs: startMs - dayMs, untilMs: startMs + 30_000 }];
 
-    // Of the last minute only events up to then are counted; both are under way at once.
+    // The last minute counts only up to then; both queries are under way at once.
     const [deaths] = await Promise.all([
       store.events.deaths([{ slug: "acme", intervals }]),
       store.events.add([death(startMs - hourMs, "acme"), death(startMs + 1, "acme"), death(startMs + 40_000, "acme")]),

@@ -192,7 +192,7 @@ describe("JSON that is refused", () => {
 
 const text = fc
   .string({ unit: "grapheme", maxLength: 12 })
-  // What both formats refuse: control characters and halves of characters.
+  // Both formats refuse control characters and halves of characters.
   // eslint-disable-next-line no-control-regex -- that is what is left out
   .filter((value) => !/[\u0000-\u001f\u007f]/.test(value) && value.isWellFormed());
 const event: fc.Arbitrary<LivenessEvent> = fc.record({

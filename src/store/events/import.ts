@@ -15,7 +15,7 @@ export interface ImportPlan {
   readonly rows: number;
 }
 
-/** What became of some events of an import. */
+/** The result for some events of an import. */
 export type ImportAnswer = Omit<Added, "storedByStatus">;
 
 export const noAnswer: ImportAnswer = { received: 0, stored: 0, duplicates: 0, conflicts: 0, someConflicts: [] };
@@ -30,7 +30,7 @@ export function addAnswers(left: ImportAnswer, right: ImportAnswer): ImportAnswe
   };
 }
 
-/** Where the events of an import go. */
+/** The store that takes the events of an import. */
 export interface ImportTarget {
   /** Begins an import; returns its number. */
   begin(plan: ImportPlan): Promise<number>;
@@ -58,7 +58,7 @@ export interface ImportOutcome extends ImportAnswer {
   readonly lastAtMs: number | null;
   /** Number of organizations with events. */
   readonly slugs: number;
-  /** By their `count`, as they were received. */
+  /** The sum of `count`, as it was received. */
   readonly deaths: number;
   /** Received events by their status, where that is neither a death nor a sign of life. */
   readonly otherStatuses: Readonly<Record<string, number>>;
@@ -134,7 +134,7 @@ export async function importEvents(options: ImportOptions): Promise<ImportOutcom
   }
 }
 
-/** What is known of all events of an import. */
+/** Facts of all events of an import. */
 class Totals {
   rows = 0;
   deaths = 0;

@@ -67,7 +67,7 @@ export function createImportStore(db: PlainDb) {
         WHERE import_id = ${id}`.execute(db);
     },
     end: (id: number): Promise<void> => inTransaction(db, (transaction) => remove(transaction, sql`import_id = ${id}`)),
-    /** Those that have not ended, the oldest first. */
+    /** Imports that have not ended, the oldest first. */
     list: async (): Promise<readonly ImportRow[]> => {
       const { rows } = await sql<Omit<ImportRow, "slugs">>`
         SELECT import_id AS id, name, row_count AS rows, received, started_at_ms AS "startedAtMs",

@@ -5,7 +5,7 @@ import { BadRow } from "./layout.ts";
 /** Maximum length of a line or an element of an array, in bytes: the longest asset, escaped, with a margin. */
 export const longestItemBytes = 64 * 1_024;
 const tooLong = `is longer than ${longestItemBytes} bytes`;
-// With a carriage return and a line feed.
+// A carriage return and a line feed.
 const lineEndBytes = 2;
 const lineFeed = 0x0a;
 

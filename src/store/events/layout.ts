@@ -77,7 +77,7 @@ export function knownNames({ targets, hasFlags }: EventLayout, others: string): 
 /** Why a row is no event. The rows after it are read, too, and none of them is stored. */
 export class BadRow extends FlatlineError {
   readonly refusal: Refusal;
-  /** Where it began [at its own line]. */
+  /** The line where it began [its own line]. */
   line: number | null = null;
   /** Whether nothing behind it can be read. */
   endsInput = false;

@@ -3,7 +3,7 @@ import { aliveStatus, deadStatus } from "../../contract/liveness-status.ts";
 import { longestSlug } from "../../contract/slug.ts";
 import { BadRow, instantOfNumber, instantOfText, isNullMarker, type EventField, type EventLayout } from "./layout.ts";
 
-// What an event may be, the same for CSV, NDJSON and JSON (CONTRACT 10). The limits are ours: far above the platform's
+// The rules of events are the same for CSV, NDJSON and JSON (CONTRACT 10). The limits are ours: far above the platform's
 // values, far below a risk for the store.
 
 const longestName = 64;
@@ -44,7 +44,7 @@ export interface Reading {
   readonly row: (event: LivenessEvent) => void;
 }
 
-/** What a row says by field: the texts of CSV, or any values of JSON; undefined and null are absent. */
+/** The fields of a row: the texts of CSV, or any values of JSON; undefined and null are absent. */
 export type GivenFields = Readonly<Partial<Record<EventField | "number", unknown>>> & {
   readonly attributes: readonly (readonly [name: string, value: unknown])[];
 };

@@ -9,7 +9,6 @@ export interface ReportPosition {
   readonly id: number;
 }
 
-/** What reports must have. */
 export interface ReportFilters {
   readonly status?: string | undefined;
   readonly source?: string | undefined;

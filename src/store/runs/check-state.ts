@@ -41,7 +41,7 @@ export function checkState(report: CheckReport, text: string, run: Pick<Run, "du
     isAsked: run.isAsked,
     severity: report.severity,
     lastRunAtMs: report.finishedAtMs,
-    /** What the last report counts; null if it is an error. */
+    /** The counts of the last report; null: it is an error. */
     lastCounts: shownCounts(report),
     text,
     /** Differs when an operator would see a change. */

@@ -70,7 +70,7 @@ const runs: readonly string[] = [
 
 /** Alerts, their notifications, and acts of operators. */
 const alerts: readonly string[] = [
-  // From pending until pruned; ends_at_ms and end_body are null while it lives. What people say of it, and the gate,
+  // Alerts, pending until pruned; ends_at_ms and end_body are null while one lives. What people say of it, and the gate,
   // have columns of their own, which an act changes for thousands at once. body: store/alerts/alerts.ts.
   `CREATE TABLE alerts (
      id TEXT PRIMARY KEY, check_name TEXT NOT NULL, slug TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL,
@@ -87,7 +87,7 @@ const alerts: readonly string[] = [
      number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, family TEXT NOT NULL,
      started_at_ms INTEGER NOT NULL, ended_at_ms INTEGER, body TEXT NOT NULL)`,
   `CREATE INDEX incidents_open ON incidents (number) WHERE ended_at_ms IS NULL`,
-  // What was said and done: comments, judgements, releases; rows go with their alert or incident. what: the verdict
+  // Comments, judgements and releases; rows are deleted with their alert or incident. what: the verdict
   // (null: taken back), how it was released, or the act that a comment came with. A comment on several alerts has no
   // alert_id; alert_ids is a JSON array of them, null: all of the incident.
   `CREATE TABLE alert_log (
@@ -124,8 +124,8 @@ const alerts: readonly string[] = [
   `CREATE TABLE act_notices (
      seq INTEGER PRIMARY KEY AUTOINCREMENT, act_id TEXT NOT NULL, slug TEXT NOT NULL, at_ms INTEGER NOT NULL,
      body TEXT NOT NULL)`,
-  // What was put into the outbox for each receiver and recipient (empty: none), until the incident has ended and its end
-  // was queued. severity null: its notification was not delivered. gone_at_ms: since when the receiver is not configured.
+  // The notifications that were put into the outbox for each receiver and recipient (empty: none), until the incident
+  // has ended and its end was queued. severity null: not delivered. gone_at_ms: since when it is not configured.
   `CREATE TABLE queued_alerts (
      alert_id TEXT NOT NULL, receiver TEXT NOT NULL, recipient TEXT NOT NULL, incident INTEGER NOT NULL,
      severity TEXT, is_ended INTEGER NOT NULL, queued_at_ms INTEGER NOT NULL, not_delivered_at_ms INTEGER,
