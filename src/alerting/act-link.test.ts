@@ -42,7 +42,7 @@ describe("a signed link", () => {
     ["without a signature", { signature: "" }],
   ])("is altered when it is used %s", (_what, changes) => {
     expect(readActLink(secret, { ...given(), ...changes }, nowMs)).toBe("altered");
-    // Also when it is over: who altered it learns nothing.
+    // A forger does not learn that the link is too old.
     expect(readActLink(secret, { ...given(), ...changes }, nowMs + 2 * linkLifeMs)).toBe("altered");
   });
 

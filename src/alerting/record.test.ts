@@ -29,7 +29,6 @@ beforeEach(async () => {
 });
 afterEach(() => backend.remove());
 
-/** Counts commits of runs. */
 function counted(of: Store): Store {
   const transaction: Store["transaction"] = (work) =>
     of.transaction((parts) => {

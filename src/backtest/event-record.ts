@@ -5,16 +5,16 @@ import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { spikeWindow } from "../spike/window.ts";
 import type { HistoryEvent } from "../store/events/events.ts";
 
-/** All events of one organization in sorted arrays, for counting over long stretches without a query each. */
+/** The events of one organization in sorted arrays, to count over long times without queries. */
 export interface EventRecord {
   readonly slug: string;
   /** Instants of deaths, ascending, epoch ms. */
   readonly deathAtMs: readonly number[];
-  /** Deaths before the one with that index; one entry more than there are instants. */
+  /** Deaths before the one with that index; has one entry more. */
   readonly deathsBefore: readonly number[];
-  /** The number of the asset of each death; -1: it names none. */
+  /** The number of each death's asset; -1: none. */
   readonly deathAsset: readonly number[];
-  /** Instant at which the asset of each death was found alive; NaN: never. */
+  /** When each death's asset was found alive, epoch ms; NaN: never. */
   readonly revivedAtMs: readonly number[];
   /** Instants of events of any status, ascending. */
   readonly seenAtMs: readonly number[];
@@ -24,11 +24,11 @@ export interface EventRecord {
 export class EventRecorder {
   readonly #slug: string;
   readonly #assets = new AssetBook<number>();
-  /** The names by their number in #assets. */
+  /** By their number in #assets. */
   readonly #names: AssetName[] = [];
-  // Arrays of numbers: an object for each of millions of events would take three times the memory.
+  // Arrays of numbers: objects for millions of events would take three times the memory.
   readonly #at: number[] = [];
-  /** Deaths; 0 for what is none. */
+  /** 0: not a death. */
   readonly #deaths: number[] = [];
   readonly #isAlive: boolean[] = [];
   readonly #asset: number[] = [];
@@ -48,7 +48,7 @@ export class EventRecorder {
     this.#asset.push(asset === null ? -1 : this.#numberOf({ typeId, asset }));
   }
 
-  /** Returns the collected events; those at one instant keep the order in which they were added. */
+  /** Returns the events by time; equal times keep the order of `add`. */
   finish(): EventRecord {
     const at = this.#at;
     const order = [...at.keys()].sort((left, right) => (at[left] ?? 0) - (at[right] ?? 0));
@@ -56,7 +56,7 @@ export class EventRecorder {
     const deathsBefore = [0];
     const deathAsset: number[] = [];
     const revivedAtMs: number[] = [];
-    // Deaths of each asset since it was last found alive, as a chain from the latest one.
+    // Each asset's deaths since it was last found alive, linked from the latest.
     const latestDeath = new AssetBook<number>();
     const earlierDeath: number[] = [];
     for (const index of order) {
@@ -90,14 +90,13 @@ export class EventRecorder {
   }
 }
 
-/** What is counted, and in which windows. */
 export interface Counting {
   readonly thresholds: Pick<SpikeThresholds, "windowHours" | "baselineDays">;
   readonly baseline: BaselineKind;
   readonly count: CountKind;
 }
 
-/** Returns the counts of the windows that end at `nowMs`, and of each day of a median; an asset counts once in each. */
+/** Returns the counts of the window, the baseline and each day of a median; an asset counts once in each. */
 export function countsAt(record: EventRecord, nowMs: number, { thresholds, baseline, count }: Counting) {
   const { baselineStartMs, windowStartMs, endMs } = spikeWindow(nowMs, thresholds);
   const countIn = count === "assets" ? assetsIn : deathsIn;
@@ -107,7 +106,7 @@ export function countsAt(record: EventRecord, nowMs: number, { thresholds, basel
       : medianDays(nowMs, thresholds).map(({ afterMs, untilMs }) => countIn(record, afterMs, untilMs));
   return {
     currentCount: countIn(record, windowStartMs, endMs),
-    // The median of assets has no count of the whole baseline, in which an asset would be one.
+    // For assets the days are added: over the whole baseline an asset would count once.
     baselineCount:
       count === "assets"
         ? dayCounts.reduce((sum, some) => sum + some, 0)
@@ -134,7 +133,7 @@ function assetsIn(record: EventRecord, afterMs: number, untilMs: number): number
   return assets.size + nameless;
 }
 
-/** How many instants of deaths lie at or before `atMs`. */
+/** Returns how many deaths lie at or before `atMs`. */
 function deathsUpTo({ deathAtMs }: EventRecord, atMs: number): number {
   let [low, high] = [0, deathAtMs.length];
   while (low < high) {

@@ -4,18 +4,16 @@ import { dayMs } from "../base/time.ts";
 import { worstSeverity } from "../contract/severity.ts";
 import type { ReplayedNotice } from "./replay.ts";
 
-/** What incidents depend on beside the notices. */
 export interface IncidentRules {
   readonly withinMs: number;
   /** null: no fleet verdict. */
   readonly minOrganizations: number | null;
-  /** The intervals at which the organizations are looked at, ms. */
+  /** The intervals of the organizations' schedules, ms. */
   readonly intervalsMs: readonly number[];
-  /** When the replay begins. */
   readonly fromMs: number;
 }
 
-/** Collects what is told as one. Single deaths have no attributes here, and so no carrier. */
+/** Opens an incident. Deaths have no attributes here, so it has no carrier. */
 function openIncident(number: number, family: "deaths" | "unreachable", firstFiredAtMs: number) {
   return {
     number,
@@ -29,10 +27,9 @@ function openIncident(number: number, family: "deaths" | "unreachable", firstFir
   };
 }
 
-/** What would have been told as one. */
 export type ReplayedIncident = ReturnType<typeof incidentsOf>[number];
 
-/** Returns the incidents of what organizations were told, by the daemon's own rules of membership and fleet verdict. */
+/** Returns the incidents of these notices, by the daemon's rules of membership and fleet verdict. */
 export function incidentsOf(notices: readonly ReplayedNotice[], rules: IncidentRules) {
   const all: ReturnType<typeof openIncident>[] = [];
   const incidentOf = new Map<string, (typeof all)[number]>();
@@ -62,13 +59,13 @@ export function incidentsOf(notices: readonly ReplayedNotice[], rules: IncidentR
     number,
     family,
     startsAtMs: Math.min(...begun.map(({ startsAtMs }) => startsAtMs)),
-    /** null: some of it still fires at the end. */
+    /** null: it still fires at the end. */
     endedAtMs: firing.size > 0 ? null : (told.at(-1)?.atMs ?? null),
     severity: worstSeverity(told.map(({ severity }) => severity)),
     slugs: [...new Set(begun.map(({ slug }) => slug))],
-    /** Whether its organizations began together by no chance (a fleet verdict). */
+    /** It has a fleet verdict. */
     isOneCause: verdict !== null,
-    /** In order; notices of one instant are one message. */
+    /** In order; notices at the same instant are one message. */
     told,
   }));
 }
@@ -90,7 +87,7 @@ function isOneCause(
   return isBeyondChance(together, usual).isBeyond;
 }
 
-/** How many messages that is: what is told of one incident at one instant is one; reminders are none. */
+/** Returns how many messages these are: one for each incident and instant, without reminders. */
 export function messagesOf(incidents: readonly ReplayedIncident[]): number {
   return incidents.reduce((sum, { told }) => sum + new Set(told.map(({ atMs }) => atMs)).size, 0);
 }

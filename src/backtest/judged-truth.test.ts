@@ -15,7 +15,7 @@ interface Said extends Partial<Alert> {
   readonly onsetAtHour?: number;
 }
 
-/** An alert of acme that began at an hour. */
+/** An alert of acme that began at this hour. */
 function alert(startsAtHour: number, { verdict, endsAtHour, onsetAtHour, ...over }: Said): Alert {
   return firingAlert(`a${startsAtHour}`, startsAtHour * hourMs, {
     ...(onsetAtHour === undefined ? {} : { onset: { atMs: onsetAtHour * hourMs, marker: null } }),

@@ -5,14 +5,13 @@ import { leastApartMs } from "./score.ts";
 import type { Incident } from "./truth.ts";
 
 /**
- * Returns the truth by judgements: of verdict alerts of `dead-asset-spike`, those judged `checker` are incidents, those
- * judged `real` or `expected` are deaths that an alert may be about. Each from the instant at which its deaths began to
- * the last at which they were not usual: an alert stands until they have left the window. Stretches that no alert could
- * separate are one, as neighbouring days are in labels.
+ * Returns the truth from judgements of `dead-asset-spike` verdicts: `checker` gives incidents, `real` and `expected`
+ * mass deaths. Each lasts from its first death to the last unusual one, a window before the alert's end. Incidents too
+ * close for an alert between them are one.
  */
 export function judgedTruth(
   judged: readonly Alert[],
-  /** The window is for alerts that do not know that of their check. */
+  /** `windowHoursOf` is for alerts without a window of their own. */
   { nowMs, windowHoursOf }: { readonly nowMs: number; readonly windowHoursOf: (slug: string) => number },
 ) {
   const counts = { checker: 0, real: 0, expected: 0 };
@@ -33,7 +32,7 @@ export function judgedTruth(
   const truths = [...found].map(([slug, { incidents, massDeaths }]) => {
     return [slug, { incidents: joined(incidents), massDeaths: joined(massDeaths) }] as const;
   });
-  /** The truths by slug, without those of which nothing is judged; how many were judged so; when the first of their deaths began. */
+  /** Truths of judged organizations by slug, the number of each judgement, and when the first deaths began. */
   return { truths: new Map(truths), counts, sinceMs };
 }
 

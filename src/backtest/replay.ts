@@ -11,19 +11,18 @@ import { spikeWindow, windowCoverage } from "../spike/window.ts";
 import type { Alert } from "../store/alerts/alerts.ts";
 import { countsAt, type Counting, type EventRecord } from "./event-record.ts";
 
-/** One way to watch an organization. */
 export interface Watched extends Counting {
   readonly slug: string;
   readonly thresholds: SpikeThresholds;
   readonly policy: AlertPolicy;
-  /** The longest time without an event of any status for which there is a result; null: not watched. */
+  /** A longer time without any event gives no result; null: not watched. */
   readonly maxSilenceMs: number | null;
   readonly schedule: Schedule;
 }
 
-/** A change of which receivers would have been notified. */
+/** A change that receivers would have been notified of. */
 export interface ReplayedNotice {
-  /** Time of the run that caused it. */
+  /** The time of the run. */
   readonly atMs: number;
   readonly slug: string;
   readonly alertId: string;
@@ -37,13 +36,13 @@ export interface ReplayedNotice {
 type Evaluation = ReturnType<typeof evaluate>;
 
 /**
- * Lives through the events of one organization again: the counts of the record, then the rule of spike/ and the alerts'
- * own transition, as a run of the daemon does it. Instants must ascend.
+ * Replays the events of one organization with the daemon's own rules: the rule of spike/ and the transition of alerts.
+ * Instants must ascend.
  */
 export class Replay {
   readonly evaluations: Record<Severity, number> = { ok: 0, warn: 0, fail: 0, unknown: 0 };
   readonly notices: ReplayedNotice[] = [];
-  /** The last instant; null without one. */
+  /** The last instant; null: none. */
   lastAtMs: number | null = null;
   readonly #record: EventRecord;
   readonly #watched: Watched;
@@ -56,12 +55,12 @@ export class Replay {
     this.#watched = watched;
   }
 
-  /** One run at `nowMs`. `known` has what other replays found there in the same windows, and gets what is found. */
+  /** One run at `nowMs`. `known` shares evaluations between replays with the same windows. */
   run(nowMs: number, known: Map<string, Evaluation> = new Map()) {
     const { seenAtMs } = this.#record;
     const { slug, thresholds, baseline, count, policy, maxSilenceMs } = this.#watched;
     while (this.#seen < seenAtMs.length && (seenAtMs[this.#seen] ?? 0) <= nowMs) this.#seen++;
-    // What is known is what the store had at that time: later events are unknown.
+    // The store would not have known later events.
     const firstEventAtMs = this.#seen === 0 ? null : (seenAtMs[0] ?? null);
     const lastEventAtMs = this.#seen === 0 ? null : (seenAtMs[this.#seen - 1] ?? null);
     const windows = `${thresholds.windowHours} ${thresholds.baselineDays} ${baseline} ${count}`;

@@ -7,44 +7,42 @@ import { Replay, type Watched } from "./replay.ts";
 import { episodesOf, scoreEpisodes } from "./score.ts";
 import type { Truth } from "./truth.ts";
 
-/** What is replayed. */
 export interface Past {
-  /** The organizations as they are configured. */
   readonly organizations: readonly Watched[];
-  /** By slug; an organization without a record is left out. */
+  /** By slug; an organization without a record is skipped. */
   readonly records: ReadonlyMap<string, EventRecord>;
-  /** What the replay is held against; null: nothing. */
+  /** null: no truth to compare with. */
   readonly truths: ReadonlyMap<string, Truth> | null;
   /** When the truth begins; null: with the events. */
   readonly sinceMs: number | null;
   readonly incidents: Pick<IncidentRules, "withinMs" | "minOrganizations">;
-  /** null: as soon as the longest baseline is full, and no earlier than the truth. */
+  /** null: when the longest baseline is full, but not before the truth. */
   readonly fromMs: number | null;
   /** null: the last event. */
   readonly toMs: number | null;
-  /** null: by the schedule of each organization. */
+  /** null: each organization's schedule. */
   readonly stepMs: number | null;
 }
 
 export interface RunDeps {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Called with the progress in words; not for each step. */
+  /** Called with the progress in words, not at each step. */
   readonly onProgress: (text: string) => void;
 }
 
-/** What came of one way to watch all organizations. */
+/** The result of one way to watch all organizations. */
 export type Replayed = ReturnType<typeof summed>;
-/** What came of each way, and the organizations that have no event, or too few days of them for the baseline. */
+/** The result of each way, and the organizations without events, or with too few days for the baseline. */
 export type ReplayOutcome = Awaited<ReturnType<typeof runReplay>>;
 
-// A slice of work between two looks at the signal and the terminal.
+// The work between two checks of the signal and the terminal.
 const sliceMs = 50;
 const weekMs = 7 * dayMs;
 
 /**
- * Replays every organization, watched in each of these ways, over the same stretch.
- * @throws usage where assets are to be counted against a mean, unavailable when stopped
+ * Replays every organization, watched in each of these ways, over the same time.
+ * @throws usage: assets with a mean; unavailable: stopped
  */
 export async function runReplay(past: Past, waysOf: (one: Watched) => readonly Watched[], deps: RunDeps) {
   const found: Awaited<ReturnType<typeof replayOne>>[] = [];
@@ -68,7 +66,9 @@ async function replayOne(past: Past, record: EventRecord, ways: readonly Watched
     if (count === "deaths" || baseline === "median") continue;
     throw new FlatlineError(
       "usage",
-      `${slug} cannot be replayed with count assets and baseline mean: the mean is the API's rule, which counts deaths; give --setting baseline=median, or --setting count=deaths`,
+      `${slug} cannot be replayed with count assets and baseline mean: ` +
+        "the mean is the API's rule, which counts deaths; " +
+        "give --setting baseline=median, or --setting count=deaths",
     );
   }
   const { seenAtMs } = record;
@@ -115,7 +115,7 @@ function summed(organizations: Awaited<ReturnType<typeof replayOne>>, { truths, 
     incidents,
     messages,
     messagesAWeek: weeks > 0 ? messages / weeks : 0,
-    /** null without a truth. */
+    /** null: no truth. */
     score: truths === null ? null : scoreEpisodes(replays.map(({ watched: { slug }, ...one }) => ({ slug, ...one }))),
   };
 }

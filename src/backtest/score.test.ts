@@ -169,7 +169,7 @@ describe("a choice", () => {
       falseAlarms: 1,
       onMassDeaths: 0,
       groundless: 1,
-      // As many again on real mass deaths: they cost none of the budget.
+      // As many alarms again match real mass deaths, which is free.
       falseAlarmsAWeek: groundlessAWeek * 2,
       groundlessAWeek,
       medianDelayMs: null,
@@ -180,7 +180,7 @@ describe("a choice", () => {
   };
   const points = [point(2, 1, 0.9), point(3, 0.9, 0.3), point(4, 0.9, 0.4), point(6, 0.7, 0.1), point(8, 0.2, 0.05)];
 
-  it("finds most among the quiet enough, nearest to the advice; those that are too loud come last, the quietest first", () => {
+  it("finds most among the quiet enough, nearest to the advice; loud ones come last, the quietest first", () => {
     expect(rankCandidates(points, 0.3).map(({ thresholds }) => thresholds.warnMultiplier)).toEqual([3, 6, 8, 4, 2]);
     expect(rankCandidates(points, 0).map(({ thresholds }) => thresholds.warnMultiplier)).toEqual([8, 6, 3, 4, 2]);
   });

@@ -3,20 +3,19 @@ import { dayMs, hourMs } from "../base/time.ts";
 import type { Replay } from "./replay.ts";
 import type { Incident, Truth } from "./truth.ts";
 
-/** How well episodes match incidents. */
 export type Score = ReturnType<typeof scoreEpisodes>;
 
-/** A notification a day later is still in time; a later alert is of something else. */
+/** A notification a day later is in time; a later one has another cause. */
 const graceMs = dayMs;
-// An episode that began long before belongs to something else, and hid this one.
+// An episode that began earlier has another cause, and hid this incident.
 const leadMs = 12 * hourMs;
-/** Incidents that are no further apart than this are one: an alert between them would be about both. */
+/** Closer incidents are one: an alert between them would be about both. */
 export const leastApartMs = graceMs + leadMs;
 const weekMs = 7 * dayMs;
 
 /**
- * Scores replays of any number of organizations together. An episode matches an incident when it overlaps it or the day
- * after, and began at most 12 h before. Incidents outside of the replayed stretch are left out.
+ * Scores replays of any number of organizations together. An episode matches an incident if it overlaps it or the day
+ * after, and began at most 12 h before it. Incidents outside of the replayed time are left out.
  */
 export function scoreEpisodes(
   replays: readonly {
@@ -45,19 +44,19 @@ export function scoreEpisodes(
   return {
     incidents: incidents.length,
     found: delays.length,
-    /** 0–1; null without incidents. */
+    /** 0–1; null: no incidents. */
     recall: incidents.length === 0 ? null : delays.length / incidents.length,
-    /** Episodes without an incident. */
+    /** Episodes that match no incident. */
     falseAlarms: alarms.length,
-    /** The ones that match a real mass death. */
+    /** False alarms that match a real mass death. */
     onMassDeaths,
-    /** The others, which match nothing: false alarms by the narrower definition. */
+    /** False alarms that match nothing. */
     groundless,
     falseAlarmsAWeek: aWeek(alarms.length),
     groundlessAWeek: aWeek(groundless),
-    /** The median time from the first death of a found incident to its alert; null without one. */
+    /** The median time from an incident's first death to its alert; null: none was found. */
     medianDelayMs: medianOf(delays),
-    /** Incidents without an episode. */
+    /** Incidents that match no episode. */
     missed: incidents.filter(({ by }) => by === undefined).map(({ by: _by, ...incident }) => incident),
   };
 }
@@ -66,16 +65,15 @@ function tellsOf({ firedAtMs, endsAtMs }: Episode, { fromMs, toMs }: Incident): 
   return firedAtMs <= toMs + graceMs && endsAtMs >= fromMs && firedAtMs >= fromMs - leadMs;
 }
 
-/** A stretch in which an alert fired, as receivers were notified of it. Epoch ms. */
+/** The time in which an alert fired for receivers, epoch ms. */
 export interface Episode {
   readonly alertId: string;
-  /** Instant at which it was first sent, after `for`. */
+  /** The first notification, after `for`. */
   readonly firedAtMs: number;
-  /** Instant at which it ended, or of the last run while it lasts. */
+  /** The end, or the last run if it still fires. */
   readonly endsAtMs: number;
 }
 
-/** Returns the episodes of a replay. */
 export function episodesOf({ notices, lastAtMs }: Pick<Replay, "notices" | "lastAtMs">): Episode[] {
   const episodes: Episode[] = [];
   for (const { alertId, kind, event, atMs } of notices) {

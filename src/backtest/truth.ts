@@ -6,16 +6,15 @@ import { issueMessages, readWith } from "../contract/issues.ts";
 import { leastRevivalMs } from "../checks/regret/regret.ts";
 import type { EventRecord } from "./event-record.ts";
 
-/** A stretch in which the checker was wrong, epoch ms, both ends included. */
+/** A time in which the checker was wrong, epoch ms, both ends included. */
 export interface Incident {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** What is known with hindsight about one organization. */
 export interface Truth {
   readonly incidents: readonly Incident[];
-  /** Days on which many assets really died: an alert there is right about the deaths and wrong about the checker. */
+  /** Days on which many assets really died. An alert there is right about deaths and wrong about the checker. */
   readonly massDeaths: readonly Incident[];
 }
 
@@ -29,8 +28,8 @@ const stretches = z.array(
 const labelsSchema = z.record(z.string(), z.object({ incidents: stretches, massDeaths: stretches.default([]) }));
 
 /**
- * Reads labels: by slug `incidents` and, where they are known, `massDeaths`, each a list of `{from, to}`. More keys are fine.
- * @throws invalid_data that names the file and the first field that is wrong
+ * Reads labels: `incidents` by slug and, if known, `massDeaths`, each a list of `{from, to}`. Other keys are ignored.
+ * @throws invalid_data that names the file and the first wrong field
  */
 export function readLabels(text: string, file: string): ReadonlyMap<string, Truth> {
   const read = readWith(labelsSchema, parseJson(text, file));
@@ -46,22 +45,22 @@ function parseJson(text: string, file: string): unknown {
   }
 }
 
-// A name that returns after months may be a new asset.
+// After months the same name may be a new asset.
 const revivedWithinMs = 60 * dayMs;
 const leastUndone = 20;
 const leastOverMedian = 3;
 const leastShare = 0.5;
 
-/** Returns whether a death was false, by when its asset was first found alive after it (NaN: never). */
+/** Returns whether a death was false, by when its asset was next found alive (NaN: never). */
 function isUndone(diedAtMs: number, revivedAtMs: number): boolean {
   const delayMs = revivedAtMs - diedAtMs;
   return delayMs >= leastRevivalMs && delayMs <= revivedWithinMs;
 }
 
 /**
- * Returns the truth by the record itself: a death is false when its asset was found alive, not before 6 h and within 60 days. An
- * incident is a day (UTC) with at least 20 false deaths, at least 3 times the median day's deaths, false ones at least half of
- * the day's deaths; neighbouring days are one. A death in the last 60 days of a record may still be undone.
+ * Returns the truth from the record itself. A death is false if its asset was found alive 6 h to 60 days later. An
+ * incident is a day (UTC) with at least 20 false deaths, half of its deaths or more false, and at least 3 times the
+ * median day's deaths; neighbouring days are one. Deaths of the last 60 days may still be undone.
  */
 export function revivedTruth({ deathAtMs, deathsBefore, revivedAtMs, seenAtMs }: EventRecord): Truth {
   const days = new Map<number, { deaths: number; undone: number; fromMs: number; toMs: number }>();
@@ -74,7 +73,7 @@ export function revivedTruth({ deathAtMs, deathsBefore, revivedAtMs, seenAtMs }:
     known.toMs = atMs;
     days.set(day, known);
   }
-  // Of all days from the first event to the last, those without a death included.
+  // All days from the first event to the last, with days without deaths.
   const [first, last] = [seenAtMs[0] ?? 0, seenAtMs.at(-1) ?? 0].map((atMs) => Math.floor(atMs / dayMs));
   const quiet = Array.from({ length: (last ?? 0) - (first ?? 0) + 1 - days.size }, () => 0);
   const median = medianOf([...quiet, ...Array.from(days.values(), ({ deaths }) => deaths)]) ?? 0;

@@ -4,7 +4,7 @@ import type { SpikeThresholds } from "../spike/thresholds.ts";
 import type { Watched } from "./replay.ts";
 import type { Score } from "./score.ts";
 
-/** One candidate of a search, with fail where warn begins, and how it did. */
+/** A candidate of a search and its score. Fail begins where warn does. */
 export interface TuningPoint {
   readonly baseline: BaselineKind;
   readonly count: CountKind;
@@ -12,13 +12,13 @@ export interface TuningPoint {
   readonly score: Score;
 }
 
-/** The advice: the settings that `flatline init --source embedded` writes where the events are available; measured in docs/detection.md. */
+/** The settings that `flatline init --source embedded` writes when events are available (docs/detection.md). */
 export const advice = {
   baseline: "median",
   thresholds: { windowHours: 24, baselineDays: 28, warnMultiplier: 2.5, failMultiplier: 5, minSpikeCount: 20 },
 } as const;
 
-// What people run: from nervous to deaf, and counts from a handful to a batch.
+// What people run: from nervous to deaf, for a few deaths or many.
 const grid = {
   baseline: ["mean", "median"] as readonly BaselineKind[],
   baselineDays: [7, 28] as readonly number[],
@@ -27,9 +27,9 @@ const grid = {
 };
 
 /**
- * Returns the ways to watch an organization that a search tries: every combination of the grid, and the advice. Each begins to
- * fail where it warns: fail is tried first, so that a lower failMultiplier would decide for all that are above it. What `fixed`
- * names stays as it is configured, and so does what is counted, of which the mean knows deaths only.
+ * Returns the candidates for an organization: the whole grid and the advice. Fail begins where warn does: it is tried
+ * first, so a lower failMultiplier would decide alone. `fixed` settings keep their value, as does what is counted;
+ * assets need a median.
  */
 export function candidatesOf(one: Watched, fixed: ReadonlySet<string>): readonly Watched[] {
   const tried = <Value>(key: keyof typeof grid, all: readonly Value[], own: Value): readonly Value[] =>
@@ -64,9 +64,9 @@ export function describeCandidate({ baseline, count, thresholds }: Omit<TuningPo
 }
 
 /**
- * Sorts candidates by how they are chosen: of those with at most so many groundless alarms a week and organization the
- * one that finds most; of equal ones the nearest to the advice, not the quietest: what a past without some kind of
- * trouble praises as quiet is deaf to it when it comes. Behind them those that are too loud, the quietest first.
+ * Sorts candidates, the best first. Quiet ones (at most `mostAWeek` groundless alarms a week and organization) by what
+ * they find, then by nearness to the advice. The quietest is not the best: it may be deaf to trouble that this past
+ * lacks. Loud ones follow, the quietest first.
  */
 export function rankCandidates(points: readonly TuningPoint[], mostAWeek: number): readonly TuningPoint[] {
   const isLoud = ({ score }: TuningPoint): boolean => score.groundlessAWeek > mostAWeek;
@@ -79,7 +79,7 @@ export function rankCandidates(points: readonly TuningPoint[], mostAWeek: number
   );
 }
 
-/** Whether the advice finds as much as what was chosen, and is as quiet, or quiet enough; null: it is not one of the candidates. */
+/** Returns whether the advice finds as much as `chosen`, and is quiet enough; null: it was not a candidate. */
 export function isAdviceAsGood(points: readonly TuningPoint[], chosen: TuningPoint, mostAWeek: number): boolean | null {
   const advised = points.find(isAdvice);
   if (advised === undefined) return null;
@@ -87,14 +87,14 @@ export function isAdviceAsGood(points: readonly TuningPoint[], chosen: TuningPoi
   return recallOf(advised) >= recallOf(chosen) && advised.score.groundlessAWeek <= mostAsLoud;
 }
 
-/** Returns whether it is the advice, whatever the window is and whatever is counted. */
+/** Returns whether these are the advised settings, for any window and count. */
 export function isAdvice({ baseline, thresholds }: TuningPoint): boolean {
   return baseline === advice.baseline && advisedSettings.every((name) => thresholds[name] === advice.thresholds[name]);
 }
 
 const advisedSettings = ["baselineDays", "warnMultiplier", "minSpikeCount"] as const;
 
-/** Compares by the number of settings that differ from the advice, then by their distance from it, each as a ratio. */
+/** Compares by how many settings differ from the advice, then by how far, as ratios. */
 function byAdvice(left: TuningPoint, right: TuningPoint): number {
   const [here, there] = [fromAdvice(left), fromAdvice(right)];
   return here.differing - there.differing || here.distance - there.distance;

@@ -28,7 +28,7 @@ let verifier: HttpSink | null = null;
 let offsetMs = 0;
 const dispatcher = createHttpDispatcher({ env: {} });
 
-/** Real time, but that nobody waits for anything longer than a millisecond, and that the test can move on. */
+/** Real time, but waits take a millisecond at most, and the test can set the time. */
 const clock: Clock = {
   ...system,
   nowMs: () => nowMs + offsetMs,
@@ -52,7 +52,7 @@ const urlsOf = (hosts: Hosts): string[] =>
     Array.from({ length: count }, (_, index) => `https://${prefix}${index}.example/`),
   );
 
-/** An incident of acme that began an hour ago: assets by how their names begin, `up` answers, `no` is gone. */
+/** An incident of acme that began an hour ago; an asset's name says whether it answers (`up`) or is gone (`no`). */
 async function anIncident(
   {
     dead = {},
@@ -78,7 +78,7 @@ async function anIncident(
 
 type Answer = (asset: string) => unknown;
 
-/** A verifier to which `up` answers, and `no` is gone. */
+/** A verifier: `up` answers, everything else is gone. */
 async function startVerifier(answer: Answer = (asset) => (asset.includes("//up") ? "answers" : "gone")): Promise<void> {
   verifier = await startHttpSink((response, request) => {
     const { assets } = JSON.parse(request.body) as { readonly assets: readonly { readonly asset: string }[] };
@@ -167,7 +167,7 @@ describe.each(storeEngines)("on $engine,", (engine) => {
       detail: "a page of https://updead3.example/",
     });
     expect(verifier?.requests).toHaveLength(1);
-    // The controls are among the others.
+    // The controls are mixed with the others.
     expect(new Set(answers.slice(0, 20).map(({ role }) => role)).size).toBe(3);
   });
 

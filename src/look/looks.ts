@@ -11,7 +11,7 @@ import { planLook, seededRandom, type LookSources } from "./plan.ts";
 import { judgeLook } from "./verdict.ts";
 import { askVerifier, type Verifier, type VerifierAnswers } from "./verifier.ts";
 
-/** What a second opinion is made with (CONTRACT 16). */
+/** The settings of second opinions (CONTRACT 16). */
 export interface LookSettings extends Pick<LookSources, "sentinelsOf"> {
   readonly sample: number;
   readonly control: number;
@@ -27,14 +27,14 @@ export interface LooksOptions {
   readonly metrics: Pick<Metrics, "assetLookedAt" | "opinionGiven">;
   readonly newId: () => string;
   readonly sources: Omit<LookSources, "sentinelsOf">;
-  /** Asked before each look, so that a reload changes it; null: none is configured. */
+  /** Read before each look, so that a reload counts; null: not configured. */
   readonly settings: () => LookSettings | null;
   readonly onChange: () => void;
 }
 
-/** Second opinions (CONTRACT 16): the verifier is asked about incidents, one after the other. */
+/** Second opinions (CONTRACT 16): asks the verifier about one incident after the other. */
 export interface Looks extends Pick<Loop, "start" | "stop"> {
-  /** Begins a look that a person asks for. @throws usage where nobody can look, too_many within a minute of the last one */
+  /** Begins a look for a person. @throws usage: no look is possible; too_many: within a minute of the last */
   ask(incident: Incident): Promise<Look>;
 }
 
@@ -42,7 +42,7 @@ export interface Looks extends Pick<Loop, "start" | "stop"> {
 const mostByItself = 3;
 const leastPauseMs = minuteMs;
 
-/** Creates the looks; one that a process has begun and not ended is made by the next. */
+/** Creates the looks. A look that a process began and did not end is made by the next process. */
 export function createLooks(options: LooksOptions): Looks {
   const { store, clock, logger, metrics, settings, onChange } = options;
   const onError = (err: unknown): void => logger.error({ err }, "second opinion failed, trying again");
@@ -50,7 +50,7 @@ export function createLooks(options: LooksOptions): Looks {
 
   async function runOnce(): Promise<void> {
     if (settings() === null) return;
-    // What a person asked for, or a process that is over began.
+    // Looks that a person asked for, or that an earlier process began.
     for (const waiting of await store.looks.waiting()) await run(waiting);
     for (const { number: incidentNumber, family } of await store.incidents.open()) {
       if (family !== "deaths") continue;
@@ -91,10 +91,10 @@ export function createLooks(options: LooksOptions): Looks {
     try {
       said = await askVerifier(set.verifier, { incidentId: incident.id, assets }, by);
     } catch (error) {
-      // Its address may be a secret, which no error of ours has.
+      // The verifier's address may be secret, so our errors do not contain it.
       logger.warn({ err: error, incident: incidentNumber, assets: assets.length }, "verifier gave no answer");
     }
-    // The next process makes it again.
+    // The next process makes the look again.
     if (loop.signal.aborted) return;
     const answers = plan.map((planned) => {
       const { answer = "undecided", detail = null } = said?.get(planned.asset) ?? {};

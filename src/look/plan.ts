@@ -9,29 +9,29 @@ export interface NamedAsset {
   readonly assetType: string | null;
 }
 
-/** An asset that the verifier is asked about; `isSentinel`: a living one that the operator has named. */
+/** An asset to ask the verifier about; `isSentinel`: the operator named it as alive. */
 export type Planned = NamedAsset & { readonly role: LookRole; readonly isSentinel: boolean };
 
-/** An asset that died, `isUndone` where it was found alive since. */
+/** An asset that died; `isUndone`: it was found alive later. */
 export type Died = Omit<NamedAsset, "slug"> & { readonly isUndone: boolean };
 
 export interface LookSources {
-  /** Those that died in an alert; null: it has none. */
+  /** The assets that died in an alert; null: unknown. */
   readonly diedIn: (alert: Alert) => Promise<readonly Died[] | null>;
-  /** Those that are alive by their latest event, the latest first; `assetTypes`: empty, of any type. */
+  /** Assets that are alive by their latest event, the latest first; no `assetTypes`: any type. */
   readonly alive: (query: { slug: string; assetTypes: readonly string[] }) => Promise<readonly NamedAsset[]>;
-  /** Those of an organization that its operator knows to be alive. */
+  /** Assets that the operator knows to be alive. */
   readonly sentinelsOf: (slug: string) => readonly string[];
-  /** Those of an organization that died long ago. */
+  /** Assets that died long ago. */
   readonly longDead: (slug: string) => AsyncIterable<Died>;
 }
 
-// So many dead assets of an organization take part in the draw, evenly drawn themselves: the names of a million are 100 MB.
+// An even draw limits each organization to so many dead assets: the names of a million take 100 MB.
 const mostDrawn = 2_000;
-// Those that may not be sent are left out, but not without end.
+// Limits the search past assets that may not be sent.
 const mostTries = 2_000;
 
-/** Returns whom a look at an incident with these members asks about, in random order: the dead among the controls. */
+/** Returns the assets to ask about for an incident with these members: the sample and controls, shuffled. */
 export async function planLook(
   members: readonly Alert[],
   counts: { readonly sample: number; readonly control: number },
@@ -52,7 +52,7 @@ export async function planLook(
     organizations.push({ slug, excess: found?.deaths ? found.deaths.count - found.deaths.expected : 0, assets });
   }
 
-  // Answers are by name, so that each is asked about once.
+  // Answers are by name, so each name is asked about once.
   const taken = new Set<string>();
   type Candidates = AsyncIterable<NamedAsset> | Iterable<NamedAsset>;
   async function choose(role: LookRole, from: Candidates, count: number, isSentinel = false): Promise<Planned[]> {
@@ -68,11 +68,11 @@ export async function planLook(
   }
 
   const sample = await choose("sample", drawAssets(organizations, random), counts.sample);
-  // Without any dead asset to ask about, none is asked.
+  // No dead assets: no controls either.
   if (sample.length === 0) return [];
   for (const asset of died) taken.add(asset);
   const assetTypes = types.has(null) ? [] : [...types].filter((type) => type !== null);
-  // Those with the most excess first, as the dead are theirs.
+  // The most excess first, because most dead assets are theirs.
   const slugs = organizations.toSorted((left, right) => right.excess - left.excess).map(({ slug }) => slug);
   async function* living(): AsyncGenerator<NamedAsset> {
     for (const slug of slugs) yield* await sources.alive({ slug, assetTypes });
@@ -87,19 +87,19 @@ export async function planLook(
   return [...drawAssets([{ excess: 1, assets: [...sample, ...alive, ...sentinels, ...dead] }], random)];
 }
 
-/** Returns the numbers in [0, 1) that belong to a seed, so that each process draws the same. */
+/** Returns a generator of numbers in [0, 1) from a seed, the same in each process. */
 export function seededRandom(seed: string): () => number {
   let count = 0;
-  // 32 bits of a hash are more than a draw among millions needs, and no generator of our own has to be trusted.
+  // 32 bits are enough for a draw among millions, and a hash needs no generator of our own.
   return () => createHash("sha256").update(`${seed}/${count++}`).digest().readUInt32BE() / 2 ** 32;
 }
 
-/** Yields all in random order: first the organization, as likely as its excess is large, then any of its assets. */
+/** Yields all assets in random order: draws an organization, weighted by excess, then one of its assets. */
 export function* drawAssets<T>(
   organizations: readonly { readonly excess: number; readonly assets: readonly T[] }[],
   random: () => number,
 ): Generator<T, void> {
-  // One without excess counts as one death: it has a dead asset, too.
+  // An organization without excess has the weight of one death, because it has a dead asset.
   const left = organizations.map(({ excess, assets }) => ({ weight: Math.max(1, excess), assets: [...assets] }));
   for (;;) {
     const open = left.filter(({ assets }) => assets.length > 0);
@@ -114,12 +114,12 @@ export function* drawAssets<T>(
   }
 }
 
-// CONTRACT 16: short enough for an id in base 64 or a UUID, longer than what people write.
+// CONTRACT 16: as short as an id in base 64 or a UUID, longer than people's words.
 const leastIdLength = 24;
-// As long as URLs are that browsers take: no name costs more to read than this.
+// The longest URL that browsers take. It limits the work for a name.
 const longestName = 2_048;
 
-/** Returns whether a name may say who an address was sent to, so that nobody is asked about it; so may one of over 2,048 characters. */
+/** Returns whether a name may identify a person: never ask about it. Names over 2,048 characters count too. */
 export function mayNameVictim(name: string): boolean {
   if (name.length > longestName || /@|%40/i.test(name)) return true;
   const afterHost = name.replace(/^(?:[a-z][a-z\d+.-]*:\/\/)?[^/?#\\]*/i, "");

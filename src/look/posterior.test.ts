@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { accuracyOf, posteriorOfMostAlive, type Accuracy } from "./posterior.ts";
 
-/** The definition as it stands, on a fine grid over the share: the midpoint of each cell, weighed by its prior mass. */
+/** The definition on a fine grid over the share, with the prior mass of each cell at its midpoint. */
 function onGrid(alive: number, asked: number, { sensitivity, specificity }: Accuracy): number {
   const cells = 20_000;
   let [upper, all] = [0, 0];

@@ -1,6 +1,6 @@
 import type { ControlCounts } from "../contract/second-opinion.ts";
 
-/** The share of the living that show life to a verifier, and of the dead that do not; between 0 and 1 without the bounds. */
+/** How often a verifier is right about living and about dead assets; between 0 and 1, exclusive. */
 export interface Accuracy {
   readonly sensitivity: number;
   readonly specificity: number;
@@ -9,7 +9,7 @@ export interface Accuracy {
 // Fewer controls say less than a careful guess (CONTRACT 16).
 const leastControls = 10;
 
-/** Returns how far a verifier can be trusted, from the controls that it was asked about in the same question. */
+/** Returns the accuracy of a verifier, from the controls of the same question. */
 export function accuracyOf(living: ControlCounts, dead: ControlCounts): Accuracy {
   const share = ({ asked, alive }: ControlCounts): number => (alive + 0.5) / (asked + 1);
   return {
@@ -19,12 +19,11 @@ export function accuracyOf(living: ControlCounts, dead: ControlCounts): Accuracy
 }
 
 /**
- * Returns the posterior probability that more than half of all are alive, when `alive` of `asked` showed life: their
- * share a has the prior Beta(½, ½), and `alive` is binomially distributed with `asked` and p(a) = a·s + (1 − a)(1 − c).
- *
- * With a = sin²θ the prior is uniform over θ in [0, π/2], and the likelihood p^k (1 − p)^(n−k) a polynomial of degree n in cos 2θ,
- * that is Σ cₘ cos 2mθ with m ≤ n. Its n + 1 coefficients are exact sums over n + 1 points (the discrete cosine transform), its
- * integral over [π/4, π/2] is c₀π/4 − Σ cₘ sin(mπ/2) / 2m, that over all c₀π/2. So nothing is approximated but by rounding.
+ * Returns the posterior probability that more than half of all assets are alive, when `alive` of `asked` showed life.
+ * Their share a has the prior Beta(½, ½); `alive` is binomial with `asked` and p(a) = a·s + (1 − a)(1 − c). With a =
+ * sin²θ the prior is uniform over θ in [0, π/2], and the likelihood p^k (1 − p)^(n−k) is Σ cₘ cos 2mθ with m ≤ n. The
+ * cₘ are exact sums over n + 1 points (discrete cosine transform). The integral over [π/4, π/2] is c₀π/4 − Σ cₘ
+ * sin(mπ/2) / 2m, the whole one c₀π/2. Only rounding is inexact.
  */
 export function posteriorOfMostAlive(alive: number, asked: number, { sensitivity, specificity }: Accuracy): number {
   const points = asked + 1;
@@ -34,13 +33,13 @@ export function posteriorOfMostAlive(alive: number, asked: number, { sensitivity
     const shown = share * sensitivity + (1 - share) * (1 - specificity);
     return alive * Math.log(shown) + (asked - alive) * Math.log1p(-shown);
   });
-  // Only their ratios count: without their largest they would vanish.
+  // Only ratios count. Without the division by the largest the values would underflow.
   const largest = Math.max(...logs);
   const likelihoods = logs.map((log) => Math.exp(log - largest));
   const coefficient = (order: number): number =>
     (2 / points) * likelihoods.reduce((sum, value, at) => sum + value * Math.cos(2 * order * (angles[at] ?? 0)), 0);
   let upper = 0;
-  // Even orders have no part in it.
+  // Even orders add nothing.
   for (let order = 1; order <= asked; order += 2)
     upper -= (coefficient(order) * (order % 4 === 1 ? 1 : -1)) / (2 * order);
   return Math.min(1, Math.max(0, 0.5 + upper / (coefficient(0) * (Math.PI / 4))));

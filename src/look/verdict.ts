@@ -8,19 +8,19 @@ import {
 import type { Planned } from "./plan.ts";
 import { accuracyOf, posteriorOfMostAlive } from "./posterior.ts";
 
-/** An answer as far as the verdict needs it: a sentinel says nothing of the checker. */
+/** The parts of an answer that the verdict needs. Sentinels do not show what the checker does. */
 export type CountedAnswer = Pick<Planned, "role" | "isSentinel"> & { readonly answer: LookAnswer };
 
-// All of CONTRACT 16.
+// CONTRACT 16.
 const leastAsked = 10;
 const refutedFrom = 0.95;
 const confirmedTo = 0.05;
 const leastDeathShare = 0.5;
 const leastLiving = 10;
 const mostDeadLivingShare = 0.1;
-// Below it a verifier is little better than a coin: at 1 it says nothing.
+// Sensitivity + specificity. A verifier with 1 is no better than a coin.
 const leastAccuracy = 1.2;
-// From so many living controls on, a verifier fails that finds less than half of them alive.
+// With so many living controls, a verifier fails if it finds less than half of them alive.
 const leastLivingToFail = 5;
 
 export function judgeLook(answers: readonly CountedAnswer[]): OpinionCounts {
@@ -36,7 +36,7 @@ export function judgeLook(answers: readonly CountedAnswer[]): OpinionCounts {
     return { ...counts, verdict: "undecided" };
   const probability = posteriorOfMostAlive(alive, asked, accuracy);
   if (probability >= refutedFrom) return { ...counts, verdict: "refuted" };
-  // One that takes what lives for dead confirms nothing; sentinels are too easy to show that.
+  // A verifier that calls living assets dead confirms nothing. Sentinels are too easy to show that.
   const living = of("alive").filter(({ isSentinel }) => !isSentinel);
   const wrong = living.filter(({ answer }) => showsDeath(answer)).length;
   const isRightOfLiving = living.length >= leastLiving && wrong <= mostDeadLivingShare * living.length;

@@ -19,12 +19,12 @@ interface VerifierService {
   readonly sign: (message: { id: string; atMs: number; body: string }) => Readonly<Record<string, string>>;
 }
 
-/** Who looks at assets; a file with an answer is for examples and tests. */
+/** A service, or a file with an answer for examples and tests. */
 export type Verifier = VerifierService | { readonly file: string };
 
-// Far more than an answer for each of 192 assets takes.
+// Far more than the answers for 192 assets need.
 const maxAnswerBytes = 1_024 * 1_024;
-// A line on a page.
+// One line on a page.
 const longestDetail = 200;
 const detailSchema = z.string().transform((text) => cutText(blankUnseen(text), longestDetail));
 const wordSchema = z.enum(lookAnswers).catch("undecided");
@@ -34,9 +34,9 @@ const answerSchema = z.object({ results: z.array(resultSchema).max(10_000) });
 export type VerifierAnswers = ReadonlyMap<string, z.infer<typeof resultSchema>>;
 
 /**
- * Asks the verifier once; `id` is that of the question. Of an asset that its answer does not name it says nothing, and
- * an unknown word is undecided.
- * @throws FlatlineError api_* when there is no answer of that form in time; what a file that cannot be read throws
+ * Asks the verifier once; `id` identifies the question. Assets missing in the answer are missing here, and an unknown
+ * word is undecided.
+ * @throws FlatlineError api_*: no valid answer in time; the file system's error: the file cannot be read
  */
 export async function askVerifier(
   verifier: Verifier,
@@ -55,7 +55,7 @@ async function readAnswer(file: string): Promise<string> {
   return (file.endsWith(".gz") ? gunzipSync(bytes, { maxOutputLength: maxAnswerBytes }) : bytes).toString();
 }
 
-/** Sends one POST, signed as receivers' webhooks are (CONTRACT 7). */
+/** Sends one POST, signed like a webhook (CONTRACT 7). */
 async function post(verifier: VerifierService, body: string, by: Parameters<typeof askVerifier>[2]): Promise<string> {
   const { status, body: text } = await sendRequest(by.dispatcher, {
     method: "POST",

@@ -7,10 +7,10 @@ import { checkErrorReasons } from "../contract/report.ts";
 import { lookAnswers, opinionVerdicts } from "../contract/second-opinion.ts";
 import { severities } from "../contract/severity.ts";
 
-/** One metric, by its name: docs/metrics.md is made from these tables, and every series of ours is in them. */
+/** A metric by its name. docs/metrics.md comes from these tables, and all series of ours are in them. */
 export interface Instrument {
   readonly type: "gauge" | "counter" | "histogram";
-  /** By name, with the values of those that come from closed sets. */
+  /** By name, with the values of closed sets; null: open. */
   readonly labels: Readonly<Record<string, readonly string[] | null>>;
   /** The HELP line, and what docs/metrics.md says. */
   readonly help: string;
@@ -38,28 +38,30 @@ export const skipReasons = ["overlap", "late", "import"] as const;
 export type SkipReason = (typeof skipReasons)[number];
 export const deliveryOutcomes = ["delivered", "retried", "dead_lettered"] as const;
 export type DeliveryOutcome = (typeof deliveryOutcomes)[number];
-/** How an open incident stands, exclusive. */
+/** The state of an open incident. */
 export const incidentStates = ["active", "acknowledged", "silenced"] as const;
 export const alertLabelStates = ["pending", "firing", "silenced"] as const;
 export const alertSeverities = ["warn", "fail", "unknown"] as const;
 export const eventStatuses = ["DETECTED_AS_DEAD", "DETECTED_AS_ALIVE", "other"] as const;
 
-// A local evaluation takes milliseconds; a remote one up to its timeout of 30 s, three times with the retries and pauses.
+// A local evaluation takes milliseconds, a remote one up to 30 s, three times with retries and pauses.
 const runBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
-// A second late is the limit that is promised under load; minutes mean a suspended or starved process.
+// At most a second late under load; minutes mean a suspended or starved process.
 const lagBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 300];
-// Receivers answer within their timeout of 10 s; a longer one can be configured.
+// Receivers answer within their timeout, 10 s by default.
 const deliveryBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Of a label whose values are names of the configuration, or somebody else's. */
+/** A label with names of the configuration, or of others. */
 const any = null;
 const ofCheck = { check: any, slug: any };
 
-/** The series of each (check, slug), rendered from state, in the order in which they are exposed. */
+/** The series of each (check, slug), in the order of exposition. */
 export const checkInstruments = {
   flatline_check_severity: gauge(
     { ...ofCheck, severity: severities },
-    "1 for the severity that holds since the last run, 0 for the others. Absent until the first run. `unknown` after a failed run, and when the last verdict is older than three intervals of its schedule (at least 2 min).",
+    "1 for the severity that holds since the last run, 0 for the others. Absent until the first run. " +
+      "`unknown` after a failed run, " +
+      "and when the last verdict is older than three intervals of its schedule (at least 2 min).",
   ),
   flatline_check_up: gauge(
     ofCheck,
@@ -67,7 +69,8 @@ export const checkInstruments = {
   ),
   flatline_check_observed: gauge(
     { ...ofCheck, key: any },
-    "What the last result observed, by its own key. Finite numbers, and booleans as 0 or 1: the first 32 keys by name. Absent while there is no fresh result.",
+    "What the last result observed, by its own key. " +
+      "Finite numbers, and booleans as 0 or 1: the first 32 keys by name. Absent while there is no fresh result.",
   ),
   flatline_check_threshold: gauge(
     { ...ofCheck, key: any },
@@ -75,15 +78,20 @@ export const checkInstruments = {
   ),
   flatline_check_findings: gauge(
     { ...ofCheck, severity: resultSeverities },
-    "Findings of the last result, by severity; at most 100 are kept. All three severities while there is a fresh result.",
+    "Findings of the last result, by severity; at most 100 are kept. " +
+      "All three severities while there is a fresh result.",
   ),
   flatline_check_deaths: gauge(
     ofCheck,
-    "Deaths in the window of the last result. Where the result has it under the name of `source.observedKeys.currentCount`. With `count: assets` the assets that died, each once.",
+    "Deaths in the window of the last result. " +
+      "Where the result has it under the name of `source.observedKeys.currentCount`. " +
+      "With `count: assets` the assets that died, each once.",
   ),
   flatline_check_expected_deaths: gauge(
     ofCheck,
-    "Deaths that the baseline of the last result leads to expect in the window. Where the result has it under the name of `source.observedKeys.expectedCount`. With `count: assets` assets, too.",
+    "Deaths that the baseline of the last result leads to expect in the window. " +
+      "Where the result has it under the name of `source.observedKeys.expectedCount`. " +
+      "With `count: assets` assets, too.",
   ),
   flatline_check_asset_type_excess: gauge(
     { ...ofCheck, asset_type: any },
@@ -98,7 +106,7 @@ export const checkInstruments = {
   ),
 };
 
-/** Counted as things happen, by prom-client. */
+/** Counted by prom-client as things happen. */
 export const countedInstruments = {
   flatline_build_info: gauge({ version: any, node: any }, "1, with the versions of flatline and of Node.js."),
   flatline_standby: gauge({}, "1 while another process writes to the store, and this one waits to take over; else 0."),
@@ -113,7 +121,8 @@ export const countedInstruments = {
   ),
   flatline_check_skipped_total: counter(
     { check: any, reason: skipReasons },
-    "Ticks without a run: the last one was still running (overlap), the process could not run (late), or events of the organization were being imported (import).",
+    "Ticks without a run: the last one was still running (overlap), the process could not run (late), " +
+      "or events of the organization were being imported (import).",
   ),
   flatline_check_duration_seconds: histogram({ check: any }, runBuckets, "How long runs took, retries included."),
   flatline_scheduler_lag_seconds: histogram({}, lagBuckets, "Start of a run minus the time at which it was due."),
@@ -128,7 +137,8 @@ export const countedInstruments = {
   ),
   flatline_receiver_timeouts_total: counter(
     { receiver: any },
-    "Requests that the receiver did not answer within its timeout. A receiver that hangs; one that refuses, or cannot be reached, answers in time.",
+    "Requests that the receiver did not answer within its timeout. " +
+      "A receiver that hangs; one that refuses, or cannot be reached, answers in time.",
   ),
   flatline_source_requests_total: counter(
     { operation: any, code: any },
@@ -140,7 +150,8 @@ export const countedInstruments = {
   ),
   flatline_auth_failures_total: counter(
     { via: failedVias },
-    "Requests with wrong credentials, by how they were given. A request without credentials is not counted. The log has a line per kind and minute (`wrong credentials`).",
+    "Requests with wrong credentials, by how they were given. A request without credentials is not counted. " +
+      "The log has a line per kind and minute (`wrong credentials`).",
   ),
   flatline_events_ingested_total: counter(
     { status: eventStatuses },
@@ -148,7 +159,8 @@ export const countedInstruments = {
   ),
   flatline_events_refused_total: counter(
     { reason: refusals },
-    "Rows of posted events that were refused, by reason: times that cannot be right, by what they seem to be. One such row refuses its whole post, and such a post is not read to its end. The log has a line a minute.",
+    "Rows of posted events that were refused, by reason: times that cannot be right, by what they seem to be. " +
+      "One such row refuses its whole post, and such a post is not read to its end. The log has a line a minute.",
   ),
   flatline_incidents_total: counter(
     { family: incidentFamilies },
@@ -180,7 +192,8 @@ export const fleetInstruments = {
   ),
   flatline_incidents_open: gauge(
     { family: any, severity: alertSeverities, state: incidentStates },
-    "Open incidents, by their worst alert; silenced when all of it is, acknowledged when all else is. Families: deaths, unreachable, no-events, and each other check by its name.",
+    "Open incidents, by their worst alert; silenced when all of it is, acknowledged when all else is. " +
+      "Families: deaths, unreachable, no-events, and each other check by its name.",
   ),
   flatline_fleet_verdict: gauge({}, "1 while a fleet verdict holds: many organizations began together."),
   flatline_fleet_spiking_organizations: gauge({ check: any }, "Organizations whose verdict alert fires."),
@@ -196,11 +209,14 @@ export const fleetInstruments = {
   ),
   flatline_receiver_paused_until_timestamp_seconds: gauge(
     { receiver: any },
-    "Until when the receiver asked to be left alone (Retry-After); 0 while it is not paused. At most an hour ahead. `outbox retry` and `notify test` end it.",
+    "Until when the receiver asked to be left alone (Retry-After); 0 while it is not paused. " +
+      "At most an hour ahead. `outbox retry` and `notify test` end it.",
   ),
   flatline_gate_held: gauge(
     { slug: any },
-    "Whether a failure holds the gate: deaths of the organization are not to be acted on. An organization that has left the configuration is there while its gate is held. A gate that is shut because nothing is known (`gate.whenUnknown: hold`) is 0: see `flatline_check_up`.",
+    "Whether a failure holds the gate: deaths of the organization are not to be acted on. " +
+      "An organization that has left the configuration is there while its gate is held. " +
+      "A gate that is shut because nothing is known (`gate.whenUnknown: hold`) is 0: see `flatline_check_up`.",
   ),
   flatline_gate_held_since_timestamp_seconds: gauge(
     { slug: any },
@@ -209,15 +225,18 @@ export const fleetInstruments = {
   flatline_store_bytes: gauge({}, "Size of the database with its write-ahead log."),
   flatline_unwatched_slugs: gauge(
     {},
-    "Organizations that send liveness events and are not configured: nothing checks them. 0 with another source than the embedded one.",
+    "Organizations that send liveness events and are not configured: nothing checks them. " +
+      "0 with another source than the embedded one.",
   ),
   flatline_marker_timestamp_seconds: gauge(
     { slug: any, marker: any },
-    "When people marked a rollout or deployment, for annotations; slug is empty where it is about all organizations. The latest 50 of the last 30 days.",
+    "When people marked a rollout or deployment, for annotations; " +
+      "slug is empty where it is about all organizations. The latest 50 of the last 30 days.",
   ),
   flatline_discovery_up: gauge(
     { source: any },
-    "Whether the last refresh of the discovery source gave a list. 0 after an error, a timeout or a bad list; the last good list holds then.",
+    "Whether the last refresh of the discovery source gave a list. " +
+      "0 after an error, a timeout or a bad list; the last good list holds then.",
   ),
   flatline_discovery_held: gauge(
     { source: any },
@@ -225,6 +244,7 @@ export const fleetInstruments = {
   ),
   flatline_discovered_organizations: gauge(
     { source: any },
-    "Organizations that are checked because the discovery source lists them. Without those that the configuration or a source before it has.",
+    "Organizations that are checked because the discovery source lists them. " +
+      "Without those that the configuration or a source before it has.",
   ),
 };

@@ -9,9 +9,9 @@ import { escapeLabelValue, formatHead } from "./exposition.ts";
 
 type CheckKey = Pick<CheckReport, "check" | "slug">;
 
-/** The state of a (check, slug) from which its series are rendered. */
+/** The state of a (check, slug), for its series. */
 export interface CheckSeriesInput extends CheckKey {
-  /** The last run, or null before the first. An error report hides observed, threshold and findings. */
+  /** The last run; null: none yet. An error report hides observed, threshold and findings. */
   readonly last: {
     readonly severity: Severity;
     readonly lastReport: CheckReport;
@@ -19,29 +19,29 @@ export interface CheckSeriesInput extends CheckKey {
     readonly lastSuccessAtMs: number | null;
   } | null;
   readonly nextDueAtMs: number;
-  /** A last verdict older than this is shown as after a failed run (three intervals, at least 2 min). */
+  /** An older verdict is shown like a failed run (three intervals, at least 2 min). */
   readonly staleAfterMs: () => number;
 }
 
 type Family = keyof typeof checkInstruments;
 
-/** One series of a target: its metric, its label beside check and slug, and its value; without one it is absent. */
+/** One series of a target: its metric, its label besides check and slug, and its value; null: absent. */
 type CheckSample = readonly [family: Family, label: string, value: number | null];
 
 type Lines = ReadonlyMap<Family, string>;
 
 interface Target extends CheckKey {
-  /** `check="…",slug="…"`, what each of its series begins with. */
+  /** `check="…",slug="…"`, the start of each series. */
   readonly labels: string;
-  /** The state that its lines are not written of yet; null: they are. The report is not kept: it can be large. */
+  /** State without lines yet; null: the lines are written. The report is not kept, because it can be large. */
   unwritten: CheckSeriesInput | null;
   times: Lines;
   verdict: Lines;
-  /** When its result becomes stale; Infinity: it has none; -Infinity: a run failed that is not in its state. */
+  /** When its result is stale; Infinity: it has none; -Infinity: a run failed that its state does not have. */
   staleAtMs: number;
-  /** What each family shows of it; null: something has changed. */
+  /** Its lines by family; null: they have changed. */
   shown: readonly Buffer[] | null;
-  /** Whether its verdict is left out of that, because it is stale or a run has failed. */
+  /** `shown` leaves out the verdict, because it is stale or a run failed. */
   isHidden: boolean;
 }
 
@@ -50,10 +50,10 @@ type Runs = Record<RunOutcome, number>;
 const families = Object.keys(checkInstruments) as Family[];
 const nothing: Lines = new Map();
 
-/** The series of every (check, slug), rendered from state; what is not set is not shown. */
+/** The series of every (check, slug). */
 export type CheckSeries = ReturnType<typeof createCheckSeries>;
 
-/** Creates the series. The lines of a target are written at the first scrape after its state changed. */
+/** Creates the series. The first scrape after a change writes a target's lines. */
 export function createCheckSeries() {
   const targets = new Map<string, Target>();
   const runs = new Map<string, Runs>();
@@ -76,14 +76,14 @@ export function createCheckSeries() {
   }
 
   return {
-    /** Shows a target, or its new state. Its runs_total exist from here on. */
+    /** Shows a target or its new state; its runs_total begin to exist. */
     set,
-    /** Shows a run that is not in the state of its target: no verdict, until a state is set again. */
+    /** Shows a failed run that the state does not have: no verdict until the next `set`. */
     showError: (key: CheckKey): void => {
       const target = targets.get(checkKey(key));
       if (target !== undefined) target.staleAtMs = -Infinity;
     },
-    /** Makes the targets exactly those of `inputs`: sets each, removes all others and their runs. */
+    /** Replaces all targets: others are removed with their runs. */
     setAll: (inputs: Iterable<CheckSeriesInput>): void => {
       const gone = new Set(targets.keys());
       for (const input of inputs) {
@@ -95,7 +95,7 @@ export function createCheckSeries() {
         runs.delete(key);
       }
     },
-    /** Counts a run; of a target that was never set it shows when it is. */
+    /** Counts a run. A target that is not set yet shows it later. */
     countRun: (key: CheckKey, outcome: RunOutcome): void => {
       const counts = runs.get(checkKey(key)) ?? { ...noRuns };
       counts[outcome]++;
@@ -104,7 +104,7 @@ export function createCheckSeries() {
       if (target !== undefined) target.shown = null;
     },
     render: (nowMs: number): Buffer[] => {
-      // Bytes, because to join those of ten thousand targets takes a fifth of the time of strings.
+      // Joining bytes of ten thousand targets takes a fifth of the time of strings.
       const shown = Array.from(targets, ([key, target]) => showTarget(target, runs.get(key) ?? noRuns, nowMs));
       return families.flatMap((family, index) => {
         const lines = Buffer.concat(shown.flatMap((one) => one[index] ?? []));
@@ -121,7 +121,7 @@ export function createCheckSeries() {
   };
 }
 
-/** Renders the series of one run on their own, for `/probe`: what the run says, nothing that the daemon counts or plans. */
+/** Renders the series of one run for `/probe`, without what the daemon counts or plans. */
 export function renderReport(report: CheckReport): string {
   const lines = linesOf(verdictSamples(report), targetLabels(report));
   return families
@@ -139,7 +139,7 @@ function showTarget(target: Target, runs: Runs, nowMs: number): readonly Buffer[
   }
   target.unwritten = null;
   target.isHidden = isHidden;
-  // Nothing stale is shown as fresh.
+  // A stale verdict is hidden.
   const verdict = isHidden ? linesOf(noResult, labels) : target.verdict;
   const counted = linesOf(runSamples(runs), labels);
   target.shown = families.map((family) =>
@@ -161,13 +161,13 @@ function linesOf(samples: readonly CheckSample[], target: string): Lines {
   return lines;
 }
 
-// What a Prometheus can bear of ten thousand organizations (CONTRACT 6).
+// Prometheus can bear this for ten thousand organizations (CONTRACT 6).
 const mostKeys = 32;
 const mostAssetTypes = 5;
 
 const noResult: readonly CheckSample[] = [...severitySamples("unknown"), ["flatline_check_up", "", 0]];
 
-/** Returns what a verdict gives while it is fresh (CONTRACT 6). */
+/** Returns the series of a fresh verdict (CONTRACT 6). */
 function verdictSamples(report: CheckReport): readonly CheckSample[] {
   if (report.kind === "error") return noResult;
   const { severity: held, counts, evidence } = report;
@@ -199,7 +199,7 @@ function mapSamples(
   family: "flatline_check_observed" | "flatline_check_threshold",
   map: HealthcheckMap,
 ): CheckSample[] {
-  // The days of a median are for people: a series for each of them would crowd out all others.
+  // A series for each day of a median would crowd out all others.
   const isMedian = family === "flatline_check_observed" && Object.hasOwn(map, "baselineDaysKnown");
   const values = new Map<string, number>();
   for (const [key, value] of Object.entries(map)) {

@@ -30,26 +30,26 @@ import { formatFamily, type Sample } from "./exposition.ts";
 export interface MetricsOptions {
   readonly version: string;
   readonly nodeVersion: string;
-  /** process_* and nodejs_* too [true]; they watch the process from then on. */
+  /** Also process_* and nodejs_*, which watch the process from then on [true]. */
   readonly withProcess?: boolean;
 }
 
 type FleetFamily = keyof typeof fleetInstruments;
 type Counted = keyof typeof countedInstruments;
 
-/** What is read from the store at a scrape. */
+/** The samples that a scrape reads from the store. */
 export type FleetSamples = Readonly<Record<Exclude<FleetFamily, "flatline_fleet_organizations">, readonly Sample[]>>;
 
-// prom-client's histogram of the event loop wakes an idle process a hundred times a second, which was most of its cost, and
-// its values include the pause between two looks: with one look a second, everything is late by a second. So it is off.
+// prom-client's histogram of the event loop is off: it wakes an idle process a hundred times a second, and its values
+// include the pause between two looks.
 const neverMs = 2 ** 31 - 1;
-// An upstream may answer with a new code each time: the number of values is limited here.
+// An upstream may answer with new codes without end.
 const mostRequestSeries = 200;
 
-/** Everything that one app measures: rooms count what they did, the scheduler's state goes into `checks` (CONTRACT 6). */
+/** The metrics of one app: rooms count, the scheduler sets the state in `checks` (CONTRACT 6). */
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** Makes the instruments of one app, in a registry of its own: two apps can live in one process. */
+/** Creates the metrics of one app in its own registry: a process can have two apps. */
 export function createMetrics({ version, nodeVersion, withProcess = true }: MetricsOptions) {
   const registry = new Registry();
   const optionsOf = (name: Counted) => ({
@@ -130,12 +130,12 @@ export function createMetrics({ version, nodeVersion, withProcess = true }: Metr
 
   return {
     checks,
-    /** The series of these checks and receivers exist at 0 from here on; those of others, which a reload removed, go. */
+    /** Series of these checks and receivers exist from here on, at 0; those of removed ones go. */
     show: (names: { readonly checks: readonly CheckName[]; readonly receivers: readonly string[] }): void => {
       shownChecks.keep(names.checks);
       receivers.keep(names.receivers);
     },
-    /** A scheduled run ended (not a probe's). */
+    /** Call when a scheduled run ended, not for a probe. */
     checkRan: (report: RanCheck, durationSeconds: number): void => {
       const { check, severity, error } = report;
       checks.countRun(report, severity === "unknown" ? "error" : severity);
@@ -145,7 +145,7 @@ export function createMetrics({ version, nodeVersion, withProcess = true }: Metr
     runSkipped: (check: CheckName, reason: SkipReason, count: number): void =>
       skipped.inc({ check, reason }, atLeastZero(count)),
     schedulerLag: (seconds: number): void => lag.observe({}, atLeastZero(seconds)),
-    /** Of a receiver that is gone, too: deliveries in flight end later. */
+    /** Also for a removed receiver, because its deliveries may end later. */
     receiverTimedOut: (receiver: string): void => {
       if (receivers.names().has(receiver)) receiverTimeouts.inc({ receiver });
     },
@@ -168,7 +168,7 @@ export function createMetrics({ version, nodeVersion, withProcess = true }: Metr
       reloadSuccessful.set(ok ? 1 : 0);
       if (ok) reloadTimestamp.set(nowMs / secondMs);
     },
-    /** The whole answer of `/metrics`, in pieces. */
+    /** Returns the answer of `/metrics`, in pieces. */
     render: async (fleet: FleetSamples, nowMs: number): Promise<Buffer[]> => {
       const organizations = [...shownChecks.names()].map((check): Sample => [
         { check },
@@ -192,7 +192,7 @@ type RanCheck = Pick<CheckReport, "check" | "slug" | "severity"> & {
   readonly error?: { readonly reason: CheckErrorReason };
 };
 
-/** Returns the label sets of a metric whose labels are all closed; of another there are none yet. */
+/** Returns the label sets of a metric with closed labels; empty: a label is open. */
 function seriesOf(name: Counted): Record<string, string>[] {
   return Object.entries(countedInstruments[name].labels).reduce<Record<string, string>[]>(
     (series, [label, closed]) => series.flatMap((one) => (closed ?? []).map((value) => ({ ...one, [label]: value }))),
@@ -200,7 +200,7 @@ function seriesOf(name: Counted): Record<string, string>[] {
   );
 }
 
-/** Keeps names of the configuration; `show` and `hide` are called as they come and go. */
+/** Keeps names of the configuration; calls `show` and `hide` as they come and go. */
 function shownNames<Name extends string>(show: (name: Name) => void, hide: (name: Name) => void) {
   const shown = new Set<Name>();
   function add(name: Name): void {
@@ -220,14 +220,14 @@ function shownNames<Name extends string>(show: (name: Name) => void, hide: (name
   };
 }
 
-/** A clock that was set back must not throw in the middle of a run: counters and histograms take nothing below 0. */
+/** Counters and histograms refuse negative values, and a clock that was set back must not stop a run. */
 function atLeastZero(value: number): number {
   return Number.isFinite(value) ? Math.max(0, value) : 0;
 }
 
 /**
- * prom-client's own, without `nodejs_active_*_total`, gauges that are called a total, which promtool reports, and
- * without the histogram of the event loop; `nodejs_eventloop_lag_seconds` is measured at each scrape.
+ * prom-client's metrics without the `nodejs_active_*_total` gauges, which promtool reports, and without the histogram
+ * of the event loop: `nodejs_eventloop_lag_seconds` is measured at each scrape.
  */
 function collectProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: neverMs });

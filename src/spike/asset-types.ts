@@ -4,14 +4,14 @@ import type { BaselineKind, DayCounts } from "./median.ts";
 import type { SpikeThresholds } from "./thresholds.ts";
 import { checkCount, type SpikeCounts } from "./verdict.ts";
 
-/** Deaths of one asset type; null: of events without a type. */
+/** Deaths of one asset type; null: events without a type. */
 export interface AssetTypeCounts extends SpikeCounts {
   readonly assetType: string | null;
-  /** Where the baseline is a median: deaths in each of medianDays, in its order. */
+  /** For a median: deaths in each of medianDays, in its order. */
   readonly dayCounts?: DayCounts;
 }
 
-/** How many more of one asset type died than its own baseline leads to expect. */
+/** An asset type with more deaths than its own baseline expects. */
 export interface AssetTypeExcess extends SpikeCounts {
   readonly assetType: string;
   readonly expectedCount: number;
@@ -20,9 +20,8 @@ export interface AssetTypeExcess extends SpikeCounts {
 }
 
 /**
- * Returns the asset types with more deaths than expected, largest excess first, equal ones by name. Each type's expectation is of its
- * own baseline, mean or median as the whole's is; medians of types need not add up to that of all. The excess is compared
- * exactly: over one denominator, which with a mean is currentCount × baselineDays × 24 − baselineCount × windowHours.
+ * Returns the asset types with more deaths than expected, the largest excess first, equal ones by name. Each type has
+ * its own baseline; medians of types need not add up to the whole's. The comparison is exact, over one denominator.
  * @throws SpikeInputError for a count that is no safe integer ≥ 0, and for a type that is named twice
  */
 export function excessByAssetType(

@@ -7,29 +7,26 @@ import { completeThresholds, type PartialThresholds, type SpikeThresholds } from
 import { checkCount, spikeSeverity, type SpikeSeverity } from "./verdict.ts";
 import { checkInstant } from "./window.ts";
 
-/** Everything that one evaluation depends on. */
 export interface SpikeInput {
-  /** The organization, at least one character. */
+  /** The organization; not empty. */
   readonly slug: string;
   /** End of the window, integer epoch ms. */
   readonly nowMs: number;
-  /** Absent ones are the API's defaults. */
+  /** Absent: the API's defaults. */
   readonly thresholds?: PartialThresholds;
   /** The rule of the expected deaths [mean, the API's rule]. */
   readonly baseline?: BaselineKind;
-  /** What all counts are of [deaths]; `assets` needs a median. */
+  /** What the counts count [deaths]; `assets` needs a median. */
   readonly count?: CountKind;
-  /** Deaths in the window. */
   readonly currentCount: number;
-  /** Deaths in the baseline. */
   readonly baselineCount: number;
-  /** Deaths in each of medianDays, in its order; a median needs them, a mean leaves them aside. */
+  /** Deaths in each of medianDays, in its order; only a median needs them. */
   readonly dayCounts?: DayCounts;
-  /** The organization's first stored event, epoch ms: days that begin before it leave the median [null, none does]. */
+  /** The organization's first stored event, epoch ms; the median skips days that begin before it [null: none]. */
   readonly firstEventAtMs?: number | null;
-  /** The same per asset type, where types are known; only the findings use it. */
+  /** Counts by asset type, for the findings. */
   readonly assetTypes?: readonly AssetTypeCounts[];
-  /** Template of the link to the organization, with `{slug}`. */
+  /** Template of the link to the organization, with `{slug}`; null: no link. */
   readonly appUrl?: string | null;
 }
 
@@ -49,14 +46,11 @@ export type SpikeResult = {
     readonly expectedCount: number;
     /** null when nothing is expected. */
     readonly ratio: number | null;
-    /** Where assets are counted, not deaths. */
+    /** Set when assets are counted. */
     readonly counting?: "assets";
-    /** With a median: how many days are in it. */
+    /** For a median: the number of its days. */
     readonly baselineDaysKnown?: number;
-    /**
-     * With a median: deaths of the same window one day before (`day1`), two days before (`day2`) and so on, for the
-     * days in it.
-     */
+    /** For a median: deaths of the same window one day before (`day1`), two days before (`day2`) and so on. */
     readonly [day: `day${number}`]: number;
   };
   readonly threshold: Readonly<Record<keyof SpikeThresholds, number>> & {
@@ -72,22 +66,22 @@ const suggestedAction =
   "Open a sample of the newly dead assets by hand: if they still load, the liveness checker is wrong, so hold every " +
   "takedown that it closed and repair it before its deaths are counted.";
 
-/** A result, and the numbers of its findings, which have text only. */
+/** A result with the numbers of its findings, which only have text. */
 export interface SpikeEvaluation {
   readonly result: SpikeResult;
-  /** The asset types that the findings name, largest excess first. */
+  /** The asset types of the findings, the largest excess first. */
   readonly assetTypes: readonly AssetTypeExcess[];
 }
 
 /**
- * Returns whether an organization's assets die at an unusual rate, and why (CONTRACT 2). Pure and exact: no rounding decides.
- * @throws SpikeInputError for an empty slug, an instant, count or threshold that is out of range
+ * Returns whether an organization's assets die at an unusual rate, and why (CONTRACT 2). Pure and exact.
+ * @throws SpikeInputError for an empty slug, or an instant, count or threshold out of range
  */
 export function evaluateSpike(input: SpikeInput): SpikeResult {
   return evaluateWithTypes(input).result;
 }
 
-/** The same with the numbers of the findings. @throws SpikeInputError as {@link evaluateSpike} */
+/** The same, with the numbers of the findings. @throws SpikeInputError as {@link evaluateSpike} */
 export function evaluateWithTypes(input: SpikeInput): SpikeEvaluation {
   const { slug, nowMs, currentCount, baselineCount } = input;
   if (slug === "") throw new SpikeInputError("slug", "slug must have at least one character");
@@ -110,7 +104,7 @@ export function evaluateWithTypes(input: SpikeInput): SpikeEvaluation {
   checkAssetTypes(counts);
   const withKnownDays = (one: AssetTypeCounts): AssetTypeCounts =>
     one.dayCounts === undefined ? one : { ...one, dayCounts: known(one.dayCounts) };
-  // Only findings name them; the days of a median are looked at there.
+  // Only findings name types. With a median the call also checks the days.
   const types = isOk && baseline === "mean" ? [] : excessByAssetType(counts.map(withKnownDays), thresholds, baseline);
   const assetTypes = isOk ? [] : types.slice(0, maxAssetTypes);
   const { windowHours } = thresholds;
@@ -142,7 +136,7 @@ export function evaluateWithTypes(input: SpikeInput): SpikeEvaluation {
 
 /** Returns the link to an organization from a template with `{slug}`; null without a template. */
 export function organizationUrl(template: string | null, slug: string): string | null {
-  // A slug can hold anything, lone surrogates too, which encodeURIComponent refuses.
+  // A slug may have lone surrogates, which encodeURIComponent refuses.
   return template === null ? null : template.replaceAll("{slug}", () => encodeURIComponent(slug.toWellFormed()));
 }
 
@@ -151,7 +145,7 @@ function dayKeys(dayCounts: DayCounts): Partial<SpikeResult["observed"]> {
   return { baselineDaysKnown: days.length, ...Object.fromEntries(days) };
 }
 
-/** JSON has no infinity: a multiplier of 1e308 is above everything anyway. */
+/** JSON has no infinity. Nothing is above the largest double anyway. */
 function finiteProduct(expectedCount: number, multiplier: number): number {
   return Math.min(expectedCount * multiplier, Number.MAX_VALUE);
 }

@@ -4,32 +4,32 @@ import { type SpikeCounts, checkCount } from "./verdict.ts";
 import type { DayWindow } from "./median.ts";
 import { checkInstant, type SpikeWindow } from "./window.ts";
 
-/** One liveness event, as far as counting needs it. */
+/** The fields of a liveness event that counting needs. */
 export interface CountedEvent {
   /** Integer epoch ms. */
   readonly atMs: number;
-  /** [1]; for data that is already counted. */
+  /** [1]; larger for data that is counted already. */
   readonly count?: number;
-  /** [DETECTED_AS_DEAD]; any other status is no death. */
+  /** [DETECTED_AS_DEAD]; other statuses are not counted. */
   readonly status?: string;
   readonly assetType?: string | null;
-  /** Only where assets are counted. */
+  /** Needed only when assets are counted. */
   readonly asset?: string | null;
 }
 
-/** Deaths in the window and in the baseline, in all and by asset type (null: events without one), by name. */
+/** Deaths in the window and the baseline, in total and by asset type (null: events without one), by name. */
 export interface EventCounts extends SpikeCounts {
   readonly assetTypes: readonly AssetTypeCounts[];
-  /** Deaths in each of the asked days, in their order; absent when none were asked for. */
+  /** Deaths in each of `days`, in their order; absent: no days were given. */
   readonly dayCounts?: readonly number[];
 }
 
 /**
- * Counts deaths by the bounds of CONTRACT 2: an event exactly at the end is in the window, one exactly at the window's start
- * in the baseline. The order of events does not matter. Types without a death in any are left out. With `days` (medianDays) the
- * deaths of each are counted too. Where assets are counted, each (assetType, asset) counts once in the window and once in each day,
- * an event without an asset as many times as it says, and baselineCount is the sum of the days.
- * @throws SpikeInputError for an instant or count that is out of range
+ * Counts deaths by the bounds of CONTRACT 2: an event at the end is in the window, one at the window's start in the
+ * baseline. Events may have any order. Types without deaths are left out. With `days` (medianDays), counts each day
+ * too. When assets are counted, each (assetType, asset) counts once in the window and once in each day, an event
+ * without an asset with its `count`, and baselineCount is the sum of the days.
+ * @throws SpikeInputError for an instant or count out of range
  */
 export function countEvents(
   events: Iterable<CountedEvent>,

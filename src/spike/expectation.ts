@@ -4,13 +4,12 @@ import { SpikeInputError } from "./spike-input-error.ts";
 import type { SpikeThresholds } from "./thresholds.ts";
 import { checkCount, expectedDeaths, expectedDeathsNumber } from "./verdict.ts";
 
-/** Deaths expected in the window, exactly and as the double that results show. */
+/** Deaths expected in the window, exact and as the double that results show. */
 export interface Expectation {
   readonly exact: Fraction;
   readonly expectedCount: number;
 }
 
-/** What an expectation is made of. */
 export interface ExpectationInput {
   readonly baseline: BaselineKind;
   readonly thresholds: Pick<SpikeThresholds, "windowHours" | "baselineDays">;
@@ -20,7 +19,7 @@ export interface ExpectationInput {
 }
 
 /**
- * Returns the deaths that the baseline lets expect (CONTRACT 2). Expects a checked baselineCount.
+ * Returns the deaths that the baseline expects (CONTRACT 2). Expects a checked baselineCount.
  * @throws SpikeInputError when a median lacks the count of a day, or one is no safe integer ≥ 0
  */
 export function expectation(input: ExpectationInput): Expectation {
@@ -30,7 +29,9 @@ export function expectation(input: ExpectationInput): Expectation {
     return { exact, expectedCount: expectedDeathsNumber(baselineCount, thresholds) };
   }
   if (dayCounts.length !== thresholds.baselineDays) {
-    const message = `dayCounts must hold one count for each of the ${thresholds.baselineDays} days of the baseline, got ${dayCounts.length}`;
+    const message =
+      `dayCounts must hold one count for each of the ${thresholds.baselineDays} days of the baseline, ` +
+      `got ${dayCounts.length}`;
     throw new SpikeInputError("dayCounts", message);
   }
   for (const dayCount of dayCounts) if (dayCount !== null) checkCount("dayCounts", dayCount);

@@ -3,7 +3,7 @@ import type { DayCounts } from "./median.ts";
 import type { AssetTypeExcess } from "./asset-types.ts";
 import type { SpikeSeverity } from "./verdict.ts";
 
-/** One finding of a result, with the API's four fields. */
+/** A finding, with the API's four fields. */
 export type SpikeFinding = {
   readonly kind: string;
   readonly ref: string;
@@ -13,17 +13,16 @@ export type SpikeFinding = {
 
 const spikeKind = "dead-asset-spike";
 const assetTypeKind = "dead-asset-spike.asset-type";
-/** CONTRACT 2: up to 5 asset types, so that a result stays small whatever the platform's types are. */
+/** CONTRACT 2: keeps results small however many types a platform has. */
 export const maxAssetTypes = 5;
-// Two weeks of days show the trend; a year of them would fill a message.
+// Two weeks show the trend; a year would fill a message.
 const maxDays = 14;
 
 /**
- * The counted things: `deaths`, the API's rule, or `assets`, each once in the window and once in each slice of a
- * median, so that a checker that calls the same assets dead again and again counts them once (CONTRACT 2).
+ * What is counted: `deaths`, the API's rule, or `assets`, each once in the window and once in each day of a median. So
+ * a checker that calls the same assets dead again and again counts them once (CONTRACT 2).
  */
 export const countKinds = ["deaths", "assets"] as const;
-/** One of {@link countKinds}. */
 export type CountKind = (typeof countKinds)[number];
 
 /** Returns `5,119 deaths`, or `1 dead asset` where assets are counted. */
@@ -32,7 +31,6 @@ export function countedWords(count: number, kind: CountKind): string {
   return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** What the findings of a result that is not ok are about. */
 export interface FindingsInput {
   readonly slug: string;
   readonly severity: SpikeSeverity;
@@ -40,20 +38,22 @@ export interface FindingsInput {
   readonly currentCount: number;
   readonly expectedCount: number;
   readonly ratio: number | null;
-  /** Deaths on each day of a median's baseline, the latest first; none with a mean. */
+  /** Deaths on each day of a median's baseline, the latest first; empty with a mean. */
   readonly dayCounts: DayCounts;
   readonly count: CountKind;
-  /** At most {@link maxAssetTypes}, largest first, as excessByAssetType answers. */
+  /** At most {@link maxAssetTypes}, the largest first, from excessByAssetType. */
   readonly assetTypes: readonly AssetTypeExcess[];
 }
 
-/** Returns the findings of CONTRACT 2: the spike itself, then the asset types that carry its excess. */
+/** Returns the findings of CONTRACT 2: the spike, then the asset types with the largest excess. */
 export function spikeFindings(input: FindingsInput): SpikeFinding[] {
   const { slug, severity, windowHours, count } = input;
   const { currentCount, expectedCount, ratio, dayCounts } = input;
   const expected = ratio === null ? "none" : formatExpected(expectedCount);
   const notes = [...(ratio === null ? [] : [formatRatio(ratio)]), ...describeDays(dayCounts)].join("; ");
-  const message = `${countedWords(currentCount, count)} in ${windowHours} h, ${expected} expected${notes === "" ? "" : ` (${notes})`}`;
+  const message =
+    `${countedWords(currentCount, count)} in ${windowHours} h, ` +
+    `${expected} expected${notes === "" ? "" : ` (${notes})`}`;
   const carriers = input.assetTypes.map((carrier) => ({
     kind: assetTypeKind,
     ref: carrier.assetType,
@@ -66,7 +66,7 @@ export function spikeFindings(input: FindingsInput): SpikeFinding[] {
   return [{ kind: spikeKind, ref: slug, severity, message }, ...carriers];
 }
 
-/** "median of the 7 days before: 366, 0, 0, 5, 0, 0, 0", so that a reader sees what the expectation is the middle of. */
+/** "median of the 7 days before: 366, 0, 0, 5, 0, 0, 0": shows where the expectation comes from. */
 function describeDays(dayCounts: DayCounts): string[] {
   if (dayCounts.length === 0) return [];
   const known = dayCounts.filter((count) => count !== null);

@@ -4,7 +4,7 @@ export interface Fraction {
   readonly denominator: bigint;
 }
 
-/** Negative, 0 or positive as `left` is less than, equal to or greater than `right`. */
+/** Returns a negative number, 0 or a positive one, as `left` is less than, equal to or greater than `right`. */
 export function compareFractions(left: Fraction, right: Fraction): number {
   const difference = left.numerator * right.denominator - right.numerator * left.denominator;
   if (difference === 0n) return 0;
@@ -17,8 +17,8 @@ export function multiplyFractions(left: Fraction, right: Fraction): Fraction {
 }
 
 /**
- * Returns a finite number as the decimal that JSON shows (its shortest form, ECMA-262 Number::toString), so that 1.1 is
- * eleven tenths and not the double next to it. Takes exponents: 1e-7, 1.5e+21.
+ * Returns a finite number as the decimal that JSON shows: 1.1 is 11/10, not the double next to it. Reads exponents:
+ * 1e-7, 1.5e+21.
  */
 export function decimalFraction(value: number): Fraction {
   const [mantissa = "", exponentText = "0"] = String(value).split("e");

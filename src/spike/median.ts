@@ -7,17 +7,16 @@ const hourMs = 3_600_000;
 const hoursPerDay = 24;
 
 /**
- * The rules of the expected deaths: `mean`, the API's rule, spreads all of the baseline evenly; `median` takes the middle one
- * of the same window on each day of the baseline, so that one bad day of the week before hides no other (CONTRACT 2).
+ * How deaths are expected. `mean`, the API's rule, spreads the baseline evenly. `median` takes the middle of the same
+ * window on each day of the baseline: one bad day does not hide the next (CONTRACT 2).
  */
 export const baselineKinds = ["mean", "median"] as const;
-/** One of {@link baselineKinds}. */
 export type BaselineKind = (typeof baselineKinds)[number];
 
-/** Days beyond which a median is refused: each is a count of its own, and ten years is what a configuration may say. */
+/** A median refuses more days, because each is a count of its own; a configuration allows ten years. */
 export const mostMedianDays = 3_650;
 
-/** The instants after `afterMs`, up to and including `untilMs`; epoch ms. */
+/** The time after `afterMs`, up to and including `untilMs`; epoch ms. */
 export interface DayWindow {
   readonly afterMs: number;
   readonly untilMs: number;
@@ -25,7 +24,7 @@ export interface DayWindow {
 
 /**
  * Returns the window that ends at `nowMs` on each day of the baseline, the latest first: (now − lag − w, now − lag]
- * with lag = 24·ceil(w/24) + 24·(j − 1) hours, so that none overlaps the window itself (CONTRACT 2).
+ * with lag = 24·ceil(w/24) + 24·(j − 1) hours. None overlaps the window itself (CONTRACT 2).
  * @throws SpikeInputError when `nowMs` is no integer of a date's range, or there are more than 3650 days
  */
 export function medianDays(
@@ -46,12 +45,12 @@ export function medianDays(
   });
 }
 
-/** Deaths of each day of a median's baseline, the latest first; null: a day that is left out of the median. */
+/** Deaths of each day of a median's baseline, the latest first; null: the median skips the day. */
 export type DayCounts = readonly (number | null)[];
 
 /**
- * Returns the counts without the days whose window begins before the organization's first stored event, of which
- * nothing is known (CONTRACT 2). `firstEventAtMs` null: every day is known.
+ * Replaces the counts of days that begin before the first stored event with null: nothing is known of them (CONTRACT
+ * 2). `firstEventAtMs` null: every day is known.
  */
 export function knownDays(
   dayCounts: DayCounts,
@@ -65,9 +64,7 @@ export function knownDays(
   return dayCounts.map((count, index) => ((days[index]?.afterMs ?? 0) < firstEventAtMs ? null : count));
 }
 
-/**
- * Deaths expected by the median of the days, exactly; for an even number of them the mean of the middle two. 0 of none.
- */
+/** Returns the exact median; the mean of two middle values, 0 for no days. */
 export function medianDeaths(dayCounts: DayCounts): Fraction {
   const sorted = dayCounts.filter((count) => count !== null).toSorted((left, right) => left - right);
   const low = sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
@@ -75,7 +72,7 @@ export function medianDeaths(dayCounts: DayCounts): Fraction {
   return { numerator: BigInt(low) + BigInt(high), denominator: 2n };
 }
 
-/** No event is older than the first safe integer, and a start that is no integer would not survive a database. */
+/** No event is older than the first safe integer, and a database would not keep a fraction. */
 function asStored(atMs: number): number {
   return Math.max(atMs, Number.MIN_SAFE_INTEGER);
 }

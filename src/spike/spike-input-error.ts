@@ -1,6 +1,6 @@
-/** Input that no evaluation is defined for. A RangeError, not a FlatlineError: this room stands alone (`flatline/spike`). */
+/** Input out of range. No FlatlineError, because this room stands alone (`flatline/spike`). */
 export class SpikeInputError extends RangeError {
-  /** The name of the input that is wrong, as in the call. */
+  /** The name of the wrong input, as in the call. */
   readonly field: string;
 
   constructor(field: string, message: string) {

@@ -1,4 +1,4 @@
-/** Public entry `flatline/spike`: the dead asset spike rule, pure and exact, without a store, a network or a dependency. */
+/** Public entry `flatline/spike`: the dead asset spike rule, pure and exact, without dependencies. */
 export { excessByAssetType, type AssetTypeCounts, type AssetTypeExcess } from "./asset-types.ts";
 export { evaluateSpike, organizationUrl, type SpikeInput, type SpikeResult } from "./evaluate.ts";
 export { countEvents, type CountedEvent, type EventCounts } from "./events.ts";

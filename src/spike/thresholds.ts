@@ -1,6 +1,6 @@
 import { SpikeInputError } from "./spike-input-error.ts";
 
-/** The five thresholds of the dead asset spike healthcheck, under the API's own names (CONTRACT 2). */
+/** The five thresholds of the dead asset spike healthcheck, with the API's names (CONTRACT 2). */
 export interface SpikeThresholds {
   /** Length of the window, hours, integer > 0. */
   readonly windowHours: number;
@@ -23,12 +23,12 @@ export const defaultThresholds: SpikeThresholds = {
   minSpikeCount: 10,
 };
 
-/** Some thresholds; an absent or undefined one has its default. */
+/** Some thresholds; absent or undefined ones have their default. */
 export type PartialThresholds = { readonly [Name in keyof SpikeThresholds]?: number | undefined };
 
 /**
- * All five thresholds, the absent ones by default.
- * @throws SpikeInputError when one is not what CONTRACT 2 allows; a safe integer where an integer is wanted, as in the API
+ * Returns all five thresholds, with defaults for absent ones.
+ * @throws SpikeInputError for a value that CONTRACT 2 does not allow; integers must be safe, as in the API
  */
 export function completeThresholds(given: PartialThresholds = {}): SpikeThresholds {
   const thresholds: SpikeThresholds = {

@@ -4,16 +4,16 @@ import type { SpikeThresholds } from "./thresholds.ts";
 
 const hoursPerDay = 24;
 
-/** What an evaluation can answer (CONTRACT 1). */
+/** The severities of an evaluation (CONTRACT 1). */
 export type SpikeSeverity = "ok" | "warn" | "fail";
 
-/** Deaths in the window and in the baseline, safe integers ≥ 0. */
+/** Deaths in the window and the baseline, safe integers ≥ 0. */
 export interface SpikeCounts {
   readonly currentCount: number;
   readonly baselineCount: number;
 }
 
-/** Deaths expected in the window, exactly: baselineCount × windowHours / (baselineDays × 24). */
+/** Returns the exact deaths expected in the window: baselineCount × windowHours / (baselineDays × 24). */
 export function expectedDeaths(
   baselineCount: number,
   thresholds: Pick<SpikeThresholds, "windowHours" | "baselineDays">,
@@ -24,7 +24,7 @@ export function expectedDeaths(
   };
 }
 
-/** Returns the same as the double that results show. */
+/** Returns the same as a double, as results show it. */
 export function expectedDeathsNumber(
   baselineCount: number,
   thresholds: Pick<SpikeThresholds, "windowHours" | "baselineDays">,
@@ -32,10 +32,10 @@ export function expectedDeathsNumber(
   return (baselineCount * thresholds.windowHours) / (thresholds.baselineDays * hoursPerDay);
 }
 
-// Doubles are off by some 1e-16 of their value: what is farther apart needs no fractions, which take five times as long.
+// Doubles are wrong by about 1e-16 of their value: only closer values need fractions, which are five times slower.
 const doubtfulShare = 1e-12;
 
-/** Returns the rule of CONTRACT 2, strict and exact; fail is tried first, whichever multiplier is larger. Expects checked input. */
+/** Applies the rule of CONTRACT 2, strict and exact. Tries fail first. Expects checked input. */
 export function spikeSeverity(currentCount: number, expected: Fraction, thresholds: SpikeThresholds): SpikeSeverity {
   if (currentCount < thresholds.minSpikeCount) return "ok";
   const expectedCount = Number(expected.numerator) / Number(expected.denominator);

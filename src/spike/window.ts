@@ -4,7 +4,7 @@ import type { SpikeThresholds } from "./thresholds.ts";
 const hourMs = 3_600_000;
 const hoursPerDay = 24;
 
-/** Instants, epoch ms: the baseline is (baselineStartMs, windowStartMs], the window (windowStartMs, endMs] (CONTRACT 2). */
+/** Instants, epoch ms. Baseline: (baselineStartMs, windowStartMs]. Window: (windowStartMs, endMs] (CONTRACT 2). */
 export interface SpikeWindow {
   readonly baselineStartMs: number;
   readonly windowStartMs: number;
@@ -12,8 +12,8 @@ export interface SpikeWindow {
 }
 
 /**
- * Returns the window that ends at `nowMs` and the baseline before it. Starts before the first safe integer are that: no
- * event is older, and a start that is no integer would not survive a database.
+ * Returns the window that ends at `nowMs` and the baseline before it. A start is never below the first safe integer: no
+ * event is older, and a database would not keep it.
  * @throws SpikeInputError when `nowMs` is no integer of a date's range
  */
 export function spikeWindow(
@@ -26,7 +26,7 @@ export function spikeWindow(
   return { baselineStartMs: Math.max(baselineStartMs, Number.MIN_SAFE_INTEGER), windowStartMs, endMs: nowMs };
 }
 
-/** Share (0–1) of the baseline that lies at or after the organization's first stored event; 0 when there is none. */
+/** Returns the share (0–1) of the baseline after the organization's first stored event; 0: there is no event. */
 export function windowCoverage(window: SpikeWindow, firstEventAtMs: number | null): number {
   if (firstEventAtMs === null) return 0;
   const baselineMs = window.windowStartMs - window.baselineStartMs;

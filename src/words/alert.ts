@@ -13,17 +13,17 @@ const actEvents: ReadonlySet<NoticeEvent> = new Set([
   "commented",
 ]);
 
-/** Returns whether the notice is of an act, not of the result of a run. */
+/** Returns whether the notice is about an act, not about a run's result. */
 export function isActNotice({ event }: AlertNotice): boolean {
   return actEvents.has(event);
 }
 
-/** Returns whether the alert is made up, to try a receiver. */
+/** Returns whether the alert is made up for a test. */
 export function isTest(notice: Pick<AlertNotice, "event" | "isTest">): boolean {
   return notice.event === "test" || notice.isTest === true;
 }
 
-/** Returns the one line that says what happened. Plain text: its reader escapes it. */
+/** Returns what happened in one line of plain text, not escaped. */
 export function summaryOf({
   alerts,
   incident,
@@ -44,7 +44,7 @@ const firingWords: Partial<Record<NoticeEvent, string>> = {
   deescalated: "better, now ",
 };
 
-/** Returns how one alert stands, or how it ended, on one line without a full stop: "acme: fail, 5,119 deaths, 11.1 expected (459×)". */
+/** Returns an alert's state or end, without a full stop: "acme: fail, 5,119 deaths, 11.1 expected (459×)". */
 export function alertLine(notice: AlertNotice): string {
   return plainText(`${notice.slug}: ${stateOf(notice)}`);
 }
@@ -68,7 +68,7 @@ function foundWords(notice: AlertNotice): string {
   return (counts === null ? null : deathWords({ ...counts, counting: countingOf(result) })) ?? check;
 }
 
-/** Says that the rate is back, never that something was repaired: no person has looked (CONTRACT 7). */
+/** Says that the rate is back, not that something was repaired: nobody has looked (CONTRACT 7). */
 function endWords(notice: AlertNotice): string {
   const { check, peak, reason, result } = notice;
   const lasted = `lasted ${lengthText(notice)}`;
@@ -79,9 +79,9 @@ function endWords(notice: AlertNotice): string {
   return `${checkKind(check).back}, ${lasted}${worst}`;
 }
 
-/** Returns what people did to these alerts at once: "9 organizations: judged checker by kim, takedowns of 9 allowed". */
+/** Returns an act on these alerts: "9 organizations: judged checker by kim, takedowns of 9 allowed". */
 export function actTitle(notices: readonly AlertNotice[]): string {
-  // What a judgement opened is said with the judgement.
+  // The gates that a judgement opened go into its title.
   const first = notices.find(({ event }) => event === "judged") ?? notices[0];
   if (first === undefined) return "";
   const slugs = new Set(notices.map(({ slug }) => slug));
@@ -103,7 +103,7 @@ function actWords({ event, reason, judgement, act }: AlertNotice): string {
   return `takedowns allowed, ${reason === "released_by_judgement" ? judged : "released by hand"}${by}`;
 }
 
-/** Returns what an act means for who reads of it, and why it was done; empty: its title says it all. */
+/** Returns what an act means for the reader, and its comment; empty: the title says it all. */
 export function actSentence({ event, reason, judgement, act }: AlertNotice): string {
   const { by = null, comment = null } = act ?? {};
   if (judgement !== undefined && (event === "judged" || reason === "released_by_judgement"))
@@ -115,7 +115,7 @@ export function actSentence({ event, reason, judgement, act }: AlertNotice): str
   ].join(" ");
 }
 
-/** "Its peak was fail with 5,119 deaths, 15 Jan 12:00 UTC."; none where deaths are not counted. */
+/** "Its peak was fail with 5,119 deaths, 15 Jan 12:00 UTC."; empty: deaths are not counted. */
 export function peakSentence({ check, peak, result }: AlertNotice, nowMs: number): string[] {
   if (check !== "dead-asset-spike" || peak === null || peak.currentCount === null) return [];
   const { severity, currentCount, atMs } = peak;

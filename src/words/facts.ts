@@ -7,22 +7,22 @@ import { opinionWords } from "../contract/second-opinion.ts";
 import { countOf, durationText, instantText } from "./numbers.ts";
 import { plainText } from "../base/unseen-text.ts";
 
-/** What the sentences of a message do not say, by name: `Began`, `14 Jan 21:40 UTC`. */
+/** A fact that the sentences of a message do not say: `Began`, `14 Jan 21:40 UTC`. */
 export interface Fact {
   readonly label: string;
   readonly text: string;
-  /** The instant with which `text` begins, for a medium that shows times by its reader's clock; absent: it is none. */
+  /** The time at the start of `text`, for a medium with the reader's own clock; absent: no time. */
   readonly atMs?: number;
 }
 
-/** The name of the fact that has an alert's labels: they are the operator's, and their addresses stay. */
+/** The fact with an alert's labels. They are the operator's, so their addresses stay. */
 export const labelsFact = "Labels";
 
-// Together with the other facts these are within the ten fields of a Slack section.
+// With the other facts these fit into the ten fields of a Slack section.
 const shownValues = 5;
 const shownLabels = 12;
 
-/** Returns how many, since when, and what is known beside the headline. */
+/** Returns the counts, the begin and other facts besides the headline. */
 export function incidentFacts(
   { fleet, status, generatedAtMs: nowMs }: Notification,
   incident: IncidentNotice,
@@ -56,7 +56,7 @@ function after(fact: Fact, beganAtMs: number, { text, atMs }: { readonly text: s
   return { ...fact, text: `${fact.text}, ${sinceMs < minuteMs ? "right" : durationText(sinceMs)} after «${text}»` };
 }
 
-/** Returns since when nothing is unusual, and by when it ends; none while it goes on. */
+/** Returns since when nothing is unusual, and when it ends; empty: it goes on, or is unknown. */
 export function overFacts({ headline: { excess } }: Pick<IncidentNotice, "headline">, nowMs: number): Fact[] {
   if (excess === null || excess.state === "ongoing" || excess.quietSinceMs === null) return [];
   const { quietSinceMs, expectedEndAtMs } = excess;
@@ -66,10 +66,10 @@ export function overFacts({ headline: { excess } }: Pick<IncidentNotice, "headli
   ];
 }
 
-/** Returns the values that a result has in place of counts of deaths, with a service's own names, and the alert's labels. */
+/** Returns the values of a result without counts of deaths, by the service's names, and the alert's labels. */
 export function alertFacts(notice: AlertNotice): Fact[] {
   const { kind, check, counts, result } = notice;
-  // The values of a check of flatline's own are in its finding.
+  // A check of flatline's own has its values in its finding.
   const isSaid = typeof counts?.currentCount === "number" || (isOwnCheck(check) && check !== "dead-asset-spike");
   if (kind === "unknown" || result === null || isSaid) return labelFacts(notice);
   const entries = [...Object.entries(result.observed), ...Object.entries(result.threshold)];

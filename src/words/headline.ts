@@ -11,7 +11,7 @@ export const judgementSentences: Readonly<Record<JudgementVerdict, string>> = {
   expected: "It was expected",
 };
 
-/** Returns what an incident is (CONTRACT 19): the first sentence stands alone where only one line is. */
+/** Returns the headline of an incident (CONTRACT 19). The first sentence can stand alone. */
 export function headline(facts: HeadlineFacts, nowMs: number): readonly [string, ...string[]] {
   const first = firstSentence(facts, nowMs);
   const said = facts.judgement === null ? [] : [judgementSentence(facts.judgement)];
@@ -77,25 +77,30 @@ function causeSentences({
   if (likelyCause === "assets") return ["These assets may really have died."];
   if (likelyCause === "checker" && foundAlive > 0)
     return [
-      `The liveness checker is suspected: ${countOf(foundAlive, "of these deaths was", "of these deaths were")} found alive.`,
+      "The liveness checker is suspected: " +
+        `${countOf(foundAlive, "of these deaths was", "of these deaths were")} found alive.`,
     ];
   if (likelyCause === "checker" && carrier !== null) {
     const { key, value, share, usualShare } = carrier;
     const usually = usualShare === 0 ? "none" : shareText(usualShare);
     return [
-      `The liveness checker is suspected: ${shareText(share)} of these deaths share ${breakAddresses(`${key}=${value}`)}, usually ${usually}.`,
+      `The liveness checker is suspected: ${shareText(share)} of these deaths share ` +
+        `${breakAddresses(`${key}=${value}`)}, usually ${usually}.`,
     ];
   }
   if (likelyCause === "checker") return ["The liveness checker is suspected."];
   return isSeen && isOneCause ? ["No cause stands out."] : [];
 }
 
-/** Whether it is over: its deaths count for as long as they are in the window. Empty: nobody knows. */
+/** Returns whether the deaths go on, or until when they count; empty: unknown. */
 export function overSentence({ excess }: Pick<HeadlineFacts, "excess">, nowMs: number): string {
   if (excess === null) return "";
   const { state, quietSinceMs, expectedEndAtMs, deathsLastHour, usualPerHour } = excess;
   if (state === "ongoing")
-    return `It is still going on: ${countOf(deathsLastHour, "death")} in the last hour, usually ${formatExpected(usualPerHour)}.`;
+    return (
+      "It is still going on: " +
+      `${countOf(deathsLastHour, "death")} in the last hour, usually ${formatExpected(usualPerHour)}.`
+    );
   if (quietSinceMs === null) return "";
   const since = timeText(quietSinceMs, nowMs);
   if (state === "unclear") return `It may be over: nothing unusual since ${since}.`;
@@ -113,7 +118,7 @@ export function judgementSentence({
   return `${judgementSentences[verdict]}${by === "" ? "" : `, says ${by}`}${why}.`;
 }
 
-/** "1 of 9 is judged real, says dana.": what people say of some of an incident, which does not speak for all of it; empty: nothing. */
+/** "1 of 9 is judged real, says dana.": judgements of a part of the incident; empty: none. */
 export function judgedInPart({ judged, judges, judgeable, judgement }: HeadlineFacts): string {
   if (judgement !== null) return "";
   const parts = judgementVerdicts.flatMap((verdict) => {
@@ -161,8 +166,13 @@ function platformSentence({ platform, startedAtMs, endedAtMs, whole }: HeadlineF
     unwatched === 0
       ? ""
       : unwatched >= whole.watched
-        ? `: ${whole.watched === 1 ? "the one organization is not" : `none of the ${formatCount(whole.watched)} organizations is`} checked`
-        : `: ${formatCount(unwatched)} of the ${formatCount(whole.watched)} organizations ${unwatched === 1 ? "is" : "are"} not checked`;
+        ? ": " +
+          (whole.watched === 1
+            ? "the one organization is not"
+            : `none of the ${formatCount(whole.watched)} organizations is`) +
+          " checked"
+        : `: ${formatCount(unwatched)} of the ${formatCount(whole.watched)} organizations ` +
+          `${unwatched === 1 ? "is" : "are"} not checked`;
   return `${who} has ${perfect} since ${timeText(startedAtMs, nowMs)}${checked}.`;
 }
 

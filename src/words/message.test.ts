@@ -8,7 +8,7 @@ import { latestNotices, messageOf } from "./message.ts";
 const samples: Readonly<Record<string, Notification>> = notifications();
 const page = "https://flatline.example.com";
 
-/** The message of a sample with another alert. */
+/** The message of a sample with a changed alert. */
 function said(kind: string, given: Partial<AlertNotice> = {}) {
   return messageOf({ ...sample(kind), alerts: [{ ...noticeOf(kind), ...given }] });
 }

@@ -20,19 +20,19 @@ export interface MessageLink {
 export interface MessageList {
   readonly heading?: string;
   readonly items: readonly string[];
-  /** How many more there are than these [0]. */
+  /** How many more there are [0]. */
   readonly more?: number;
 }
 
 /**
- * A notification in words, in the order in which it is read, before a receiver fits it to its medium. All of it is plain text on
- * single lines without markup, in which no address of others can be followed: a receiver escapes what its medium would read as markup.
+ * A notification in words, in reading order, before a receiver fits it to its medium. Plain text on single lines,
+ * without links to foreign addresses. A receiver escapes its medium's markup.
  */
 export interface Message {
-  /** Decides the colour and the mark; ok when all is resolved. */
+  /** Decides the colour and the mark; ok: all is resolved. */
   readonly severity: Severity;
   readonly title: string;
-  /** Whole sentences; empty: the title says it all. */
+  /** Whole sentences; empty: the title is enough. */
   readonly text: string;
   readonly links: readonly MessageLink[];
   readonly facts: readonly Fact[];
@@ -42,19 +42,19 @@ export interface Message {
 export interface Wording {
   /** Links that act [none]. */
   readonly acts?: readonly MessageLink[];
-  /** A link cannot be cut: a longer one would take the room of the text, and is left out. */
+  /** A link cannot be cut: a longer one is left out. */
   readonly longestLink?: number;
-  /** Of an incident that one message shows (CONTRACT 18): how it stands, or what has changed [both]. */
+  /** The part of an incident that a message shows (CONTRACT 18): its state or its changes [both]. */
   readonly about?: "state" | "change";
 }
 
 type Words = Pick<Message, "title" | "text" | "facts" | "lists">;
 
-// A message is read on a phone: more is behind the link.
+// People read messages on a phone. The link has more.
 const shownLines = 5;
 const shownFindings = 8;
 
-/** Returns the notification in words: of an incident its headline (CONTRACT 19), what changed, then what is known. */
+/** Returns a notification in words: an incident's headline (CONTRACT 19), then its changes and facts. */
 export function messageOf(notification: Notification, wording: Wording = {}): Message {
   const { status, severity, incident } = notification;
   const notices = latestNotices(notification.alerts);
@@ -72,12 +72,12 @@ export function messageOf(notification: Notification, wording: Wording = {}): Me
   return cleaned(message, originsOf(notification));
 }
 
-/** Returns the own origins of a notification: those that its links have. */
+/** Returns the origins of flatline's own links and the alerts'. */
 export function originsOf({ externalUrl, alerts }: Pick<Notification, "externalUrl" | "alerts">): string[] {
   return ownOrigins(externalUrl, ...alerts.map(({ url }) => url));
 }
 
-/** Returns where each alert stands now, the worst first, resolved ones last; what began within the group begins. */
+/** Returns each alert's latest notice, the worst first, resolved ones last. An alert that began here stays new. */
 export function latestNotices(alerts: readonly AlertNotice[]): AlertNotice[] {
   const byId = new Map<string, AlertNotice>();
   for (const notice of alerts) {
@@ -94,7 +94,7 @@ export function latestNotices(alerts: readonly AlertNotice[]): AlertNotice[] {
   });
 }
 
-/** Returns one alert in words, whatever else its notification has: for who keeps each alert by itself. */
+/** Returns the message of one alert, for a receiver that keeps each alert alone. */
 export function alertMessage(notice: AlertNotice, { generatedAtMs, externalUrl }: Notification): Message {
   const { severity, url } = notice;
   const [facts, lists] = [alertFacts({ ...notice, labels: {} }), alertLists(notice, generatedAtMs)];
@@ -104,11 +104,11 @@ export function alertMessage(notice: AlertNotice, { generatedAtMs, externalUrl }
   );
 }
 
-/** Returns the lists of one alert: what its result found, some of its dead assets, and what to do. */
+/** Returns an alert's lists: findings, some dead assets, and what to do. */
 function alertLists(notice: AlertNotice, nowMs: number): MessageList[] {
   const { result, status, check, kind, counts, slug, sample, url } = notice;
   if (status !== "firing" || kind === "unknown") return [];
-  // The first finding says what the line of the alert says, or its count.
+  // The first finding repeats the alert's line or its count.
   const isSaid = checkKind(check).isSaidByFinding || counts !== null;
   const findings = (result?.findings ?? [])
     .filter((finding, index) => !(isSaid && (index === 0 || (finding.kind === check && finding.ref === slug))))
@@ -148,7 +148,7 @@ function alertWords(notification: Notification, notices: readonly AlertNotice[])
   return { title: alertLine(only), text: "", facts: alertFacts(only), lists: alertLists(only, generatedAtMs) };
 }
 
-/** The headline, what is new and what is known. Numbers are totals; names are of the receiver's part only. */
+/** The headline, the news and the facts. Numbers are totals; names are of the receiver's part only. */
 function incidentWords(
   notification: Notification,
   incident: IncidentNotice,
@@ -159,7 +159,7 @@ function incidentWords(
   const { family, own, headline: facts } = incident;
   const only = notices.length === 1 && own.organizations === 1 ? notices[0] : undefined;
   const isOver = status === "resolved";
-  // What is over is a fact, with its instants.
+  // An excess that is over is a fact, with its times.
   const excess = facts.excess?.state === "ongoing" ? facts.excess : null;
   const [title, ...more] = headline({ ...facts, excess }, nowMs);
   const changes = about === "state" ? [] : notices;
@@ -185,14 +185,14 @@ function incidentWords(
   };
 }
 
-/** What ended or has another severity, by name where a receiver is told of each, then the worst of what fires. */
+/** The changes by name, if the receiver gets each one, then the worst alerts that fire. */
 function standing(
   { family, worst, own, headline: { isOneCause } }: IncidentNotice,
   notices: readonly AlertNotice[],
   changes: readonly AlertNotice[],
 ): MessageList {
   if (family !== "deaths") {
-    // Where many would all say what the headline does, none is named.
+    // Many equal errors are the headline's: name no organization.
     const isSaid = new Set(notices.map(({ error }) => error?.reason)).size === 1 && own.organizations > shownLines;
     if (family === "unreachable" && isSaid) return { items: [] };
     return first(notices.map(alertLine), Math.max(notices.length, own.firing));
@@ -201,7 +201,7 @@ function standing(
     ? []
     : changes.filter(({ event }) => event !== "firing" && event !== "reminder" && event !== "unknown");
   const named = new Set(changed.map(({ slug }) => slug));
-  // The title of one organization has its count.
+  // The title has the count of a single organization.
   const others = own.organizations === 1 ? [] : worst.filter(({ slug }) => !named.has(slug));
   const lines = [
     ...changed.map(alertLine),
@@ -213,10 +213,10 @@ function standing(
   return first(lines, own.organizations === 1 ? lines.length : Math.max(lines.length, own.firing));
 }
 
-/** The reasons of an alert that has just begun; others are told late of what began before. */
+/** The reasons of a new alert. Other reasons are late news of an older alert. */
 const beginReasons: ReadonlySet<string> = new Set(["not_ok", "for_elapsed", "unknown_after_reached"]);
 
-/** What has changed since the last message, and what this reader has to do. */
+/** The changes since the last message, and what the reader has to do. */
 function newsSentences(
   { number, acknowledgedBy, startedAtMs, own, headline: { acknowledgedAtMs } }: IncidentNotice,
   notices: readonly AlertNotice[],
@@ -254,13 +254,13 @@ function sampleList(sample: AlertNotice["sample"] = [], nowMs: number): MessageL
   return { heading: "Newest dead assets", items };
 }
 
-/** Returns the first items of a list, and how many of `count` are missing. */
+/** Returns the first items of a list, and how many of `count` are left. */
 function first(items: readonly string[], count = items.length, most = shownLines): MessageList {
   const shown = items.slice(0, most);
   return { items: shown, more: count - shown.length };
 }
 
-/** The page of the incident, what can be done about it at once, then where its one organization is looked at. */
+/** The incident's page, its quick actions, then the page of its only organization. */
 function linksOf(
   { externalUrl, incident }: Notification,
   notices: readonly AlertNotice[],
@@ -271,27 +271,27 @@ function linksOf(
     incident === null || incident.number === 0
       ? { label: "Open flatline", url: externalUrl }
       : { label: `Open incident ${incident.number}`, url: pageUrl(externalUrl, `incidents/${incident.number}`) };
-  // The page of the incident links to that of the organization.
+  // The incident's page links to the organization's.
   const isOwn = externalUrl !== null && only?.url?.startsWith(externalUrl) === true;
   const isOne = only !== undefined && others.length === 0 && !isOwn && !isTest(only);
   const organization = isOne ? [{ label: `Open ${only.slug}`, url: only.url }] : [];
   return [...httpLinks([page], longestLink), ...acts, ...httpLinks(organization, longestLink)];
 }
 
-/** Returns the links that a browser may open: the operator's template could hold anything. */
+/** Returns the links that a browser may open. The operator's template can hold anything. */
 export function httpLinks(
   links: readonly { readonly label: string; readonly url: string | null }[],
   longest = 400,
 ): MessageLink[] {
   return links.flatMap(({ label, url }) => {
     if (url === null || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) return [];
-    // The parsed form has no space, quote or angle bracket left that could end a link early.
+    // The parsed form has no space, quote or angle bracket, which could end a link early.
     const href = new URL(url).href.replaceAll(/[|()'\\]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
     return href.length > longest ? [] : [{ label, url: href }];
   });
 }
 
-/** Returns the message on single lines, with every address broken that is not of `own`, and without what is empty. */
+/** Returns the message on single lines without empty parts, and breaks every address that is not in `own`. */
 function cleaned({ title, text, links, facts, lists, ...rest }: Message, own: readonly string[]): Message {
   const clean = (dirty: string): string => breakAddresses(plainText(dirty), own);
   return {

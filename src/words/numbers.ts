@@ -1,8 +1,8 @@
-// How numbers, durations and instants are written in sentences. Pure: the browser runs the same code.
+// Numbers, durations and times in sentences. Pure: the browser runs the same code.
 
 import { formatCount, formatPercent } from "../base/numbers.ts";
 
-/** Joins a number to its unit: neither ever ends a line alone. */
+/** Joins a number to its unit, so that a line never ends between them. */
 export const nbsp = "\u00a0";
 
 const dayMs = 86_400_000;
@@ -14,7 +14,7 @@ const units = [
 ] as const;
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** One organization, 2,000 organizations. */
+/** "1 organization", "2,000 organizations". */
 export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
@@ -24,7 +24,7 @@ export function shareText(share: number): string {
   return formatPercent(share).replace(" ", nbsp);
 }
 
-/** Returns a length of time in its two largest units: `40 s`, `26 min`, `11 h 40 min`, `1 d 13 h`. Minutes go without seconds. */
+/** Returns a duration in its two largest units: `40 s`, `26 min` (no seconds), `11 h 40 min`, `1 d 13 h`. */
 export function durationText(ms: number): string {
   const at = units.findIndex(([, lengthMs]) => ms >= lengthMs);
   const [unit, lengthMs] = units[at] ?? ["s", 1_000];
@@ -35,7 +35,7 @@ export function durationText(ms: number): string {
   return rest === 0 ? first : `${first} ${rest}${nbsp}${next[0]}`;
 }
 
-/** `10 minutes`, begun ones whole, up to 90; then hours. */
+/** `10 minutes`, rounded up, up to 90; then hours. */
 export function withinText(ms: number): string {
   const minutes = Math.max(1, Math.ceil(ms / 60_000));
   return minutes <= 90 ? countOf(minutes, "minute") : countOf(Math.ceil(minutes / 60), "hour");
@@ -55,7 +55,7 @@ export function dayText(atMs: number): string {
   return `${at.getUTCDate()}${nbsp}${months[at.getUTCMonth()] ?? ""}`;
 }
 
-/** `15 Jan 12:00`, today only `12:00`, in UTC. */
+/** `15 Jan 12:00`, or `12:00` today, in UTC. */
 export function timeText(atMs: number, nowMs: number): string {
   return isSameDay(atMs, nowMs) ? clockText(atMs) : `${dayText(atMs)} ${clockText(atMs)}`;
 }
@@ -65,7 +65,7 @@ export function dueText(atMs: number, nowMs: number): string {
   return isSameDay(atMs - dayMs, nowMs) ? `${clockText(atMs)} tomorrow` : timeText(atMs, nowMs);
 }
 
-/** `15 Jan 12:00 UTC`, with the year when it is another than the reader's. */
+/** `15 Jan 12:00 UTC`, with the year if it is not this one. */
 export function instantText(atMs: number, nowMs: number): string {
   const year = new Date(atMs).getUTCFullYear();
   const ofYear = year === new Date(nowMs).getUTCFullYear() ? "" : ` ${year}`;

@@ -23,7 +23,7 @@ const endMs = startMs + 24 * minuteMs;
 interface Given {
   readonly members: readonly IncidentMember[];
   readonly incident?: Partial<Incident>;
-  /** How many of the members the reader is told of, and of how many organizations it is at all [all]. */
+  /** How many members and organizations the reader sees [all]. */
   readonly part?: readonly [members: number, watched: number];
   readonly whenUnknown?: "allow" | "hold";
   readonly isGateUsed?: boolean;
@@ -48,7 +48,7 @@ function factsOf({ members, incident: over = {}, part, whenUnknown = "allow", is
   );
 }
 
-/** What a receiver is told of it, and the first line of each medium. */
+/** The receiver's message, and the first line of each medium. */
 function told({ members, incident: given = {} }: Given, facts: HeadlineFacts) {
   const incident = openIncident(startMs, given);
   const summary = summarizeIncident(incident, members, { externalUrl: null });
@@ -106,7 +106,7 @@ const counted: AlertFound = {
   cause: null,
   error: null,
 };
-/** The evidence of stored events, with nothing that stands out. */
+/** Evidence of stored events without a cause. */
 const seen: AlertFound = { ...counted, cause: "unclear" };
 const excessOf = (state: "ongoing" | "stopped" | "unclear", quietSinceMs: number | null) => ({
   state,
@@ -126,7 +126,7 @@ const unknown: Partial<Alert> = { kind: "unknown", severity: "unknown", found: f
 const warned = { severity: "warn", currentCount: 90, atMs: startMs } as const;
 const hasFailed = { severity: "fail", currentCount: 90, atMs: startMs } as const;
 
-/** A member for each of so many organizations, which began within a minute. */
+/** One member for each organization; all began within a minute. */
 function many(count: number, over: Partial<Alert> = {}, given: Partial<IncidentMember> = {}): IncidentMember[] {
   return Array.from({ length: count }, (_, index) => ({
     ...firingAlert(`alert-${index}`, startMs + (index % 10) * 6_000, {
@@ -190,7 +190,8 @@ describe("the headline of an incident", () => {
     [
       "the checker, by what was found alive",
       { members: many(2, { found: { ...seen, revived: { judged: 4, count: 3 } } }) },
-      "2 of 300 organizations spike since 21:41. The liveness checker is suspected: 6 of these deaths were found alive.",
+      "2 of 300 organizations spike since 21:41. " +
+        "The liveness checker is suspected: 6 of these deaths were found alive.",
     ],
     [
       "the second opinion",
@@ -200,7 +201,8 @@ describe("the headline of an incident", () => {
     [
       "still going on",
       { members: many(1, { found: { ...seen, excess: excessOf("ongoing", null) } }) },
-      "globex: 90 deaths in 24 h, 3.0 expected (30.0×). It is still going on: 212 deaths in the last hour, usually 9.0.",
+      "globex: 90 deaths in 24 h, 3.0 expected (30.0×). " +
+        "It is still going on: 212 deaths in the last hour, usually 9.0.",
     ],
     [
       "maybe over",
@@ -230,7 +232,8 @@ describe("the headline of an incident", () => {
     [
       "judged as a whole",
       { members: many(118, { judgement }, { holdsGate: true }), incident: { verdict } },
-      `${began} The checker was wrong, says dana (ops): «captcha in eu-1». Takedowns of 118 organizations are on hold until its alerts end.`,
+      `${began} The checker was wrong, says dana (ops): «captcha in eu-1». ` +
+        "Takedowns of 118 organizations are on hold until its alerts end.",
     ],
     [
       "judged in part: it does not speak for the whole",
@@ -251,7 +254,8 @@ describe("the headline of an incident", () => {
         members: many(118, { judgement: { ...judgement, comment: null }, peak: hasFailed }, over),
         incident: { endedAtMs: endMs },
       },
-      "118 organizations spiked together for 24 min. All rates are back under their thresholds. The checker was wrong, says dana (ops). Takedowns of 118 organizations are allowed again.",
+      "118 organizations spiked together for 24 min. All rates are back under their thresholds. " +
+        "The checker was wrong, says dana (ops). Takedowns of 118 organizations are allowed again.",
     ],
     [
       "ended by a reload",
@@ -265,12 +269,14 @@ describe("the headline of an incident", () => {
     [
       "the platform does not answer",
       { members: many(300, unknown), incident: { family: "unreachable" } },
-      "security.example.com has answered 503 since 21:41: none of the 300 organizations is checked. Takedowns go on, as `whenUnknown` says.",
+      "security.example.com has answered 503 since 21:41: none of the 300 organizations is checked. " +
+        "Takedowns go on, as `whenUnknown` says.",
     ],
     [
       "the platform does not answer for some, whose takedowns are on hold",
       { members: many(41, unknown), incident: { family: "unreachable" }, whenUnknown: "hold" },
-      "security.example.com has answered 503 since 21:41: 41 of the 300 organizations are not checked. Takedowns are on hold, as `whenUnknown` says.",
+      "security.example.com has answered 503 since 21:41: 41 of the 300 organizations are not checked. " +
+        "Takedowns are on hold, as `whenUnknown` says.",
     ],
     [
       "an error whose number is no status",
@@ -281,7 +287,8 @@ describe("the headline of an incident", () => {
         }),
         incident: { family: "unreachable" },
       },
-      "security.example.com has given no result since 21:41: none of the 300 organizations is checked. Takedowns go on, as `whenUnknown` says.",
+      "security.example.com has given no result since 21:41: none of the 300 organizations is checked. " +
+        "Takedowns go on, as `whenUnknown` says.",
     ],
     [
       "a healthcheck that the platform does not have",
@@ -313,7 +320,7 @@ describe("the headline of an incident", () => {
     expect(words.join(" ")).toBe(sentences);
     const { title, text, lines } = told(given, facts);
     expect(title).toBe(words[0]);
-    // Messages have what is over as facts, with the reader's clock.
+    // A message shows an excess that is over as a fact, with the reader's clock.
     expect(words.slice(1).filter((word) => !text.includes(word) && !/nothing unusual/i.test(word))).toEqual([]);
     expect(lines).toEqual({ slack: title, mail: title, pagerduty: title, report: title });
   });

@@ -33,7 +33,7 @@ describe.each(storeEngines)("on $engine, an act on an incident", ({ openTemporar
   beforeEach(async () => (opened = await openTemporary(createVirtualClock({ startMs: nowMs }))));
   afterEach(() => opened.close());
 
-  /** An incident of so many organizations that fail; the gate of the first is held by an alert of another incident, too. */
+  /** An incident of so many failing organizations. An alert of another incident also holds the first gate. */
   async function open(members: number): Promise<Incident> {
     return opened.store.transaction(async ({ alerts, incidents }) => {
       const { number: _number, ...given } = openIncident(nowMs);
@@ -61,7 +61,7 @@ describe.each(storeEngines)("on $engine, an act on an incident", ({ openTemporar
   async function counted(request: IncidentActRequest): Promise<{ done: DoneAct; statements: number }> {
     const execute = vi.spyOn(DefaultQueryExecutor.prototype, "executeQuery");
     const done = await opened.store.transaction((parts) => actOnIncident(parts, { settings, nowMs, newId }, request));
-    // The writer renews its row beside it, every few seconds.
+    // The writer renews its row every few seconds, too.
     const statements = execute.mock.calls.filter(([{ sql }]) => !sql.includes("writer")).length;
     execute.mockRestore();
     return { done, statements };
@@ -134,11 +134,11 @@ describe.each(storeEngines)("on $engine, an act on an incident", ({ openTemporar
 
     await judge("real", ["3-org-1"]);
     expect(await judge("checker")).toMatchObject({ done: [{ slug: "3-org-0" }, { slug: "3-org-2" }], skipped: apart });
-    // A judgement of the whole replaces the one before.
+    // A judgement of the whole incident replaces an earlier one of it.
     expect(await judge("real")).toMatchObject({ done: [{}, {}], skipped: apart, gatesHeld: ["3-org-0"] });
     expect(await withdraw()).toMatchObject({ done: [{}, {}], skipped: apart });
     expect(await verdicts()).toEqual([undefined, "real", undefined]);
-    // Named, it is of the whole again.
+    // By name they are judged as a whole again.
     await judge("checker", ["3-org-0", "3-org-1", "3-org-2"]);
     expect(await judge("checker")).toMatchObject({
       done: [],

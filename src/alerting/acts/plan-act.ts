@@ -79,8 +79,8 @@ const againWithinMs = minuteMs;
 
 /**
  * Returns what an act does to each member that CONTRACT 12, 13 and 15 allow. Dialogs show this plan.
- * @throws FlatlineError invalid_data: a slug is no member, or the family or the times do not allow the act; conflict: an
- *   ended incident cannot be acknowledged or silenced
+ * @throws FlatlineError invalid_data: a slug is no member, or the family or a time does not allow the act; conflict:
+ *   an ended incident cannot be acknowledged or silenced
  */
 export function planAct(request: IncidentActRequest, facts: ActFacts): ActPlan {
   const { slugs, alertId } = request;

@@ -43,7 +43,7 @@ let before: DueSettings["before"];
 let queuedAlerts: Map<string, QueuedAlert>;
 let queuedIncidents: Map<string, QueuedIncident>;
 let forwardSinceMs: number;
-/** What was told: when, to whom, what. */
+/** The notifications: when, to whom, what. */
 let told: string[];
 
 beforeEach(() => {
@@ -66,7 +66,7 @@ function target(): AlertTarget {
   return { policy: { ...policy, repeatIntervalMs }, receivers, labels: {}, url: null };
 }
 
-/** An alert of `slug` fires with this severity, or has it from now on. */
+/** An alert of `slug` begins to fire, or changes its severity. */
 function fire(slug: string, severity: Severity = "warn", id = slug): void {
   const known = alerts.get(id);
   const changed = { firedAtMs: nowMs, firedReason: "not_ok", labels: {}, url: null, ...known?.changed };
@@ -125,7 +125,7 @@ function dueNow() {
   );
 }
 
-/** Lets time pass, and looks every second whether something is due. */
+/** Lets time pass with a look every second. */
 function pass(ms: number): void {
   for (const untilMs = nowMs + ms; ; nowMs += secondMs) {
     const { notifications, queued } = dueNow();
@@ -139,7 +139,7 @@ function pass(ms: number): void {
   }
 }
 
-/** What the receiver was told last of these is given up. */
+/** Gives up the receiver's last notification of these. */
 function giveUp(severity: Severity | null, ...ids: readonly string[]): void {
   for (const id of ids) {
     const row = queuedAlerts.get(`ops ${id}`);
@@ -237,7 +237,7 @@ describe("what is due", () => {
     ]);
   });
 
-  it("routes changed by a reload: what was queued keeps its end; what is newly routed is firing, receiver_added", () => {
+  it("routes changed by a reload: a queued alert keeps its end; a newly routed one is firing, receiver_added", () => {
     fire("a");
     pass(minuteMs);
     const settings = { receivers: routes, targetOf: target };
@@ -329,7 +329,7 @@ describe("what is due", () => {
     ]);
   });
 
-  it("dead-lettered: due again after repeatInterval as not_delivered; the end of what was never told is not sent", () => {
+  it("dead-lettered: due again after repeatInterval as not_delivered; the end of an untold alert is not sent", () => {
     repeatIntervalMs = minuteMs;
     fire("a");
     fire("b", "warn");
@@ -367,7 +367,7 @@ describe("what is due", () => {
     ]);
   });
 
-  it("reminders: since the last notification of the incident, of the members that are neither taken, silenced nor 0s", () => {
+  it("reminders: since the incident's last notification, of members that are neither taken, silenced nor 0s", () => {
     fire("a");
     fire("b");
     pass(hourMs);
@@ -471,7 +471,7 @@ describe("what is due", () => {
       expect(queuedIncidents.get("ops 1")).toMatchObject({ knowsVerdict: true, members: 3 });
     });
 
-    it("joiners are told when the members have doubled; severities when they are worse than any; ends are silent", () => {
+    it("joiners are told when the members have doubled; severities when worse than any; ends are silent", () => {
       for (const slug of ["d", "e"]) fire(slug);
       pass(10 * minuteMs);
       end("b");

@@ -58,7 +58,7 @@ describe("a recurring silence", () => {
       "2026-01-03T00:30:00Z",
       "2026-01-03T03:00:00.000Z",
     ],
-    // Berlin skips from 02:00 to 03:00 on 2026-03-29: two hours from 01:30 end at 04:30 on the wall.
+    // Berlin skips 02:00 to 03:00 on 2026-03-29: two hours from 01:30 end at 04:30 local time.
     [
       "lasts elapsed time over the hour that is skipped",
       { schedule: "30 1 * * *", timezone: "Europe/Berlin" },

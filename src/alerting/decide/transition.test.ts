@@ -19,7 +19,7 @@ const plain: AlertPolicy = {
 };
 
 interface Run {
-  /** Minutes after the start at which its excess began. */
+  /** When its excess began, minutes after the start. */
   readonly onset?: number;
   /** Minutes after the start. */
   readonly at: number;
@@ -29,7 +29,7 @@ interface Run {
   readonly excess?: "ongoing" | "stopped";
 }
 
-/** Feeds the runs one after the other and notes `minute event severity reason` of each change, and of waits `minute - reason`. */
+/** Runs these in order. Notes changes as `minute event severity reason` and waits as `minute - reason`. */
 function live(
   policy: Partial<AlertPolicy>,
   runs: readonly Run[],
@@ -68,7 +68,7 @@ function reportOf({ at, gives, count, coverage, excess }: Run): CheckReport {
   return resultReport({ startedAtMs, severity: gives, ...counted, ...known });
 }
 
-/** Reads `minute severity`, of each run, with its excess or the baseline's coverage where it has one. */
+/** Reads `minute severity` of each run, with an excess or the baseline's coverage. */
 function runsOf(text: string): Run[] {
   return text.split(", ").map((one) => {
     const [at, gives, more = ""] = one.split(" ");

@@ -55,7 +55,7 @@ interface Answer extends Claimed {
 }
 
 /**
- * Creates the outbox, which delivers to each receiver independently (CONTRACT 7, Delivery). Each turn of its loop stores
+ * Creates the outbox, which delivers to each receiver independently (CONTRACT 7, Delivery). A turn of its loop stores
  * answers and claims due entries in one transaction, then begins these. A delivery that ends wakes the loop.
  */
 export function createOutbox(options: OutboxOptions) {
