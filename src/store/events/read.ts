@@ -130,7 +130,7 @@ export class RefusedEvents extends FlatlineError {
 /**
  * Reads inputs one after the other, calls `row` for each event, and awaits `onChunk` after each chunk. gzip is detected
  * by its magic bytes, JSON by its first character.
- * @throws invalid_data with up to 20 bad lines, or one for a fault of the whole file, no_input, too_large,
+ * @throws invalid_data with up to 20 bad lines (a fault of a whole file is one), no_input, too_large,
  * unavailable when the signal aborts
  */
 export async function readAll(

@@ -3,7 +3,7 @@ import { aliveStatus, deadStatus } from "../../contract/liveness-status.ts";
 import { longestSlug } from "../../contract/slug.ts";
 import { BadRow, instantOfNumber, instantOfText, isNullMarker, type EventField, type EventLayout } from "./layout.ts";
 
-// The rules of events are the same for CSV, NDJSON and JSON (CONTRACT 10). The limits are ours: far above the platform's
+// CSV, NDJSON and JSON have the same rules for events (CONTRACT 10). The limits are ours: far above the platform's
 // values, far below a risk for the store.
 
 const longestName = 64;

@@ -70,8 +70,8 @@ const runs: readonly string[] = [
 
 /** Alerts, their notifications, and acts of operators. */
 const alerts: readonly string[] = [
-  // Alerts, pending until pruned; ends_at_ms and end_body are null while one lives. What people say of it, and the gate,
-  // have columns of their own, which an act changes for thousands at once. body: store/alerts/alerts.ts.
+  // Alerts, from pending until pruned; ends_at_ms and end_body are null while one lives. Columns of their own hold what
+  // people say of it, and the gate: an act changes them for thousands. body: store/alerts/alerts.ts.
   `CREATE TABLE alerts (
      id TEXT PRIMARY KEY, check_name TEXT NOT NULL, slug TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL,
      incident_number INTEGER, ends_at_ms INTEGER, end_body TEXT, acknowledgement TEXT, verdict TEXT, judgement TEXT,
@@ -87,9 +87,9 @@ const alerts: readonly string[] = [
      number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, family TEXT NOT NULL,
      started_at_ms INTEGER NOT NULL, ended_at_ms INTEGER, body TEXT NOT NULL)`,
   `CREATE INDEX incidents_open ON incidents (number) WHERE ended_at_ms IS NULL`,
-  // Comments, judgements and releases; rows are deleted with their alert or incident. what: the verdict
-  // (null: taken back), how it was released, or the act that a comment came with. A comment on several alerts has no
-  // alert_id; alert_ids is a JSON array of them, null: all of the incident.
+  // Comments, judgements and releases; rows are deleted with their alert or incident. what: the verdict (null: taken
+  // back), how it was released, or the act that a comment came with. A comment on several alerts has no alert_id;
+  // alert_ids is a JSON array of them, null: all of the incident.
   `CREATE TABLE alert_log (
      entry_id INTEGER PRIMARY KEY AUTOINCREMENT, event TEXT NOT NULL, at_ms INTEGER NOT NULL, incident_number INTEGER,
      alert_id TEXT, slug TEXT, what TEXT, author TEXT, note TEXT, text TEXT, alert_ids TEXT)`,
