@@ -139,7 +139,7 @@ function gateSentences({ held, opened, judgement, endedAtMs, alone, whole }: Hea
       judgement === null
         ? "somebody judges it"
         : judgement.verdict === "checker" && endedAtMs === null
-          ? "its alerts end"
+          ? `${held === 1 ? "its" : "their"} alerts end`
           : "they are released";
     return [`${takedowns(held)} on hold until ${until}.`];
   }

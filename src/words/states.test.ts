@@ -233,7 +233,7 @@ describe("the headline of an incident", () => {
       "judged as a whole",
       { members: many(118, { judgement }, { holdsGate: true }), incident: { verdict } },
       `${began} The checker was wrong, says dana (ops): «captcha in eu-1». ` +
-        "Takedowns of 118 organizations are on hold until its alerts end.",
+        "Takedowns of 118 organizations are on hold until their alerts end.",
     ],
     [
       "judged in part: it does not speak for the whole",
