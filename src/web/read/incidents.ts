@@ -82,7 +82,7 @@ export function createIncidentReading(running: Running) {
         canLook: running.canLook(),
         /** Only the detail reads it; false elsewhere. */
         isLooking: false as boolean,
-        /** The receiver that is called next without an acknowledgement; null: none. */
+        /** The receiver that is called next, unless somebody acknowledges or judges; null: none. */
         escalation: nextEscalation(members, nowMs),
       });
     }
@@ -100,12 +100,12 @@ export function createIncidentReading(running: Running) {
     return { ...incident, secondOpinion: { ...secondOpinion, asked: counted.length, alive, gone } };
   }
 
-  /** Returns the next receiver of an alert that nobody has acknowledged. */
+  /** Returns the next receiver of an alert that nobody has acknowledged or judged. */
   function nextEscalation(members: readonly AlertView[], nowMs: number) {
     let next: { readonly receiver: string; readonly atMs: number } | null = null;
     for (const alert of members) {
-      const { firingAtMs, acknowledgement, target } = alert;
-      if (alert.end !== null || firingAtMs === null || acknowledgement !== null) continue;
+      const { firingAtMs, acknowledgement, judgement, target } = alert;
+      if (alert.end !== null || firingAtMs === null || acknowledgement !== null || judgement !== undefined) continue;
       for (const { name, afterMs } of target?.receivers ?? []) {
         const atMs = firingAtMs + afterMs;
         if (afterMs > 0 && atMs > nowMs && atMs < (next?.atMs ?? Infinity)) next = { receiver: name, atMs };

@@ -170,7 +170,7 @@ describe("the report of an incident", () => {
       - In all: 5,119 deaths, 700 expected (7.3×)
       - Likely cause: The liveness checker. 92 % of these deaths share \`acme\`=\`acme\`, usually 0 %. No deployment within 24 h before.
       - Second opinion: 14 of 20 still answer. Of 20 known to be alive 19 do, of 20 long dead 1. 12:00.
-      - Who has acknowledged it? Nobody. \`acme\` is called at 12:00. An acknowledgement stops that, and the reminders.
+      - Who has acknowledged it? Nobody. It is judged: nobody is reminded any more.
       - What was it? The checker was wrong. \`acme\`, 12:00: «\`acme\`».
       - May the deaths be acted on? Yes: takedowns are allowed again. \`acme\` has judged it.
 

@@ -153,10 +153,13 @@ function onItQuestion({ incident, summary, members, escalation, nowMs }: ReadInc
     const why = `Since ${timeText(taken.atMs, nowMs)}: no reminders.`;
     return ask(question, acknowledgedBy, why, { act: "unacknowledge", words: "Take it back…" });
   }
-  const open = slugsOf(firing.filter(({ acknowledgement }) => acknowledgement === null)).size;
+  const left = firing.filter(({ acknowledgement }) => acknowledgement === null);
+  const open = slugsOf(left).size;
   const isInPart = firing.length > 0 && open < slugsOf(firing).size;
-  const called =
-    escalation === null
+  const isJudged = left.length > 0 && left.every(({ judgement }) => judgement !== undefined);
+  const called = isJudged
+    ? `${isInPart ? "They are" : "It is"} judged: nobody is reminded any more.`
+    : escalation === null
       ? "An acknowledgement stops the reminders."
       : `${escalation.receiver} is called at ${timeText(escalation.atMs, nowMs)}. ` +
         "An acknowledgement stops that, and the reminders.";
