@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import { quietSettings } from "../../../test/support/quiet-settings.ts";
 import { openIncident } from "../../../test/support/firing-alert.ts";
+import { secondMs } from "../../base/time.ts";
 import { headlineFacts } from "../../alerting/headline-facts.ts";
 import { forReader, type IncidentDetail } from "../read/incidents.ts";
 import { renderIncidentReport } from "./incident-report.ts";
@@ -204,6 +205,16 @@ describe("the report of an incident", () => {
       As of 2026-01-15T12:00:00Z. Times are UTC; addresses are broken on purpose.
       "
     `);
+  });
+
+  it.each([
+    [40, "within a minute"],
+    [100, "after 1\u00a0min"],
+  ])("says no seconds of what is known to the minute: detected %i s later", (seconds, text) => {
+    const facts = factsOf("acme");
+    const incident = { ...facts.incident, firstFiredAtMs: atMs + seconds * secondMs };
+
+    expect(reportOf({ ...facts, incident })).toContain(`Detected as fail, ${text}\n`);
   });
 
   it("breaks the names of assets, bare hosts too", () => {

@@ -1,5 +1,6 @@
 import { slugsOf } from "../../../alerting/incident-summary.ts";
 import { breakAddresses } from "../../../base/broken-address.ts";
+import { minuteMs } from "../../../base/time.ts";
 import { describeAuthor } from "../../../contract/actor.ts";
 import { clockText, countOf, durationText, timeText } from "../../../words/numbers.ts";
 import { longDay } from "../../parts/figures.ts";
@@ -127,7 +128,9 @@ function stepsOf(page: IncidentDetail): readonly Instant[] {
   const firstMs = Math.min(...began, incident.startedAtMs);
   const lastMs = Math.max(...began);
   const stoppedMs = stoppedMsOf(page);
-  const after = (atMs: number): string => `after ${durationText(atMs - firstMs)}`;
+  // An onset is the begin of a minute: what has passed since is not known to the second.
+  const after = (atMs: number): string =>
+    atMs - firstMs < minuteMs ? "within a minute" : `after ${durationText(atMs - firstMs)}`;
   const ends = members.flatMap(({ found }) => found?.excess?.expectedEndAtMs ?? []);
   const expected =
     stoppedMs !== null && ends.length > 0
@@ -142,9 +145,7 @@ function stepsOf(page: IncidentDetail): readonly Instant[] {
     {
       name: "Detected",
       atMs: firstFiredAtMs,
-      text:
-        `as ${summary.severity}` +
-        (firstFiredAtMs > firstMs ? `, ${durationText(firstFiredAtMs - firstMs)} later` : ""),
+      text: `as ${summary.severity}${firstFiredAtMs > firstMs ? `, ${after(firstFiredAtMs)}` : ""}`,
       detail:
         heldSince.size === 0 ? "" : `takedowns of ${countOf(heldSince.size, "organization")} on hold from here on`,
       shape: summary.severity,
