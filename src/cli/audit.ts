@@ -9,7 +9,6 @@ import { parseNumber, parseTime } from "./values.ts";
 
 const mostOnPage = 1_000;
 
-/** `flatline audit` */
 export const audit = asking({
   description: "list who did what, newest first",
   flags: {

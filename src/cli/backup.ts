@@ -6,7 +6,6 @@ import { backupStore } from "../store/backup.ts";
 import { command, configFlag } from "./command.ts";
 import { loadCommandConfig } from "./command-config.ts";
 
-/** `flatline backup FILE` */
 export const backup = command({
   description: "copy the store, consistent, also while the daemon runs",
   words: [["<file>", "where the copy is to be"]],

@@ -22,7 +22,6 @@ const thresholds = {
   minSpikeCount: threshold("int"),
 };
 
-/** `flatline check [SLUG…]` */
 export const check = command({
   description: "evaluate once and print the verdicts, the worst first; no receiver is notified",
   words: [["[slug...]", "organizations to check [all]"]],

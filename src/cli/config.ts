@@ -123,7 +123,6 @@ function formatLocalTime(atMs: number, timezone: string): string {
   return `${isoOf(atMs + offsetMs, 0, 19)}${offsetMs < 0 ? "-" : "+"}${isoOf(Math.abs(offsetMs), 11, 16)}`;
 }
 
-/** `flatline config check|show|schema|schedule`. */
 export const config = group(
   "validate and look at the configuration",
   { check, show, schema, schedule },

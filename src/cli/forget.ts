@@ -6,7 +6,6 @@ import { flag, value } from "./command.ts";
 import { renderTable } from "./table.ts";
 import { parseTime } from "./values.ts";
 
-/** `flatline forget SLUG --yes` */
 export const forget = asking({
   description: "remove everything stored of an organization that is no longer configured",
   words: [["<slug>", "the organization"]],

@@ -166,5 +166,4 @@ function wordFor(name: string, count: number): string {
   return count === 1 ? words.replace(/s$/, "") : words;
 }
 
-/** `flatline import events|fixture FILE…` */
 export const importData = group("load data into the embedded store", { events, fixture });

@@ -51,7 +51,6 @@ const initFlags = {
 };
 type InitFlags = FlagsOf<typeof initFlags>;
 
-/** `flatline init` */
 export const init = command({
   description: "ask for one source and one way to be told, try both, and write a first configuration",
   flags: initFlags,

@@ -48,7 +48,6 @@ function collectSlugs(slug: string, before: readonly string[] = []): readonly st
   return [...before, slug];
 }
 
-/** `flatline keys create|list|revoke` */
 export const keys = group("API keys of the embedded service", {
   create,
   list: asking({

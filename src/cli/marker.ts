@@ -51,7 +51,6 @@ const list = asking({
     ),
 });
 
-/** `flatline marker add|list|remove`. */
 export const marker = group("mark rollouts and deployments, which alerts then name", {
   add,
   list,

@@ -26,7 +26,6 @@ export function renderTest({ receiver, deliveries }: Pick<ReceiverTestAnswer, "r
     .join("");
 }
 
-/** `flatline notify test RECEIVER` */
 export const notify = group("try a receiver", {
   test: asking({
     description: "send a marked test notification to one receiver now, and say what it answered",

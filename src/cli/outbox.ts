@@ -8,7 +8,6 @@ import { renderTable } from "./table.ts";
 
 const shared = { path: "/api/v1/outbox", shownBy: "outbox list", without: "store" } as const;
 
-/** `flatline outbox list|retry|discard` */
 export const outbox = group("notifications that wait for their receiver, or that flatline gave up", {
   list: asking({
     description: "list what is queued or was given up, oldest first",

@@ -25,7 +25,6 @@ const runFlags = {
   logFormat: choice("<format>", "how the log looks, over log.format [auto: text on a terminal, else JSON]", logFormats),
 };
 
-/** `flatline run` */
 export const run = command({
   description: "run the daemon",
   flags: runFlags,

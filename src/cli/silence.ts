@@ -105,7 +105,6 @@ function span({ startsAt, endsAt, schedule, duration, timezone }: Silence): stri
   return [startsAt, endsAt].map((instant) => (instant === null ? "?" : withoutFraction(instant))).join(" to ");
 }
 
-/** `flatline silence add|list|expire`. */
 export const silence = group("hold notifications back for a while", {
   add,
   list,

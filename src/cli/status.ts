@@ -9,7 +9,6 @@ import { asking } from "./ask.ts";
 import { painterFor, type Paint } from "./context.ts";
 import { asJson, namesText, severityExitCodes } from "./values.ts";
 
-/** `flatline status`. */
 export const status = asking({
   description: "print the state of the running daemon on one screen: what fires, gate, receivers, runs, store",
   json: "print the answer of GET /api/v1/status",

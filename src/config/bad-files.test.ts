@@ -23,7 +23,7 @@ async function problemsOf(text: string): Promise<readonly string[]> {
   const [first, ...problems] = error.message.split("\n");
   expect(first).toBe(`the configuration has ${problems.length === 1 ? "a problem" : `${problems.length} problems`}`);
   expect(error.message).not.toContain("hush");
-  // A new receiver or check changes none of these files.
+  // A new receiver or check does not change these files.
   return problems.map((problem) =>
     problem
       .replace(/^flatline\.yaml:/, "")

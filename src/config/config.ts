@@ -16,34 +16,32 @@ import type { RootInput } from "./schema/schema.ts";
 import { defaultSourceType, sourceKinds, type SourceType } from "./schema/source.ts";
 
 /**
- * The validated configuration (CONTRACT 4), frozen. Its keys are those of the schema: durations in milliseconds, null
- * for what is absent and has no default, paths absolute but for `storage.path`.
+ * The validated configuration (CONTRACT 4), frozen, with the keys of the schema. Durations are in milliseconds; null:
+ * absent and without a default. Paths are absolute, except `storage.path`.
  */
 export type Config = ReturnType<typeof resolveConfig>;
-/** An organization with what `defaults` say, then what is built in. */
 export type OrganizationConfig = Config["organizations"][number];
 /** A list of organizations that another system keeps (CONTRACT 14): a `url` or a `file`. */
 export type DiscoverConfig = Config["discover"][number];
 
 type Written = RootInput["source"];
-/** The keys of a source of this type, and what such a source can. */
+/** The keys of a source of this type, and its capabilities. */
 type SourceOf<Type extends SourceType> = Omit<Extract<Written, { readonly type: Type | null }>, "type"> &
   (typeof sourceKinds)[Type] & { readonly type: Type };
 export type RemoteSourceConfig = SourceOf<"remote">;
-/** Local evaluation over a table of the user's own. */
 export type TableSourceConfig = (SourceOf<"postgres"> | SourceOf<"clickhouse">) & Pick<TableSource, "events">;
 export type SourceConfig = RemoteSourceConfig | SourceOf<"embedded"> | TableSourceConfig;
 
-// A shorter text is hidden where it stands, and not in whatever else has these letters.
+// A shorter text is hidden only where it stands: other texts may contain it by chance.
 const leastHiddenLength = 8;
 
-/** Returns the texts of files that nothing may show, but for short ones. */
+/** Returns the texts of files that must not be shown, without short ones. */
 export function hiddenTextsOf(values: readonly FileValue[]): Secret[] {
   const texts = new Set(values.flatMap(({ texts }) => texts));
   return [...texts].filter((text) => text.length >= leastHiddenLength).map((text) => new Secret(text));
 }
 
-/** Returns the frozen configuration of a file that was found to be right, with what depends on several keys. */
+/** Returns the frozen configuration of a valid file. */
 export function resolveConfig(data: RootInput, document: ConfigDocument, listen: string) {
   const { server, secondOpinion } = data;
   const defaults = data.defaults ?? {};
@@ -60,12 +58,12 @@ export function resolveConfig(data: RootInput, document: ConfigDocument, listen:
     ...data,
     /** Absolute. */
     file: document.source.absolutePath,
-    /** Where the text of a file (`${file:…}`) stands that is no secret by its key: paths in the file. Nobody is shown it. */
+    /** Paths of values with the text of a file (`${file:…}`), which is not shown. */
     hidden,
-    /** These texts, but for short ones, which are words of other sentences, too. */
+    /** These texts, without short ones. */
     hiddenTexts: hiddenTextsOf(document.fileValues),
     source: resolveSource(data, document),
-    /** The settings of `defaults`, for organizations that the store has but the file does not name (any more). */
+    /** The settings of organizations that the store has and the file does not. */
     defaults: settled(defaults) as BuiltinSettings,
     isGateConfigured: [defaults, ...written].some((one) => typeof one !== "string" && one.gate !== undefined),
     organizations: written.map((one, index) =>
@@ -74,15 +72,15 @@ export function resolveConfig(data: RootInput, document: ConfigDocument, listen:
     discover: (data.discover ?? []).map((source) => ({
       ...source,
       file: absolute(source.file),
-      /** The settings of its organizations, those of `defaults`, before those of the list. */
+      /** The settings of its organizations before those of the list. */
       template: organizationOf({ slug: "" }, ["discover", source.name], source.name),
     })),
     receivers,
     server: {
       ...server,
-      /** HOST:PORT, a host of IPv6 in brackets. */
+      /** HOST:PORT; an IPv6 host is in brackets. */
       listen,
-      /** The first, `token`, is the one that commands send. */
+      /** `server.token` is the first. */
       tokens: [...(server.token === null ? [] : [{ ...one, secret: server.token }]), ...server.tokens],
     },
     secondOpinion: secondOpinion && {
@@ -105,7 +103,7 @@ function resolveSource({ source }: RootInput, { folder }: ConfigDocument): Sourc
   return { ...known, preload };
 }
 
-/** Returns where the deaths of a table's source are: in a table, or in what a query answers. */
+/** Returns the origin of the deaths of a table's source: a table or a query. */
 function eventsOf({ query, table, columns, deadStatuses }: SourceOf<"postgres" | "clickhouse">) {
   if (query !== null) return { events: { kind: "query", query } as const };
   if (table === null || columns === null)
@@ -115,7 +113,7 @@ function eventsOf({ query, table, columns, deadStatuses }: SourceOf<"postgres" |
   return { events, deadStatuses: columns.status === null ? null : statuses };
 }
 
-/** Returns one receiver with what its type makes of its keys. */
+/** Returns a receiver with the properties of its type. */
 function resolveReceiver(receiver: RootInput["receivers"][number]) {
   const kind = receiverKind(receiver.type);
   const hasThreads = kind.hasThreads?.(receiver) ?? false;
@@ -123,7 +121,7 @@ function resolveReceiver(receiver: RootInput["receivers"][number]) {
     ...receiver,
     sendUnknown: receiver.sendUnknown ?? receiver.minSeverity === "warn",
     sendActs: receiver.sendActs ?? hasThreads,
-    // The default sends no comments: a discussion is no news to everybody who reads the channel (CONTRACT 15).
+    // The default sends no comments: a discussion is no news to all readers of a channel (CONTRACT 15).
     sendComments: hasThreads && receiver.sendActs === true,
     hasThreads,
     takesAcknowledgements: kind.takesAcknowledgements === true,
@@ -138,7 +136,7 @@ function deepFreeze<Value>(value: Value): Lasting<Value> {
   return value as Lasting<Value>;
 }
 
-/** Returns an organization with what `defaults` say, then what is built in, objects field by field. */
+/** Returns an organization merged with `defaults` and the built-in settings, objects field by field. */
 export function resolveOrganization(
   own: OrganizationInput,
   {
@@ -156,41 +154,41 @@ export function resolveOrganization(
   return {
     ...settled(defaults, own),
     slug: own.slug,
-    /** All of them, at once; afterMs above 0 is an escalation of what was not acknowledged by then. */
+    /** [all, at once]; `afterMs` above 0 is an escalation. */
     receivers: own.receivers ?? defaults.receivers ?? receivers.map(({ name }) => ({ name, afterMs: 0 })),
-    /** Those that run; each field of their `alert` takes precedence over the organization's. */
+    /** The fields of their `alert` override the organization's. */
     healthchecks: healthchecksOf(defaults, own),
     /** Overrides source.apiKey. */
     apiKey: own.apiKey ?? null,
-    /** Paths of its settings whose text is of a file, below it or below `defaults`: nobody is shown them. */
+    /** Paths of its settings with the text of a file, which is not shown. */
     hidden,
-    /** The discovery source that lists it; null: the file does. */
+    /** The discovery source that lists it; null: the file. */
     discoveredBy,
   };
 }
 
-/** Returns the paths below another one, from there on; an organization that is a text is its slug. */
+/** Returns the paths below `from`, relative to it; `from` itself is the slug of an organization that is a text. */
 function below(paths: readonly YamlPath[], from: YamlPath): YamlPath[] {
   return paths
     .filter((path) => from.every((step, index) => path[index] === step))
     .map((path) => (path.length === from.length ? ["slug"] : path.slice(from.length)));
 }
 
-/** Returns those that run: of one path what the last layer says. */
+/** Returns the enabled healthchecks; the last layer with a path wins. */
 function healthchecksOf(...layers: readonly Settings[]) {
   const byPath = new Map(layers.flatMap(({ healthchecks = [] }) => healthchecks.map((one) => [one.path, one])));
   return [...byPath.values()].filter(({ enabled }) => enabled !== false);
 }
 
-// A loop is cheaper here: each of ten thousand organizations is settled.
+// Prepared once, because ten thousand organizations are settled.
 const builtIns = Object.entries(builtinSettings).map(([key, value]) => {
   const isNested = typeof value === "object" && !Array.isArray(value);
-  // A check without a switch runs where its key is.
+  // A check without a switch is on when its key is there.
   const isOptional = checkSettings.some((one) => one.key === key && one.switchedBy === undefined);
   return { key: key as keyof BuiltinSettings, value, isNested, isOptional };
 });
 
-/** Returns the settings that have a built-in value: the last layer that has one wins, objects field by field. */
+/** Merges the settings that have a built-in value: the last layer with a value wins, objects field by field. */
 function settled(...layers: readonly Settings[]): Omit<BuiltinSettings, keyof SettingsOfChecks> & SettingsOfChecks {
   const settings: Record<string, unknown> = {};
   for (const { key, value, isNested, isOptional } of builtIns) {

@@ -17,7 +17,8 @@ describe("defaults", () => {
 
   it("of a table are all but where it is and what it holds", async () => {
     const { source } = await load(
-      "source: { type: postgres, url: postgres://db/platform, table: e, columns: { slug: s, at: t, status: u } }\norganizations: [a]\n",
+      "source: { type: postgres, url: postgres://db/platform, table: e, columns: { slug: s, at: t, status: u } }\n" +
+        "organizations: [a]\n",
     );
 
     expect(source).toMatchObject({

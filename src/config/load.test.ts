@@ -15,7 +15,8 @@ const embedded = "source: { type: embedded }\n";
 describe("files", () => {
   it("of the preload are relative to the file, the store's to nothing yet", async () => {
     const config = await load(
-      `source: { type: embedded, preload: [{ events: data/e.csv.gz, rebase: true }, { fixture: /f.yaml }] }\norganizations: [a]\nstorage: { path: x.db }\n`,
+      "source: { type: embedded, preload: [{ events: data/e.csv.gz, rebase: true }, { fixture: /f.yaml }] }\n" +
+        "organizations: [a]\nstorage: { path: x.db }\n",
     );
 
     expect(config.source).toMatchObject({

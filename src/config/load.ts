@@ -20,18 +20,17 @@ import { formatProblem, sortProblems, type Problem, valueAt } from "./document/p
 import { defaultListen, defaultStorePath, rootSchema, rootShape } from "./schema/schema.ts";
 
 export interface LoadOptions {
-  /** The path as the user gave it, relative to `cwd`; messages show it like that. */
+  /** The path as the user gave it, relative to `cwd`; messages show it. */
   readonly path: string;
   readonly cwd: string;
   readonly env: Environment;
-  /** What its files hold is taken as right [false]. */
+  /** The files that it names are not read [false]. */
   readonly isWithoutFiles?: boolean;
 }
 
 /**
- * Reads, checks and resolves the configuration and the secrets of the files that it names (CONTRACT 4).
- * @throws invalid_config: the message has one line a problem, `FILE:LINE:COL: path: message`, all of a kind in one go:
- * first syntax, then types and keys, then what refers to something else
+ * Reads, checks and resolves the configuration and the files that it names (CONTRACT 4). @throws invalid_config with a
+ * line for each problem, `FILE:LINE:COL: path: message`: of syntax, types and keys, else of relations between keys
  */
 export async function loadConfig(options: LoadOptions): Promise<Config> {
   const { config } = await checkConfig(options);
@@ -39,12 +38,12 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   return config;
 }
 
-/** Checks it as loadConfig does. @throws invalid_config */
+/** Checks the configuration. @throws invalid_config */
 export async function checkConfig(options: LoadOptions) {
   const { document, listen } = await readFile(options);
   const { value, data, problems } = readValue(rootSchema, document);
   refuse([...document.problems, ...problems], document);
-  // Each key of it is right, or has a placeholder.
+  // Each key is valid or has a placeholder.
   const written = value as WrittenConfig;
   const { organizations = [], discover = [], receivers = [] } = written;
   const at = (findings: readonly Finding[]): Problem[] =>
@@ -59,7 +58,7 @@ export async function checkConfig(options: LoadOptions) {
     /** null: the files that it names were not read. */
     config: isRead ? resolveConfig(data, document, listen) : null,
     counts: { organizations: organizations.length, discover: discover.length, receivers: receivers.length },
-    /** What never takes effect or contradicts itself, each as `FILE:LINE:COL: warning: path: message`. */
+    /** Lines `FILE:LINE:COL: warning: path: message`. */
     warnings: (): readonly string[] => {
       const hidden = hiddenTextsOf(document.fileValues);
       return sortProblems(at(findWarnings(written))).map((one) => redact(formatProblem(one, "warning: "), hidden));
@@ -67,7 +66,7 @@ export async function checkConfig(options: LoadOptions) {
   };
 }
 
-/** Reads the file; where to listen is as it is written, else what the environment says, else what is built in. */
+/** Reads the file; `listen` is from the file, else from the environment, else the default. */
 async function readFile({ path, cwd, env, isWithoutFiles = false }: LoadOptions) {
   const absolutePath = resolve(cwd, path);
   const content = await readInputFile(absolutePath, maxConfigBytes);
@@ -84,7 +83,7 @@ async function readFile({ path, cwd, env, isWithoutFiles = false }: LoadOptions)
   return { document, listen: listen ?? defaultListen };
 }
 
-/** Reads the document; where a number or boolean is wanted, an unquoted `${…}` alone is read as YAML would. */
+/** Validates the document; an unquoted `${…}` alone can be a number or a boolean. */
 function readValue<Read>(
   schema: z.ZodType<Read>,
   document: ConfigDocument,
@@ -107,7 +106,7 @@ function readValue<Read>(
   return { value, data: null, problems };
 }
 
-/** Returns the data with another value at a path, which is there. */
+/** Returns a copy of the data with another value at an existing path. */
 function withValue(data: unknown, [step, ...rest]: YamlPath, value: unknown): unknown {
   if (step === undefined) return value;
   const copy = (Array.isArray(data) ? [...data] : { ...(data as object) }) as Record<string | number, unknown>;
@@ -118,14 +117,14 @@ function withValue(data: unknown, [step, ...rest]: YamlPath, value: unknown): un
 const serverAlone = z.looseObject({ server: rootShape.server });
 const rightsOfTokens = z.array(z.looseObject({ may: z.array(z.unknown()).catch([]) })).catch([]);
 
-/** Reads what a client of the daemon `needs`, and refuses only what is wrong with that. @throws invalid_config */
+/** Reads the keys that a client of the daemon `needs`; other problems are ignored. @throws invalid_config */
 export async function loadClientConfig(options: LoadOptions, needs: readonly ("listen" | "token")[]) {
   const { document, listen } = await readFile(options);
   const { value, problems } = readValue(serverAlone, document);
   const mights = rightsOfTokens.parse(valueAt(value, ["server", "tokens"])).map(({ may }) => may.length);
   // A command may need any right.
   const most = ["server", "tokens", mights.indexOf(Math.max(...mights)), "token"];
-  // One that could not be read is not left out.
+  // A `server.token` with a problem counts, too.
   const isOne =
     document.problems.some(({ path }) => path === "server.token") ||
     !["", undefined].includes(valueAt(value, ["server", "token"]) as string | undefined);
@@ -143,7 +142,7 @@ export async function loadClientConfig(options: LoadOptions, needs: readonly ("l
     file: document.source.absolutePath,
     /** HOST:PORT of the daemon. */
     listen,
-    /** `server.token`, else the one of `server.tokens` that may do the most; null: there is none. */
+    /** `server.token`, else the one of `server.tokens` with the most rights; null: there is none. */
     token: typeof token === "string" ? new Secret(token) : null,
     /** Absolute path of the store's file; null: it is in a database. */
     storePath: isFile ? resolve(options.cwd, path) : null,
@@ -172,17 +171,18 @@ interface LookupOptions {
 const localFile = "flatline.yaml";
 const systemFile = "/etc/flatline/flatline.yaml";
 
-/** Returns which file to read (CONTRACT 3). @throws invalid_config when none is named or there; `instead` continues what to do */
+/** Returns the path of the configuration (CONTRACT 3). @throws invalid_config, with the end `instead`, without one */
 export function findConfigPath(lookup: LookupOptions, instead = ""): string {
   const path = lookUpConfigPath(lookup);
   if (path !== null) return path;
   throw new FlatlineError(
     "invalid_config",
-    `no configuration file: neither ./${localFile} nor ${systemFile} exists; name one with -c FILE or $FLATLINE_CONFIG${instead}`,
+    `no configuration file: neither ./${localFile} nor ${systemFile} exists; ` +
+      `name one with -c FILE or $FLATLINE_CONFIG${instead}`,
   );
 }
 
-/** Returns the same as findConfigPath, null in place of an error. */
+/** Returns the path of the configuration; null: there is none. */
 export function lookUpConfigPath({ flag, env, cwd }: LookupOptions): string | null {
   const named = flag ?? env["FLATLINE_CONFIG"] ?? "";
   if (named !== "") return named;

@@ -72,7 +72,7 @@ it("renderConfig shows what nobody sees, and means the same", async () => {
   expect(describeConfig(await load(shown))).toEqual(describeConfig(config));
 });
 
-it("a configuration is refused in words, or means the same when it is shown and read again, whatever it says", async () => {
+it("a configuration is refused in words, or means the same when it is shown and read again", async () => {
   const json = oddJson(everyKey.map((text): unknown => parse(text))).map((value) => JSON.stringify(value) ?? "");
   await fc.assert(
     fc.asyncProperty(fc.oneof(json, oddText(everyKey)), async (text) => {
@@ -83,7 +83,7 @@ it("a configuration is refused in words, or means the same when it is shown and 
         return;
       }
       const shown = renderConfig(config);
-      // What is a secret is shown as ***, which is not what it means.
+      // A secret is shown as ***, which cannot be read again.
       if (!shown.includes("***")) expect(describeConfig(await load(shown))).toEqual(describeConfig(config));
     }),
     { numRuns: 30 },
@@ -100,7 +100,7 @@ describe("describeConfig", () => {
   });
 });
 
-// A key that somebody adds to the schema alone is accepted, documented, and does nothing.
+// A key that is added to the schema alone would be accepted and do nothing.
 describe("every key of the schema", () => {
   const defaultOf = schemaKeys();
 
@@ -120,7 +120,7 @@ describe("every key of the schema", () => {
         expect.soft(value, `${place.join(".")} says something`).not.toEqual(unsaid(key, place));
     }
 
-    /** What holds where this value is not written. */
+    /** Returns the effective value where this one is not written. */
     function unsaid(key: string, [first, , third, ...rest]: Place): unknown {
       const below = first === "organizations" ? [third ?? "", ...rest] : third === "organization" ? rest : null;
       const fromDefaults = below === null ? undefined : at(document["defaults"], below);
@@ -163,7 +163,7 @@ function keyBelow(path: string, type: unknown, name: string): string {
   return object === "" ? name : `${object}.${name}`;
 }
 
-/** What receivers of every type have, and sources, is asked for once. */
+/** Returns a key without its type when receivers or sources of every type have it. */
 function withoutType(key: string, all: ReadonlyMap<string, unknown>): string {
   const [, list = "", , rest = ""] = /^(.*)\((\w+)\)(.*)$/.exec(key) ?? [];
   const isOfType = (other: string): boolean => other.startsWith(`${list}(`);
@@ -193,7 +193,7 @@ function writtenIn(text: string, known: ReadonlyMap<string, unknown>): Written {
   return { document, keys, values };
 }
 
-/** Where a value is shown: defaults with who says nothing. */
+/** Returns the place where a value is shown: `defaults` are shown in an organization without settings. */
 function shownPlace(place: Place): Place {
   return place[0] === "defaults" ? ["organizations", 0, ...place.slice(1)] : place;
 }
@@ -202,7 +202,7 @@ function at(value: unknown, place: Place): unknown {
   return place.reduce<unknown>((found, name) => (found as Record<string, unknown> | undefined)?.[name], value);
 }
 
-/** `written` where it is shown as it, in a form of its own; else what is shown. */
+/** Returns `written` if it is only shown in another form, else what is shown. */
 function shownAs(written: unknown, shown: unknown): unknown {
   const parts = typeof shown === "object" && shown !== null ? Object.values(shown) : [shown];
   const isSecret = parts.length > 0 && parts.every((part) => part === "***");

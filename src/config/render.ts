@@ -10,10 +10,10 @@ import { rootSchema } from "./schema/schema.ts";
 
 type Shown = Record<string | number, unknown>;
 
-/** Returns the effective configuration as a file would say it, secrets as `***`; without any it can be loaded. */
+/** Returns the effective configuration in the form of the file; secrets are `***`. Without secrets it can be loaded. */
 export function describeConfig(config: Config): Record<string, unknown> {
   const { server, storage, hidden } = config;
-  // Discovered organizations are no part of the file, which means the same without them.
+  // Discovered organizations are not part of the file.
   const organizations = config.organizations.filter(({ discoveredBy }) => discoveredBy === null);
   const tokens = server.tokens.filter(({ name }) => name !== oneTokenName);
   const written = { ...config, organizations: [], server: { ...server, tokens } };
@@ -23,20 +23,20 @@ export function describeConfig(config: Config): Record<string, unknown> {
   return { ...shown, organizations: organizations.map(describeOrganization) };
 }
 
-/** Returns the effective settings of an organization as a file would say them; what says nothing is not there. */
+/** Returns the effective settings of an organization in the form of the file, without empty ones. */
 export function describeOrganization(organization: OrganizationConfig): Record<string, unknown> {
   const shown: Shown = z.encode(organizationObject, organization as OrganizationInput);
   hide(shown, organization.hidden);
   return shown;
 }
 
-/** Replaces what was written at the paths, or what was made of it, where it is. */
+/** Replaces the values at the paths by `***`. */
 function hide(shown: Shown, paths: readonly YamlPath[]): void {
   for (const path of paths) {
     let object = shown;
     for (const [index, step] of path.entries()) {
       const value = object[step];
-      // A list of healthchecks is not in the order of the file.
+      // Healthchecks are not in the order of the file, so that all are hidden.
       const isLast =
         index === path.length - 1 || step === "healthchecks" || typeof value !== "object" || value === null;
       if (isLast && value !== undefined) object[step] = "***";
@@ -46,7 +46,7 @@ function hide(shown: Shown, paths: readonly YamlPath[]): void {
   }
 }
 
-/** {@link describeConfig} as YAML, in which dollars are doubled where they would not be read as themselves. */
+/** Returns {@link describeConfig} as YAML; dollars that would be replaced are doubled. */
 export function renderConfig(config: Config): string {
   const document = new Document(describeConfig(config), { aliasDuplicateObjects: false });
   visit(document, {
@@ -54,14 +54,14 @@ export function renderConfig(config: Config): string {
       const { value } = node;
       if (typeof value !== "string") return;
       if (key !== "key") node.value = value.replaceAll(/\$+\{|\${2,}/g, (dollars) => dollars.replaceAll("$", "$$$$"));
-      // Unseen characters can be written as escapes, between double quotes only.
+      // Only double quotes can have escapes of unseen characters.
       if (escapeUnseen(value) !== value) node.type = "QUOTE_DOUBLE";
     },
   });
   return escapeUnseen(document.toString({ lineWidth: 0 }));
 }
 
-/** Returns the labels of an organization as they are shown. */
+/** Returns the labels of an organization; hidden ones are `***`. */
 export function shownLabels({
   labels,
   hidden,

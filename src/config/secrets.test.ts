@@ -188,7 +188,9 @@ heartbeat: { url: ${file("url")} }
     ["base64 of 65 bytes", `whsec_${Buffer.alloc(65).toString("base64")}`, false],
     ["whsec_ and no base64", "whsec_this-is-not-base64-at-all-but-long", false],
   ])("of webhooks may be %s: %s, %s", async (_rule, secret, isRight) => {
-    const text = `${embedded}organizations: [acme]\nreceivers: [{ name: a, type: webhook, url: "https://x.example", secret: "${secret}" }]\n`;
+    const text =
+      `${embedded}organizations: [acme]\n` +
+      `receivers: [{ name: a, type: webhook, url: "https://x.example", secret: "${secret}" }]\n`;
 
     const outcome = await load(text).then(
       () => "right",

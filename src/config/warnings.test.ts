@@ -21,13 +21,15 @@ describe("a warning is what", () => {
     ["never warns", `${base}defaults: { thresholds: { warnMultiplier: 5 } }\n`, "defaults.thresholds.warnMultiplier: "],
     [
       "never warns, with what defaults has",
-      "source: { type: embedded }\ndefaults: { thresholds: { warnMultiplier: 3 } }\norganizations: [{ slug: acme, thresholds: { failMultiplier: 2 } }]\n",
+      "source: { type: embedded }\ndefaults: { thresholds: { warnMultiplier: 3 } }\n" +
+        "organizations: [{ slug: acme, thresholds: { failMultiplier: 2 } }]\n",
       "organizations[0].thresholds.failMultiplier: failMultiplier 2 is below warnMultiplier 3",
     ],
     ["nobody is routed to", `${base}defaults: { receivers: [a] }\n${log("")}`, "receivers[1]: gets nothing"],
     [
       "nobody is routed to, though more are discovered",
-      `source: { type: embedded }\ndiscover: [{ name: d, file: list.json }]\ndefaults: { receivers: [{ name: b, after: 5m }] }\n${log("")}`,
+      "source: { type: embedded }\ndiscover: [{ name: d, file: list.json }]\n" +
+        `defaults: { receivers: [{ name: b, after: 5m }] }\n${log("")}`,
       "receivers[0]: gets nothing",
     ],
     ["matches no slug", base + log(", match: { slug: 'acne-*' }"), "receivers[1].match.slug: matches no organization"],
@@ -89,7 +91,8 @@ describe("a warning is what", () => {
     ],
     [
       "a check that one organization switches on",
-      "source: { type: embedded }\ndefaults: { eventFlow: { maxSilence: 1h } }\norganizations: [acme, { slug: globex, eventFlow: { enabled: true } }]\n",
+      "source: { type: embedded }\ndefaults: { eventFlow: { maxSilence: 1h } }\n" +
+        "organizations: [acme, { slug: globex, eventFlow: { enabled: true } }]\n",
     ],
     ["a group with a blank", base + proxy(`{ "site reliability": [read] }`)],
   ])("and not %s", async (_what, text) => {

@@ -20,7 +20,6 @@ import {
 // The days before the last 24 hours that say what is usual.
 const usualDays = 7;
 
-/** `eventFlow` in the configuration. */
 const eventFlowSettings = {
   key: "eventFlow",
   needs: "holdsEvents",

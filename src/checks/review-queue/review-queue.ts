@@ -15,7 +15,6 @@ import { resultOf, type CheckKind, type CheckSettings, type Evaluation, type Set
 
 const longMs = 365 * dayMs;
 
-/** `reviewQueue` in the configuration. */
 const reviewQueueSettings = {
   key: "reviewQueue",
   needs: "hasReports",

@@ -18,7 +18,6 @@ import {
   requireEvents,
 } from "../kind.ts";
 
-/** `sentinel` in the configuration. */
 const sentinelSettings = {
   key: "sentinel",
   needs: "holdsEvents",

@@ -12,7 +12,6 @@ import { collect } from "../values.ts";
 // The API's limit.
 const mostOnPage = 1_000;
 
-/** `flatline incidents assets ID` */
 export const assets = asking({
   description: "list the assets that died in an incident, those first that flatline saw alive",
   words: [["<id>", "its number or id"]],

@@ -17,7 +17,6 @@ interface FoundProposal {
   readonly proposal: ProposalView;
 }
 
-/** `flatline proposals review ID` */
 const review = command({
   description: "decide on a proposal; irreversible, so it shows the request and asks for confirmation",
   words: [["<id>", "the proposal, as `reports list --needs-customer-review` shows it"]],
@@ -64,7 +63,6 @@ Examples:
   data: ({ outcome }) => `${JSON.stringify(outcome)}\n`,
 });
 
-/** `flatline proposals` */
 export const proposals = group("proposals in the customer review queue", { review });
 
 // Stands for the asset until the proposal is found.

@@ -95,5 +95,4 @@ const columns: Readonly<Record<string, (report: ReportView) => string>> = {
   TITLE: ({ title }) => title ?? "",
 };
 
-/** `flatline reports list` */
 export const reports = group("reports of an organization, of the configured source", { list });

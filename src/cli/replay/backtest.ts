@@ -16,7 +16,6 @@ import { renderTable } from "../table.ts";
 import { asJson, namesText } from "../values.ts";
 import { readPast, replayFlags, replayWords, type ReadPast } from "./past.ts";
 
-/** `flatline backtest [SLUG…]` */
 export const backtest = command({
   description: "replay past events: what would have been told, when, and was it right",
   words: replayWords,

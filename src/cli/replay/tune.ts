@@ -18,7 +18,6 @@ import { asJson, parseNumber } from "../values.ts";
 import { describeScore, formatDelay, nothingToReplay, replaying } from "./backtest.ts";
 import { readPast, replayFlags, replayWords, type ReadPast } from "./past.ts";
 
-/** `flatline tune [SLUG…]` */
 export const tune = command({
   description: "search settings that find most incidents with few false alarms; prints the YAML to paste",
   words: replayWords,

@@ -24,16 +24,15 @@ import {
   type WrittenSettings,
 } from "./written.ts";
 
-/** What a check of relations knows beside the configuration. */
 interface Place {
   /** Returns `FILE:LINE` of the value at a path. */
   readonly lineOf: (path: YamlPath) => string;
-  /** Whether others than this machine can try tokens. */
+  /** Whether other machines can try tokens. */
   readonly isExposed: boolean;
 }
 type Related = Look & Place;
 
-/** Returns what is wrong between several keys of a configuration of which each key is right (CONTRACT 4). */
+/** Returns the problems between several keys of a configuration whose keys are each valid (CONTRACT 4). */
 export async function checkRelations(config: WrittenConfig, place: Place): Promise<readonly Finding[]> {
   const look = { ...lookAt(config), ...place };
   const { organizations, receivers, discover, server, silences } = config;
@@ -61,14 +60,14 @@ export async function checkRelations(config: WrittenConfig, place: Place): Promi
   return look.findings;
 }
 
-/** The parts of which there is one. */
+/** Checks the sections that exist once. */
 function checkWhole(look: Related): void {
   const { config, source, say } = look;
   const { url, path, poolSize, eventRetention } = config.storage ?? {};
   say(["storage", "path"], url !== undefined && path !== undefined && "does not go with url", "key");
   say(["storage", "poolSize"], url === undefined && poolSize !== undefined && "goes with url only", "key");
   const retentionMs = parseDuration(eventRetention ?? "0s") ?? 0;
-  // What an evaluation looks back on is not forgotten.
+  // Events must be kept as long as an evaluation looks back.
   const spansMs = look.settings.map(({ value }) => lookBackMs(thresholdsOf(look, value), baselineOf(value, look)));
   const longestMs = Math.max(...spansMs);
   say(
@@ -81,7 +80,7 @@ function checkWhole(look: Related): void {
   say(["secondOpinion"], config.secondOpinion !== undefined && !source.holdsEvents && needs, "key");
 }
 
-/** The settings of `defaults`, or those that an organization has itself. */
+/** Checks the settings of `defaults` or of an organization. */
 function checkOrganization({ path, value }: Part<WrittenSettings>, look: Related): void {
   const { config, source, defaults, say } = look;
   const { baseline, count, alert, labels = {} } = value;
@@ -92,11 +91,12 @@ function checkOrganization({ path, value }: Part<WrittenSettings>, look: Related
       !source.isLocal &&
       `median needs a local source: ${here} the platform itself evaluates, and its API knows the mean only`,
   );
-  // An asset has no name elsewhere, and the mean counts deaths.
+  // Other sources have no names of assets, and the mean counts deaths.
   if (count === "assets" && !source.holdsEvents)
     say(
       [...path, "count"],
-      `assets needs the liveness events in flatline's own store: ${here} no asset has a name here; leave count out, or import the events with source.type: embedded`,
+      `assets needs the liveness events in flatline's own store: ${here} no asset has a name here; ` +
+        "leave count out, or import the events with source.type: embedded",
     );
   else if (count === "assets" && baselineOf(value, look) === "mean")
     say([...path, "count"], "assets needs baseline: median beside it: the mean is the API's rule, which counts deaths");
@@ -142,7 +142,7 @@ function checkDuplicates(noun: string, names: readonly Part<string>[], { say, li
 
 const leastTokenBytes = 16;
 
-/** No two tokens are the same; who is elsewhere cannot guess one. */
+/** Checks that no two tokens are the same, and that another machine cannot guess one. */
 function checkTokens({ config: { server = {} }, say, isExposed }: Related): void {
   for (const { path, value } of partsOf(server.tokens, "server", "tokens")) {
     const isReserved = value.name === oneTokenName;
@@ -164,7 +164,8 @@ function checkTokens({ config: { server = {} }, say, isExposed }: Related): void
       path,
       isExposed &&
         Buffer.byteLength(value) < leastTokenBytes &&
-        `must have at least ${leastTokenBytes} bytes where server.listen is not this machine's alone (127.0.0.1): openssl rand -hex 16 makes one`,
+        `must have at least ${leastTokenBytes} bytes where server.listen is not this machine's alone (127.0.0.1): ` +
+          "openssl rand -hex 16 makes one",
     );
   }
 }
@@ -181,7 +182,7 @@ function baselineOf({ baseline }: WrittenSettings, { defaults }: Look): Baseline
   return baseline ?? defaults.baseline ?? builtinSettings.baseline;
 }
 
-/** Returns how far before now an evaluation looks. A median's days begin a whole number of days before the window does. */
+/** Returns how far back an evaluation looks, ms. The days of a median begin whole days before its window. */
 export function lookBackMs(
   { windowHours, baselineDays }: Pick<SpikeThresholds, "windowHours" | "baselineDays">,
   baseline: BaselineKind,
@@ -190,7 +191,7 @@ export function lookBackMs(
   return windowHours * hourMs + (baselineDays + lagDays) * dayMs;
 }
 
-/** Returns why one of these kinds of receivers [any] cannot send a label of this name; null if all can. */
+/** Returns why a kind of receiver [any] cannot send a label of this name; null: all can. */
 export function labelNameProblem(
   name: string,
   kinds: readonly ReceiverKind[] = receiverTypes.map(receiverKind),
@@ -198,12 +199,11 @@ export function labelNameProblem(
   return kinds.map((kind) => kind.checkLabel?.(name) ?? null).find((problem) => problem !== null) ?? null;
 }
 
-/** The paths of the healthchecks that `defaults` or an organization lists. */
 function pathsOf({ path, value }: Part<WrittenSettings>): Part<string>[] {
   return namesOf(value.healthchecks, "path", ...path, "healthchecks");
 }
 
-/** The source has healthchecks, each path is once in a list, and no two are of one name: an organization has those of `defaults` too. */
+/** Checks that the source has healthchecks, that no list has a path twice, and that no two paths have the same name. */
 function checkHealthchecks(look: Related): void {
   const { source, defaults, say, lineOf } = look;
   const byName = new Map<CheckName, Part<string>>();

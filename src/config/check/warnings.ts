@@ -12,7 +12,7 @@ import {
   type WrittenSettings,
 } from "./written.ts";
 
-/** Returns what is valid and never takes effect, or contradicts itself (CONTRACT 4), of a configuration without a problem. */
+/** Returns the values of a valid configuration that never take effect or contradict each other (CONTRACT 4). */
 export function findWarnings(config: WrittenConfig): readonly Finding[] {
   const look = lookAt(config);
   checkServer(look);
@@ -22,14 +22,15 @@ export function findWarnings(config: WrittenConfig): readonly Finding[] {
   return look.findings;
 }
 
-/** Links that lead nowhere, and groups that a header, a list with commas, never names. */
+/** Warns of missing links, and of groups that a header with commas between cannot name. */
 function checkServer({ config: { alerting, receivers = [], server }, say }: Look): void {
   const names = receivers.filter(({ type }) => receiverKind(type).hasLinks === true).map(({ name }) => name);
   const hasUrl = alerting?.externalUrl !== undefined;
   if (!hasUrl && names.length > 0)
     say(
       ["alerting", "externalUrl"],
-      `is not set: messages to ${names.join(", ")} have no link to the incident; set it to the address by which people reach flatline`,
+      `is not set: messages to ${names.join(", ")} have no link to the incident; ` +
+        "set it to the address by which people reach flatline",
     );
   else if (!hasUrl && server?.linkSecret !== undefined)
     say(["server", "linkSecret"], "signs no links while alerting.externalUrl is not set");
@@ -38,10 +39,10 @@ function checkServer({ config: { alerting, receivers = [], server }, say }: Look
     say(["server", "trustedProxy", "may", group], /^$|^\s|\s$|[,\p{Cc}]/u.test(group) && message, "key");
 }
 
-/** Receivers that nothing is routed to; silences and receivers of organizations that are none. */
+/** Warns of receivers that nothing is routed to, and of silences and receivers that match no organization. */
 function checkReach({ config, defaults, say }: Look): void {
   const { discover, receivers, silences } = config;
-  // One without a slug stands for those that are discovered.
+  // One without a slug stands for discovered organizations.
   const listed: readonly (string | (WrittenSettings & { readonly slug?: string }))[] = [
     ...(config.organizations ?? []),
     ...(discover === undefined ? [] : [{}]),
@@ -75,7 +76,7 @@ function checkReach({ config, defaults, say }: Look): void {
   }
 }
 
-/** Multipliers that never warn, and settings that the source makes no use of. */
+/** Warns of multipliers that never warn, and of settings that the source does not use. */
 function checkSettingsOf(look: Look): void {
   const { config, source, say } = look;
   const message = `has no effect with source.type ${source.type}`;
@@ -95,7 +96,7 @@ function checkSettingsOf(look: Look): void {
   say(["storage", "eventRetention"], !isKept && !source.holdsEvents && message);
 }
 
-/** Settings of checks that nothing switches on, and healthchecks left out that are not there. */
+/** Warns of settings of checks that are off, and of healthchecks that are left out but not in `defaults`. */
 function checkSwitches({ settings, defaults, say }: Look): void {
   for (const check of checkSettings) {
     const { key } = check;

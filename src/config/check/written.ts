@@ -6,31 +6,30 @@ import { builtinSettings, type defaultsSchema } from "../schema/organization.ts"
 import type { rootSchema } from "../schema/schema.ts";
 import { defaultSourceType, sourceKinds, type SourceType } from "../schema/source.ts";
 
-/** The file as it is written, after the schema found nothing wrong: defaults are not filled in. */
+/** The file as it is written, valid, without defaults. */
 export type WrittenConfig = z.input<typeof rootSchema>;
 export type WrittenSettings = z.input<typeof defaultsSchema>;
 
-/** What is wrong between several values, at one of them. */
+/** A problem between several values, at one of them. */
 export interface Finding {
   readonly path: YamlPath;
   readonly message: string;
   readonly part?: "key" | undefined;
 }
 
-/** A part of the configuration, and its path. */
 export interface Part<Value> {
   readonly path: YamlPath;
   readonly value: Value;
 }
 
-/** What rules look at, and where they say what they find. */
+/** The input of the rules, and their findings. */
 export interface Look {
   readonly config: WrittenConfig;
   readonly source: (typeof sourceKinds)[SourceType] & { readonly type: SourceType };
   readonly defaults: WrittenSettings;
-  /** `defaults`, and every organization that is more than a slug. */
+  /** `defaults`, and the organizations that are more than a slug. */
   readonly settings: readonly Part<WrittenSettings>[];
-  /** Says what is wrong at a path, and false: nothing is. */
+  /** Adds a finding at a path; false: none. */
   readonly say: (path: YamlPath, message: string | false, part?: "key") => void;
   readonly findings: readonly Finding[];
 }
@@ -57,7 +56,7 @@ export function partsOf<Item>(list: readonly Item[] | undefined, ...path: YamlPa
   return (list ?? []).map((value, index) => ({ path: [...path, index], value }));
 }
 
-/** Returns the names of the items of a list with their paths: the text of a `key`, or an item that is a text. */
+/** Returns the names of the items of a list with their paths: the text at `key`, or the item itself. */
 export function namesOf<Key extends string>(
   list: readonly (string | Readonly<Record<Key, string>>)[] | undefined,
   key: Key,
@@ -70,7 +69,7 @@ export function namesOf<Key extends string>(
   );
 }
 
-/** Returns the thresholds of settings over those of `defaults`. */
+/** Returns thresholds merged with those of `defaults` and the built-in ones. */
 export function thresholdsOf({ defaults }: Pick<Look, "defaults">, { thresholds }: WrittenSettings) {
   return layered(builtinSettings.thresholds, defaults.thresholds, thresholds);
 }

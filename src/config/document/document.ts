@@ -21,7 +21,7 @@ import { maxConfigBytes, maxSecretBytes, readRegularFile } from "./files.ts";
 import { interpolate, type Environment, type FileText } from "./interpolation.ts";
 import type { Problem } from "./problems.ts";
 
-/** A value of the configuration that files are a part of. */
+/** A value of the configuration that contains the texts of files. */
 export interface FileValue {
   readonly path: YamlPath;
   readonly texts: readonly string[];
@@ -33,31 +33,30 @@ export interface DocumentSource {
   readonly absolutePath: string;
   readonly bytes: Uint8Array;
   readonly environment: Environment;
-  /** No file is read for `${file:…}`; its path is a placeholder for its text [false]. */
+  /** `${file:…}` reads no file: the path is the placeholder of the text [false]. */
   readonly isWithoutFiles?: boolean;
 }
 
-/** Reads one file: YAML 1.2, one document (CONTRACT 4). Never throws; errors are in `problems`. */
+/** Reads one document of YAML 1.2 (CONTRACT 4). Never throws; errors are in `problems`. */
 export async function readDocument(source: DocumentSource): Promise<ConfigDocument> {
   const document = new ConfigDocument(source);
   await document.read();
   return document;
 }
 
-// Ten thousand organizations that share their settings fit, a "billion laughs" document does not.
+// Enough for ten thousand organizations that share settings, not for a "billion laughs" document.
 const maxAliasedNodes = 200_000;
 const maxDepth = 64;
 
-/** One YAML file as plain data with references replaced, with the position of each value. */
+/** One YAML file as plain data with references replaced, and the position of each value. */
 export class ConfigDocument {
   /** The absolute folder to which paths in the file are relative. */
   readonly folder: string;
   readonly problems: Problem[] = [];
-  /** The values that have the text of a file, and the texts. */
   readonly fileValues: FileValue[] = [];
-  /** What `${file:…}` stands for, by absolute path. */
+  /** The texts of `${file:…}` by absolute path. */
   readonly files = new Map<string, FileText>();
-  /** Plain objects, arrays and scalars. A key without a value is `undefined`, as if it were absent; so is all where this is no YAML. */
+  /** Plain objects, arrays and scalars; undefined: no YAML. A key without a value is undefined, too. */
   value: unknown;
   readonly source: DocumentSource;
   #yaml = new YamlText("");
@@ -65,9 +64,9 @@ export class ConfigDocument {
   readonly #anchors = new Map<string, Node>();
   readonly #openAnchors = new Set<Node>();
   #aliasedNodes = 0;
-  /** By path, the text of an unquoted scalar that was exactly one `${…}`. */
+  /** Texts by path of unquoted scalars that were exactly one `${…}`. */
   readonly #wholeReferences = new Map<string, string>();
-  /** Paths of what is not what was meant: a reference could not be replaced, or has a placeholder. */
+  /** Paths of values with a problem or a placeholder. */
   readonly #unknown = new Set<string>();
 
   constructor(source: DocumentSource) {
@@ -75,17 +74,17 @@ export class ConfigDocument {
     this.folder = dirname(source.absolutePath);
   }
 
-  /** Whether the value at `path` is what was meant. */
+  /** Whether the value at `path` has neither a problem nor a placeholder. */
   isKnown(path: YamlPath): boolean {
     return !this.#unknown.has(formatPath(path));
   }
 
-  /** Returns the text at `path` if it came from a single unquoted `${…}`, to be read again where a number is expected. */
+  /** Returns the text at `path` if it came from a single unquoted `${…}`, which may stand for a number; else null. */
   wholeReferenceAt(path: YamlPath): string | null {
     return this.#wholeReferences.get(formatPath(path)) ?? null;
   }
 
-  /** Creates the problem `message` at the value of `path`, or at its key; without one, at the parent. */
+  /** Creates a problem at the value of `path` or at its key; without one, at the parent. */
   problemAt(path: YamlPath, message: string, part?: "key"): Problem {
     return { file: this.source.file, ...this.#yaml.positionOf(path, part), path: formatPath(path), message };
   }
@@ -115,13 +114,13 @@ export class ConfigDocument {
       const path = resolve(this.folder, name);
       this.files.set(path, isWithoutFiles ? { text: name } : await readText(path));
     }
-    // Where the file has only comments, every key is missing.
+    // A file with only comments has no key.
     this.value = isEmpty(parsed.contents) ? {} : this.#convert(parsed.contents, [], false);
   }
 
-  /** Returns what is YAML, though it may not be what is wanted. */
+  /** Parses YAML and reports its syntax errors; null: it is none. */
   #parse(text: string): Document.Parsed | null {
-    // Keys that are set twice are found below, where the path is known.
+    // #convertMap finds duplicate keys, because it knows their paths.
     this.#yaml = new YamlText(text);
     const { document, problems } = this.#yaml;
     for (const { code, offset, message } of problems) {
@@ -166,7 +165,7 @@ export class ConfigDocument {
     return isScalar(node) ? this.#convertScalar(node, path) : this.#leaveOut(node, path, null);
   }
 
-  /** Says why a value is not what was meant, where that was not said already; nothing more is said of it. */
+  /** Reports a value (null: it was reported already) and marks it as unknown: no other problem of it is reported. */
   #leaveOut(node: Node, path: YamlPath, message: string | null): undefined {
     if (message !== null) this.#report(offsetOf(node), path, message);
     this.#unknown.add(formatPath(path));
@@ -180,7 +179,7 @@ export class ConfigDocument {
       const key = keyOf(pair);
       const childPath = [...path, key ?? ""];
       if (key === null) this.#report(at, path, "a key must be plain text");
-      // The key __proto__ would set the prototype of plain data: no setting and no free name may be called so.
+      // __proto__ would set the prototype of plain data.
       else if (key === "__proto__") this.#report(at, childPath, "unknown key");
       else if (Object.hasOwn(value, key)) this.#report(at, childPath, "the key is already set above");
       else value[key] = isEmpty(pair.value) ? undefined : this.#convert(pair.value, childPath, isAliased);
@@ -202,7 +201,7 @@ export class ConfigDocument {
     for (const problem of replaced.problems) this.#report(offsetOf(node), path, problem);
     const isUnread = isWithoutFiles && texts.length > 0;
     if (texts.length > 0 && !isUnread) this.fileValues.push({ path, texts });
-    // Nothing more is said about it, so that a missing variable is one problem and not two.
+    // A missing variable is one problem, not two.
     if (replaced.problems.length > 0 || isUnread) this.#unknown.add(formatPath(path));
     else if (replaced.isWholeReference && node.type === Scalar.PLAIN)
       this.#wholeReferences.set(formatPath(path), replaced.value);
@@ -215,12 +214,11 @@ export class ConfigDocument {
   }
 }
 
-/** Returns the text of UTF-8, without the mark that some editors begin it with. */
 function decodeText(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** Reads what `${file:…}` stands for: the text without its last line end. */
+/** Reads the text of `${file:…}`, without its last line end. */
 async function readText(absolutePath: string): Promise<FileText> {
   const content = await readRegularFile(absolutePath, maxSecretBytes);
   if (content.kind === "unreadable") return { problem: `the file ${absolutePath} ${content.reason}` };
@@ -228,7 +226,7 @@ async function readText(absolutePath: string): Promise<FileText> {
   return { text: decodeText(content.bytes).replace(/\r?\n$/, "") };
 }
 
-/** Returns the absolute paths of the file, and of those that it names; an unreadable one names none. */
+/** Returns the absolute paths of the configuration file and of the files that it names. */
 export async function configFiles({ path, cwd, env }: LoadOptions): Promise<readonly string[]> {
   const absolutePath = resolve(cwd, path);
   const content = await readRegularFile(absolutePath, maxConfigBytes);
@@ -238,7 +236,7 @@ export async function configFiles({ path, cwd, env }: LoadOptions): Promise<read
   return [...new Set([absolutePath, ...files.keys()])];
 }
 
-/** Returns a hash of what the files hold, so that mounted and symlinked ones work; an unreadable one counts, too. */
+/** Returns a hash of the content of the files, which works for mounts and symlinks; an unreadable one counts, too. */
 export async function fingerprintFiles(paths: readonly string[]): Promise<string> {
   const hash = createHash("sha256");
   for (const path of paths) {

@@ -5,13 +5,13 @@ import { buffer } from "node:stream/consumers";
 import { FlatlineError } from "../../base/errors.ts";
 import { systemCodeOf } from "../../base/file-error.ts";
 
-/** Largest file of the configuration: a hundred thousand organizations as objects; a larger one was named by mistake. */
+/** Largest configuration file, enough for a hundred thousand organizations. */
 export const maxConfigBytes = 32 * 1_024 * 1_024;
 
-/** Largest file of a secret: a key, a URL or a PEM file; a larger one was named by mistake. */
+/** Largest file of a secret: a key, a URL or a PEM file. */
 export const maxSecretBytes = 64 * 1_024;
 
-/** Returns the text of a file that a command is given for a secret, without the line ends at its end. */
+/** Returns the text of a secret file without its last line ends. */
 export function secretOf(bytes: Buffer): string {
   return bytes
     .toString("utf8")
@@ -19,24 +19,24 @@ export function secretOf(bytes: Buffer): string {
     .replace(/[\r\n]+$/, "");
 }
 
-/** The content of a file, or the reason why it cannot be read, to follow its name: `does not exist`. */
+/** The content of a file, or the reason why it cannot be read: `does not exist`. */
 export type FileContent =
   { readonly kind: "content"; readonly bytes: Buffer } | { readonly kind: "unreadable"; readonly reason: string };
 
-/** Reads a regular file. Others are refused: a pipe may never end, and the read cannot be cancelled. */
+/** Reads a regular file. Others are refused: a pipe may never end, and a read cannot be cancelled. */
 export function readRegularFile(absolutePath: string, maxBytes: number): Promise<FileContent> {
   return read(absolutePath, maxBytes, true);
 }
 
-/** Like readRegularFile, but also reads open descriptors: `/dev/stdin`, or the `/dev/fd/63` of a shell's `<(command)`. */
+/** Reads a regular file or an open descriptor: `/dev/stdin`, or the `/dev/fd/63` of a shell's `<(command)`. */
 export function readInputFile(absolutePath: string, maxBytes: number): Promise<FileContent> {
   return read(absolutePath, maxBytes, !/^\/(?:dev|proc)\//.test(absolutePath));
 }
 
-// A text that is longer than a string may be would fail in the middle.
+// Below the longest possible string.
 const maxFixtureBytes = 256 * 1_024 * 1_024;
 
-/** Reads the text of a fixture's file; `name` is what messages call it. @throws no_input */
+/** Reads a fixture; `name` is its name in messages. @throws no_input */
 export async function readFixtureText(absolutePath: string, name: string): Promise<string> {
   const content = await readInputFile(absolutePath, maxFixtureBytes);
   if (content.kind === "content") return content.bytes.toString("utf8");
@@ -44,7 +44,7 @@ export async function readFixtureText(absolutePath: string, name: string): Promi
 }
 
 async function read(absolutePath: string, maxBytes: number, isRegular: boolean): Promise<FileContent> {
-  // With O_NONBLOCK the open of a pipe without a writer returns at once; regular files are not affected.
+  // O_NONBLOCK: the open of a pipe without a writer returns at once.
   const flags = constants.O_RDONLY | (isRegular ? constants.O_NONBLOCK : 0);
   try {
     await using handle = await open(absolutePath, flags);

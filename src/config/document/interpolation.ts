@@ -2,14 +2,14 @@ import { parse } from "yaml";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The text of a file, or why there is none: `the file /run/key does not exist`. */
+/** The text of a file, or the problem: `the file /run/key does not exist`. */
 export type FileText = { readonly text: string } | { readonly problem: string };
 
 export interface Interpolated {
   readonly value: string;
   /** The problems of the references in the text; never contain a value. */
   readonly problems: readonly string[];
-  /** True if the text was exactly one `${…}`. */
+  /** The text was exactly one `${…}`. */
   readonly isWholeReference: boolean;
 }
 
@@ -43,7 +43,7 @@ export function interpolate(text: string, environment: Environment, file: (path:
     return value;
   }
 
-  /** In an unused default, what is missing does not matter; a syntax error does. */
+  /** In an unused default a missing variable or file is no problem, but a syntax error is. */
   function readReference(isUsed: boolean): string {
     reference.lastIndex = at;
     const match = reference.exec(text);
@@ -73,7 +73,7 @@ export function interpolate(text: string, environment: Environment, file: (path:
   return { value: first + read(false, true), problems, isWholeReference };
 }
 
-/** Reads an unquoted `text` as in YAML 1.2's core schema: a number, a boolean, otherwise null. */
+/** Reads an unquoted `text` by YAML 1.2's core schema: a number or a boolean; null: neither. */
 export function readCoreScalar(text: string): number | boolean | null {
   const value: unknown = /^[-+.\w]+$/.test(text) ? parse(text, { version: "1.2", schema: "core" }) : null;
   return typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value)) ? value : null;

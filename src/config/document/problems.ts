@@ -14,7 +14,7 @@ export function formatProblem(problem: Problem, kind: "" | "warning: " = ""): st
   return `${problem.file}:${problem.line}:${problem.column}: ${kind}${problem.path}: ${problem.message}`;
 }
 
-/** Sorts the problems by their order in the file and removes duplicates. */
+/** Sorts problems by their place in the file and removes duplicates. */
 export function sortProblems(problems: readonly Problem[]): Problem[] {
   const unique = new Map(problems.map((problem) => [formatProblem(problem), problem]));
   return [...unique.values()].sort((left, right) => left.line - right.line || left.column - right.column);

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { limitsKeyword } from "../../base/schema/values.ts";
 import { rootSchema } from "./schema.ts";
 
-/** A node of a JSON Schema, as far as it is looked at here. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
@@ -11,13 +10,13 @@ export interface JsonSchema {
 const referenceName = "reference";
 
 /**
- * Returns the JSON Schema (2020-12) of the configuration file, with which editors complete and check it. Where a value is bound to a
- * form, a reference (`${NAME}`, `${file:PATH}`) is allowed too: what that turns out to be is known at run time only.
+ * Returns the JSON Schema (2020-12) of the configuration file, for editors. A reference (`${NAME}`, `${file:PATH}`) is
+ * allowed in place of each value, because its text is known at run time only.
  */
 export function createJsonSchema(): JsonSchema {
   const schema = z.toJSONSchema(rootSchema, {
     io: "input",
-    // zod drops the default of what is read as something else than it is written.
+    // zod drops the default of a value that is transformed.
     override: ({ zodSchema, jsonSchema }) => {
       const { default: written } = z.globalRegistry.get(zodSchema) ?? {};
       if (written !== undefined) jsonSchema.default = written;
@@ -39,10 +38,10 @@ export function renderJsonSchema(): string {
   return `${JSON.stringify(createJsonSchema(), null, 2)}\n`;
 }
 
-// A key that one of these leaves out is as in `defaults` or in its organization: no editor may offer the built-in value there.
+// They inherit from `defaults` or their organization, so that no editor may offer the built-in values.
 const inheriting = ["organizations", "healthchecks"];
 
-/** Adds the bounds of a value to its description, so that none can be left out there, and the references that it may be. */
+/** Adds the bounds of a value to its description, and allows references. */
 function completed(node: unknown, hasDefaults: boolean): unknown {
   if (Array.isArray(node)) return node.map((one) => completed(one, hasDefaults));
   if (!isNode(node)) return node;
@@ -50,7 +49,7 @@ function completed(node: unknown, hasDefaults: boolean): unknown {
   const limits = typeof ofDuration === "string" ? ofDuration : limitsOf(own);
   const said = {
     ...(typeof description === "string" ? { description: `${description} ${limits}`.trim() } : {}),
-    // Sections are filled in from the defaults of their keys: an empty object as a default tells nothing.
+    // An empty object as the default of a section says nothing.
     ...(hasDefaults && written !== undefined && !isEmptyObject(written) ? { default: written } : {}),
   };
   if (isBound(own)) {
@@ -75,7 +74,7 @@ function completed(node: unknown, hasDefaults: boolean): unknown {
 function limitsOf(node: JsonSchema): string {
   const bound = (keyword: string): number | null => {
     const value = node[keyword];
-    // Every whole number has these: the bounds of exact ones.
+    // Every whole number has these bounds.
     return typeof value === "number" && Math.abs(value) < Number.MAX_SAFE_INTEGER ? value : null;
   };
   const above = bound("exclusiveMinimum");
@@ -87,7 +86,7 @@ function limitsOf(node: JsonSchema): string {
 }
 
 function isBound({ type, ...node }: JsonSchema): boolean {
-  // An editor distinguishes the types of receivers by a constant.
+  // Editors distinguish the types of receivers by this constant.
   if ("const" in node) return false;
   if (type === "string") return "enum" in node || "pattern" in node || "format" in node;
   return type === "integer" || type === "number" || type === "boolean";

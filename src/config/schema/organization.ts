@@ -22,7 +22,7 @@ export const mostHealthchecks = 50;
 const longMs = 365 * dayMs;
 const multiplier = z.number().positive();
 
-/** Thresholds as a configuration or a discovered list says them. */
+/** The thresholds in a configuration or a discovered list. */
 export const thresholdsSchema = layer({
   windowHours: builtIn(wholeNumber(1, 87_600), usual.windowHours).describe("Length of the window, whole hours."),
   baselineDays: builtIn(wholeNumber(1, 3_650), usual.baselineDays).describe("Length of the baseline, whole days."),
@@ -40,7 +40,8 @@ const alertShape = {
 const alertSchema = layer({
   ...alertShape,
   minBaselineCoverage: builtIn(z.number().min(0).max(1), 0).describe(
-    "Local sources: an alert stays pending while less than this share of the baseline lies after the organization's first event.",
+    "Local sources: an alert stays pending while less than this share of the baseline " +
+      "lies after the organization's first event.",
   ),
 }).describe("When an alert fires, resolves and reminds.");
 
@@ -57,7 +58,8 @@ const parametersSchema = z
 const healthcheckSchema = section({
   path: checkedText(healthcheckPathProblem)
     .describe(
-      "What follows `/healthchecks/` in its address: `reviewing/backlog`. The check's name is the path with `-` for `/`: `reviewing-backlog`.",
+      "What follows `/healthchecks/` in its address: `reviewing/backlog`. " +
+        "The check's name is the path with `-` for `/`: `reviewing-backlog`.",
     )
     .meta({ pattern: healthcheckPathPattern.source, maxLength: longestHealthcheckPath }),
   enabled: z.boolean().optional().describe("`false` leaves out the one of `defaults` with the same path."),
@@ -104,10 +106,12 @@ export const settingsShape = {
     "What is expected: the `mean` of the baseline, or the `median` of its days. `median` with local sources only.",
   ),
   count: builtIn(z.enum(countKinds), "deaths").describe(
-    "What is counted: `deaths`, or each of the `assets` once. `assets` with `baseline: median` and `source.type: embedded` only.",
+    "What is counted: `deaths`, or each of the `assets` once. " +
+      "`assets` with `baseline: median` and `source.type: embedded` only.",
   ),
   whenNoEvents: builtIn(z.enum(["unknown", "ok"]), "unknown").describe(
-    "The verdict on an organization of which no event was ever stored: `ok` for a stream that carries deaths only. With `source.type: embedded` only.",
+    "The verdict on an organization of which no event was ever stored: `ok` for a stream that carries deaths only. " +
+      "With `source.type: embedded` only.",
   ),
   sample: builtIn(z.boolean(), true).describe("Whether notifications name dead assets of it (`alerting.sample`)."),
   receivers: z
@@ -125,14 +129,12 @@ export const settingsShape = {
   gate: gateSchema.optional(),
 };
 
-/** The settings where neither `defaults` nor the organization has one (CONTRACT 4). */
+/** The built-in settings (CONTRACT 4). */
 export const builtinSettings = builtInOf(settingsShape);
 export type BuiltinSettings = typeof builtinSettings;
 
-/** `defaults`: what every organization starts from. */
 export const defaultsSchema = layer(settingsShape).describe("The settings that every organization starts from.");
 
-/** The keys of an organization. */
 const organizationShape = {
   slug: nameText(longestSlug).describe("The organization's name in the API and in every label."),
   apiKey: optionalSecret(checkKey).describe("Overrides `source.apiKey`. A secret."),
@@ -142,7 +144,6 @@ const organizationShape = {
 /** An organization that is more than a slug. */
 export const organizationObject = layer(organizationShape);
 
-/** An organization: a slug, or an object. */
 export const organizationSchema = z
   .union([nameText(longestSlug).describe("The organization's slug."), organizationObject])
   .describe("A slug, or an object with a slug and what differs from the defaults.");

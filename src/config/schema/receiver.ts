@@ -13,7 +13,7 @@ import { builtIn, layer, readAs, section, type ReadAs, type Section } from "../.
 import { checkNames } from "../../contract/report.ts";
 import { receiverKind, receiverTypes, type ReceiverOptions, type ReceiverType } from "../../receivers/receivers.ts";
 
-/** The keys that say which alerts a receiver gets or a silence holds back (CONTRACT 7). */
+/** The keys that select the alerts of a receiver or a silence (CONTRACT 7). */
 export const matchShape = {
   slug: z.string().min(1).optional().describe("A slug, or a pattern with `*`; `\\*` is a star."),
   check: z
@@ -21,7 +21,8 @@ export const matchShape = {
     .min(1)
     .optional()
     .describe(
-      `The name of a check (${checkNames.map((name) => `\`${name}\``).join(", ")}, or of one in \`healthchecks\`), or a pattern with \`*\`.`,
+      `The name of a check (${checkNames.map((name) => `\`${name}\``).join(", ")}, ` +
+        "or of one in `healthchecks`), or a pattern with `*`.",
     ),
   labels: z
     .record(z.string(), z.string())
@@ -29,7 +30,7 @@ export const matchShape = {
     .describe("Labels of the organization; each value exact or a pattern with `*`."),
 };
 
-/** Says of a match that it has no key. */
+/** Refuses a match without a key. */
 export function checkMatch({
   slug,
   check,
@@ -51,14 +52,14 @@ const rateLimitSchema = readAs(rateLimitText, parseRateLimit, (limit) => {
   return `${limit?.count}/${unit}`;
 });
 
-/** `30/m` as a count and the milliseconds in which it may be reached; null when it is none. */
+/** Parses `30/m` as a count and a period in ms; null: it is no rate. */
 function parseRateLimit(text: string): { readonly count: number; readonly perMs: number } | null {
   const match = /^([1-9]\d{0,5})\/([smh])$/.exec(text);
   if (match === null) return null;
   return { count: Number(match[1]), perMs: unitMs[match[2] as keyof typeof unitMs] };
 }
 
-/** The keys that receivers of every type have, but the type. */
+/** The keys of receivers of every type, without `type`. */
 const receiverShape = {
   name: nameText(128).describe("Its name, in `receivers` of organizations and as a label of metrics."),
   minSeverity: builtIn(z.enum(["warn", "fail"]), "warn").describe("The lowest severity of which it is notified."),
@@ -67,13 +68,16 @@ const receiverShape = {
     .boolean()
     .optional()
     .describe(
-      "Whether it is notified of checks that could not be run. The default is true with `minSeverity: warn`, else false.",
+      "Whether it is notified of checks that could not be run. " +
+        "The default is true with `minSeverity: warn`, else false.",
     ),
   sendActs: z
     .boolean()
     .optional()
     .describe(
-      "Whether it is notified of what people do with its alerts, and of a gate that opens. The default is true for `slack` with a token (comments, too, where `true` is written), else false. Refused for `pagerduty` and `alertmanager`.",
+      "Whether it is notified of what people do with its alerts, and of a gate that opens. " +
+        "The default is true for `slack` with a token (comments, too, where `true` is written), else false. " +
+        "Refused for `pagerduty` and `alertmanager`.",
     ),
   sample: builtIn(z.boolean(), true).describe("Whether it gets the names of dead assets (`alerting.sample`)."),
   match: layer(matchShape, { check: checkMatch })
@@ -91,7 +95,7 @@ function schemaOf(type: ReceiverType) {
 }
 type ReceiverSchema = ReadAs<ReturnType<typeof schemaOf>["in"], Section<typeof receiverShape> & ReceiverOptions>;
 
-/** One receiver (CONTRACT 7, Receiver types). */
+/** A receiver (CONTRACT 7, Receiver types). */
 export const receiverSchema = z
   .discriminatedUnion("type", receiverTypes.map(schemaOf) as unknown as [ReceiverSchema, ...ReceiverSchema[]])
   .describe("Where notifications go.");

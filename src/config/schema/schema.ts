@@ -129,7 +129,8 @@ const tokenKeys = section({
     .min(1)
     .optional()
     .describe(
-      "Of a token that may only `ingest`: the organizations whose events it may send, slugs or patterns with `*`. When absent all.",
+      "Of a token that may only `ingest`: the organizations whose events it may send, slugs or patterns with `*`. " +
+        "When absent all.",
     ),
 });
 
@@ -154,21 +155,23 @@ const longestSessionMs = 400 * dayMs;
 
 export const defaultListen = "127.0.0.1:9640";
 
-/** The keys of the HTTP server: its address, and who may ask it. */
 const serverShape = {
   listen: listenAddress
     .optional()
     .describe(
-      "HOST:PORT to listen on. When absent `$FLATLINE_LISTEN`, which the container image sets to `0.0.0.0:9640`, else this.",
+      "HOST:PORT to listen on. " +
+        "When absent `$FLATLINE_LISTEN`, which the container image sets to `0.0.0.0:9640`, else this.",
     )
     .meta({ default: defaultListen }),
   token: secretOrNone(checkKey).describe(
-    "What writing over HTTP needs (`Authorization: Bearer`); an empty one is none. At least 16 bytes where `listen` is not a loopback address. A secret.",
+    "What writing over HTTP needs (`Authorization: Bearer`); an empty one is none. " +
+      "At least 16 bytes where `listen` is not a loopback address. A secret.",
   ),
   tokens: builtIn(z.array(tokenSchema), []).describe("Tokens with a name, for some rights only."),
   trustedProxy: trustedProxySchema.optional(),
   linkSecret: optionalSecret(checkSigningSecret).describe(
-    "Signs the link *Acknowledge* in chats and mail, at least 16 bytes; absent: messages have the plain link only. Needs `alerting.externalUrl`. A secret.",
+    "Signs the link *Acknowledge* in chats and mail, at least 16 bytes; absent: messages have the plain link only. " +
+      "Needs `alerting.externalUrl`. A secret.",
   ),
   publicRead: builtIn(z.boolean(), true).describe("Whether metrics, results and the page are public."),
   sessionTtl: builtIn(duration(secondMs, longestSessionMs), "30d").describe("How long a session lasts without use."),
@@ -177,7 +180,6 @@ const serverShape = {
 
 export const defaultStorePath = "./data/flatline.db";
 
-/** Where results are kept. */
 const storageShape = {
   path: builtIn(filePath, defaultStorePath).describe("The file; relative to the working directory. Not with `url`."),
   url: optionalSecret(checkPostgresUrl).describe(
@@ -209,7 +211,8 @@ const discoverSchema = section(
   {
     name: nameText(64).describe("The source's name in metrics, logs and commands."),
     url: optionalSecret(checkHttpUrl).describe(
-      "Asked with GET for a JSON array; redirects are not followed, at most 16 MiB within 30 s. A secret. Not with `file`.",
+      "Asked with GET for a JSON array; redirects are not followed, at most 16 MiB within 30 s. " +
+        "A secret. Not with `file`.",
     ),
     file: filePath.optional().describe("A file with the JSON array, at most 16 MiB. Not with `url`."),
     headers: secretHeaders().describe("Headers of the request; secrets."),
@@ -225,7 +228,7 @@ const discoverSchema = section(
   },
 ).describe("A list of organizations that another system keeps.");
 
-/** `secondOpinion`: a verifier is asked about a sample of an incident's dead assets (CONTRACT 16). */
+/** `secondOpinion` (CONTRACT 16). */
 const secondOpinionSchema = section({
   sample: builtIn(wholeNumber(1, 64), 20).describe("How many of the dead assets it is asked about."),
   control: builtIn(wholeNumber(0, 64), 20).describe("And about how many known to be alive, and long dead."),
@@ -250,12 +253,11 @@ const secondOpinionSchema = section({
   ).describe("A service of your own that looks at assets."),
 }).describe("A verifier is asked about some dead assets of an incident. Stored events only.");
 
-/** Keys that belong to each organization, written one level too high. */
+/** Hints for keys of organizations that are written one level too high. */
 const misplaced = Object.fromEntries(
   Object.keys(settingsShape).map((key) => [key, "unknown key; it belongs under defaults or an organization"]),
 );
 
-/** The keys of the file. */
 export const rootShape = {
   source: sourceSchema,
   defaults: defaultsSchema.optional(),
@@ -278,7 +280,7 @@ export const rootShape = {
   log: logSchema,
 };
 
-/** The configuration file (CONTRACT 4). Rules that span several keys are in check/relations.ts. */
+/** The configuration file (CONTRACT 4). Rules between several keys are in check/relations.ts. */
 export const rootSchema = section(rootShape, {
   foreign: misplaced,
   isAboutAbsence: true,

@@ -76,7 +76,7 @@ const embeddedSourceSchema = section(
 
 const quotesAndControls = /["`\\]|\p{Cc}/u;
 
-/** A name of a table or column as the database has it; flatline quotes it. */
+/** The plain name of a table or column; flatline quotes it. */
 function databaseName(noun: string) {
   return nameText(128).superRefine((text, context) => {
     if (quotesAndControls.test(text))
@@ -132,7 +132,7 @@ type TableKeys = z.output<
   z.ZodObject<Pick<ReturnType<typeof tableShape>, "table" | "columns" | "deadStatuses" | "query">>
 >;
 
-/** Checks a source that reads a table: a mapping or a query, never both, and what neither can give. */
+/** Checks that a source has either a table with columns or a query. */
 function checkTable({ table, columns, deadStatuses, query }: TableKeys, names: NamesOf): KeyProblem[] {
   if (query !== undefined) {
     const foreign = Object.entries({ table, columns, deadStatuses }).filter(([, value]) => value !== undefined);
@@ -151,7 +151,7 @@ function checkTable({ table, columns, deadStatuses, query }: TableKeys, names: N
   return [{ key: "deadStatuses", message, part: "key" }];
 }
 
-/** The parameters of a query, and how one is written. */
+/** The parameters of a query, and the notation of one. */
 interface NamesOf {
   readonly of: (query: string) => readonly string[];
   readonly shown: (name: string) => string;
@@ -205,15 +205,15 @@ const clickhouseKeys = section(
   { where: " of a clickhouse source", check: (source) => checkTable(source, clickhouseNames) },
 );
 
-/** Where verdicts come from (CONTRACT 4, `source`). */
+/** `source` (CONTRACT 4). */
 export const sourceSchema = z
   .discriminatedUnion("type", [remoteSourceSchema, embeddedSourceSchema, postgresKeys, clickhouseKeys])
   .describe("Where verdicts come from.");
 
 /**
- * All kinds of sources, by `source.type`; everyone else asks for what a source can, not which it is. `isLocal`:
- * flatline evaluates; else the platform does, whose API knows the mean of the whole baseline only. `holdsEvents`: the
- * liveness events are in flatline's own store. `hasReports`: it lists reports and takes reviews of proposals.
+ * The capabilities of sources by `source.type`; other code asks for them, not for the type. `isLocal`: flatline
+ * evaluates, else the platform, which knows the mean only. `holdsEvents`: the liveness events are in flatline's own
+ * store. `hasReports`: it lists reports and takes reviews of proposals.
  */
 export const sourceKinds = {
   remote: { isLocal: false, holdsEvents: false, hasReports: true },
