@@ -182,8 +182,8 @@ function dueOfPart(part: Part): Due {
 }
 
 /**
- * A change waits for groupWait, a new alert also until groupInterval after the last new one. When one is due, each ready
- * one goes too. When none is due or waits, reminders go. A new fleet verdict is due at once. After it, and in
+ * A change waits for groupWait, a new alert also until groupInterval after the last new one. When one is due, each
+ * ready one goes too. When none is due or waits, reminders go. A new fleet verdict is due at once. After it, and in
  * `unreachable`, new alerts are due when the part's members have doubled, a severity only when it is worse than any
  * sent, ends when all have ended.
  */
