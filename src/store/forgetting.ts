@@ -19,6 +19,7 @@ export function createForgettingStore(db: Db<object>) {
       const removed = { events: 0, history: 0, alerts: 0, silences: 0, markers: 0, keys: 0, records: 0 };
       let hasMore = false;
       for (const [kind, table, key, where] of stepsFor(slug)) {
+        if (hasMore && isParent.has(table)) break;
         const keys = sql.raw(key);
         const { numAffectedRows } = await sql`
           DELETE FROM ${sql.table(table)} WHERE (${keys}) IN (
@@ -27,7 +28,6 @@ export function createForgettingStore(db: Db<object>) {
         if (kind !== null) removed[kind] += rows;
         // Rows that several organizations refer to are deleted when none of them is left.
         if (rows === maxRows) hasMore = true;
-        if (hasMore && isParent.has(table)) break;
       }
       return { removed, hasMore };
     },
