@@ -98,18 +98,31 @@ it.skipIf(isMissing)(
       await readFile(new URL("deploy/compose/alertmanager.yml", root), "utf8"),
     );
 
+    const muted = async () => {
+      const inhibited = await composed.firing("inhibited");
+      return inhibited.map(({ alertname = "" }) => alertname).toSorted((left, right) => (left < right ? -1 : 1));
+    };
     const family = { FlatlineIncident: { family: "regret" } };
     await composed.post(
       names.map((alertname) => ({ alertname, slug: "acme", ...family[alertname as keyof typeof family] })),
     );
 
-    await eventually(async () => (await composed.firing("inhibited")).length > 0);
-    const muted = (await composed.firing("inhibited")).map(({ alertname = "" }) => alertname);
-    expect(muted.toSorted((left, right) => (left < right ? -1 : 1))).toEqual([
+    await eventually(async () => (await muted()).length > 0);
+    expect(await muted()).toEqual([
       "FlatlineDeadAssetSpike",
       "FlatlineDeadAssetSpikeFail",
       "FlatlineDeadAssetSpikeWarn",
       "FlatlineRegretHigh",
+    ]);
+    await composed.post([{ alertname: "FlatlineIncident", family: "deaths", slug: "acme" }]);
+    await eventually(async () => (await muted()).length > 4);
+    expect(await muted()).toEqual([
+      "FlatlineDeadAssetSpike",
+      "FlatlineDeadAssetSpikeFail",
+      "FlatlineDeadAssetSpikeWarn",
+      "FlatlineFleetSpike",
+      "FlatlineRegretHigh",
+      "FlatlineSentinelDead",
     ]);
   },
 );

@@ -57,7 +57,9 @@ describe("dashboards/rules", () => {
   it.each(alerts)("$alert says what to do", ({ alert, annotations = {}, labels = {} }) => {
     expect(Object.keys(annotations)).toEqual(["summary", "description", "runbook_url"]);
     expect(annotations["runbook_url"]).toBe(`https://flatline.example.com/docs/runbooks.md#${alert.toLowerCase()}`);
-    expect(labels["severity"]).toMatch(/^(?:critical|warning)$/);
+    expect(labels["severity"]?.replaceAll(/\{\{.*?\}\}/g, " ").trim()).toMatch(
+      /^(?:critical|warning|warning critical)$/,
+    );
   });
 
   it("calls no check of flatline's own a healthcheck of the platform", () => {
