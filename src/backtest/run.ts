@@ -112,6 +112,8 @@ function summed(organizations: Awaited<ReturnType<typeof replayOne>>, { truths, 
   const replays = organizations.map((one) => ({ ...one, truth: truths?.get(one.watched.slug) ?? noTruth }));
   return {
     organizations,
+    /** Where the first of them begins. */
+    fromMs,
     incidents,
     messages,
     messagesAWeek: weeks > 0 ? messages / weeks : 0,

@@ -102,7 +102,7 @@ describe("backtest --events", () => {
     expect(stdout).toMatch(/^INCIDENT {2}WORST {2}BEGAN +FOR +ORGANIZATIONS\n/);
     expect(stdout).toMatch(/^ +\d+ {2}fail {3}2019-10-22T12:00:00Z {2}23\.0 h {2}riskhosts$/m);
     expect(stdout).toMatch(
-      /^17 incidents, \d+ messages, 0\.\d\d a week\. 12 of 12 found, 0 missed, 1 false \(0\.01 a week/m,
+      /^17 incidents, \d+ messages, 0\.\d\d messages a week\. 12 of 12 found, 0 missed, 1 false \(0\.01 a week/m,
     );
     expect(stdout).toMatch(
       /^With what `init` writes, the advice \(median of 28 days, ×2\.5, at least 20\): \d+ incidents/m,
@@ -110,6 +110,27 @@ describe("backtest --events", () => {
     expect(stderr).toMatch(
       /^4,083 events of 1 organization, 2018-\S+Z to \d{4}-\S+Z, 2,334 deaths\n25,716 evaluations\nreplayed in \d+\.\d s\n$/,
     );
+  });
+
+  it("compares the advice with the same stretch: from where its longer baseline is full", async () => {
+    const rows = Array.from({ length: 40 }, (_, day) => `${atDay(day)},acme,`);
+    for (const day of [12, 35]) rows.push(...Array.from({ length: 60 }, (_, index) => `${atDay(day)},acme,${index}`));
+    await writeFile(join(folder, "two-spikes.csv"), `at,slug,asset\n${rows.join("\n")}\n`);
+    const line = ["--events", "two-spikes.csv", "--step", "1h"];
+    const later = "2026-01-30T00:00:00.000Z";
+    const ofOne = "1 incident, 2 messages, 1.40 messages a week.\n";
+    const advised = `With what \`init\` writes, the advice (median of 28 days, ×2.5, at least 20): ${ofOne}`;
+
+    const { stdout } = await run(["backtest", ...line]);
+    const fromLater = await run(["backtest", ...line, "--from", later]);
+    const { messages, advice } = await report(line);
+
+    expect(stdout.split("\n\n")[1]).toBe(
+      `2 incidents, 4 messages, 0.90 messages a week.
+The advice can begin at 2026-01-30T00:00:00Z, when its baseline is full. The rule above, from then on: ${ofOne}${advised}`,
+    );
+    expect(fromLater.stdout.split("\n\n")[1]).toBe(`${ofOne}${advised}`);
+    expect([messages, advice]).toMatchObject([4, { from: later, messages: 2, configured: { messages: 2 } }]);
   });
 
   it("keeps to a stretch, and prints what would have been told as CSV", async () => {
@@ -210,6 +231,11 @@ describe("where assets are counted", () => {
     });
   });
 });
+
+/** Midnight of a day of 2026. */
+function atDay(day: number): string {
+  return new Date(Date.UTC(2026, 0, 1 + day)).toISOString();
+}
 
 /** The same 30 assets die and revive each hour of five weeks; then 50 others die within an hour and stay dead. */
 function flappingChecker(): { rows: string[]; breakAtMs: number } {

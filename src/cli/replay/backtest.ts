@@ -1,4 +1,5 @@
 import type { ReplayedIncident } from "../../backtest/incidents.ts";
+import type { Watched } from "../../backtest/replay.ts";
 import { runReplay, type Replayed, type ReplayOutcome, type RunDeps } from "../../backtest/run.ts";
 import type { Score } from "../../backtest/score.ts";
 import { advice, describeCandidate } from "../../backtest/tuning.ts";
@@ -45,13 +46,21 @@ Examples:
       const outcome = await runReplay(past, (one) => [one], deps);
       const [replayed] = outcome.candidates;
       if (replayed === undefined) throw nothingToReplay();
-      const { candidates } = await runReplay(past, (one) => [{ ...one, ...advice }], deps);
-      return { past, outcome, replayed, advised: candidates[0] ?? null };
+      // The advice may begin later, when its baseline is full: it compares with the rule from there on only.
+      const waysOf = (one: Watched) => [{ ...one, ...advice }, ...(past.fromMs === null ? [one] : [])];
+      const [advised, configured = replayed] = (await runReplay(past, waysOf, deps)).candidates;
+      return { past, outcome, replayed, compared: advised === undefined ? null : { advised, configured } };
     }),
-  say: ({ replayed, advised }, { context, flags: { csv } }) =>
-    csv === true ? csvOf(replayed) : textOf(replayed, advised, context),
-  data: ({ past, outcome, replayed, advised }) => asJson(dataOf(past, outcome, replayed, advised)),
+  say: ({ replayed, compared }, { context, flags: { csv } }) =>
+    csv === true ? csvOf(replayed) : textOf(replayed, compared, context),
+  data: ({ past, outcome, replayed, compared }) => asJson(dataOf(past, outcome, replayed, compared)),
 });
+
+/** What the advice would have told, and what the replayed rule told in the same stretch. */
+interface Compared {
+  readonly advised: Replayed;
+  readonly configured: Replayed;
+}
 
 /** Runs a replay, shows its progress on a terminal and its summary on stderr. */
 export async function replaying<Found extends { readonly past: ReadPast; readonly outcome: ReplayOutcome }>(
@@ -98,7 +107,7 @@ function summaryOf({ read, judged, otherStatuses }: ReadPast, { candidates, left
   );
 }
 
-function dataOf(past: ReadPast, { leftOut }: ReplayOutcome, replayed: Replayed, advised: Replayed | null): object {
+function dataOf(past: ReadPast, { leftOut }: ReplayOutcome, replayed: Replayed, compared: Compared | null): object {
   const { truth, judged, read } = past;
   return {
     truth,
@@ -107,7 +116,14 @@ function dataOf(past: ReadPast, { leftOut }: ReplayOutcome, replayed: Replayed, 
     deaths: read.deaths,
     leftOut,
     ...describe(replayed),
-    advice: advised === null ? null : describe(advised),
+    advice:
+      compared === null
+        ? null
+        : {
+            from: iso(compared.advised.fromMs),
+            ...describe(compared.advised),
+            configured: describe(compared.configured),
+          },
     organizations: replayed.organizations.map(({ watched, fromMs, toMs, evaluations }) => {
       const { slug, baseline, count, thresholds } = watched;
       return { slug, baseline, count, thresholds, from: iso(fromMs), to: iso(toMs), evaluations };
@@ -153,7 +169,7 @@ function csvOf({ incidents }: Replayed): string {
 const mostIncidents = 15;
 const mostNames = 3;
 
-function textOf(replayed: Replayed, advised: Replayed | null, context: CliContext): string {
+function textOf(replayed: Replayed, compared: Compared | null, context: CliContext): string {
   const { incidents } = replayed;
   const columns = {
     INCIDENT: ({ number }: ReplayedIncident) => String(number),
@@ -166,20 +182,31 @@ function textOf(replayed: Replayed, advised: Replayed | null, context: CliContex
       (family === "deaths" ? "" : ", nothing known"),
   };
   const before = incidents.length - mostIncidents;
-  const advisedWords = `With what \`init\` writes, the advice (${describeCandidate({ ...advice, count: "deaths" })}): `;
   return [
     renderTable(incidents.slice(-mostIncidents), columns, { right: ["INCIDENT", "FOR"], empty: "", context }),
     before > 0 ? `and ${formatCount(before)} before them; --json has all\n` : "",
     incidents.length > 0 ? "\n" : "",
-    sentencesOf("", replayed),
-    advised === null ? "" : sentencesOf(advisedWords, advised),
+    sentencesOf(replayed),
+    compared === null ? "" : comparisonOf(replayed, compared),
   ].join("");
 }
 
-function sentencesOf(begin: string, { incidents, messages, messagesAWeek, score }: Replayed): string {
+function comparisonOf(replayed: Replayed, { advised, configured }: Compared): string {
+  const since = withoutFraction(iso(advised.fromMs));
+  const sameStretch = sentencesOf(configured);
+  const rule = describeCandidate({ ...advice, count: "deaths" });
+  return [
+    sameStretch === sentencesOf(replayed)
+      ? ""
+      : `The advice can begin at ${since}, when its baseline is full. The rule above, from then on: ${sameStretch}`,
+    `With what \`init\` writes, the advice (${rule}): ${sentencesOf(advised)}`,
+  ].join("");
+}
+
+function sentencesOf({ incidents, messages, messagesAWeek, score }: Replayed): string {
   const told =
-    `${begin}${countOf(incidents.length, "incident")}, ` +
-    `${countOf(messages, "message")}, ${messagesAWeek.toFixed(2)} a week.`;
+    `${countOf(incidents.length, "incident")}, ` +
+    `${countOf(messages, "message")}, ${messagesAWeek.toFixed(2)} messages a week.`;
   if (score === null) return `${told}\n`;
   const { found, incidents: all, groundless, groundlessAWeek, onMassDeaths, medianDelayMs } = score;
   const mass = onMassDeaths === 0 ? "" : `, and ${onMassDeaths} on days of real mass deaths`;
