@@ -18,7 +18,10 @@ const isoShape =
 export function readInstant(text: string, local: Timezone | string = "add Z if it is UTC"): InstantReading {
   if (/^-?\d+$/.test(text)) return inRange(Number(text), text);
   const match = isoShape.exec(text);
-  if (match === null) return problem(`${excerpt(text)} is neither ISO 8601 with an offset or Z nor integer epoch ms`);
+  if (match === null) {
+    const iso = typeof local === "string" ? "ISO 8601 with an offset or Z" : "ISO 8601 (2026-01-31 14:05:09)";
+    return problem(`${excerpt(text)} is neither ${iso} nor integer epoch ms`);
+  }
   const [, year, month, day, hour, minute, second, fraction, offset, sign, offsetHours, offsetMinutes] = match;
   if (offset === undefined && typeof local === "string") return problem(`${excerpt(text)} has no offset; ${local}`);
   // Date reads the years before 100 as 1900 to 1999.

@@ -41,6 +41,11 @@ describe("names and times of the input's own", () => {
       '2: at "2026-03-29T02:30:00" does not exist in Europe/Berlin, whose clocks skip it; ' +
         "write its offset, or name another timezone",
     ],
+    [
+      "a time of another format, and say what is read in a timezone",
+      "when,slug,id\n07.10.2026 03:30:53,a,x\n",
+      '2: at "07.10.2026 03:30:53" is neither ISO 8601 (2026-01-31 14:05:09) nor integer epoch ms',
+    ],
     ["a column that was named and is not there", "when,slug\n", "1: column id is missing, which --map names as asset"],
     [
       "a field by its own name",
