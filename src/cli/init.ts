@@ -93,6 +93,7 @@ Examples:
       isLocal(externalUrl)
         ? ""
         : `flatline listens on this machine alone: a proxy on it answers there, or set server.listen in ${file}\n`,
+      "a message comes at most 5 minutes (schedule) and 10 seconds (alerting.groupWait) after the events\n",
     ].join("");
   },
 });

@@ -70,6 +70,7 @@ describe("flatline init", () => {
     expect(stdout).toMatch(/^slack: accepted, /m);
     expect(chat.requests.map(({ body }) => body)).toEqual([expect.stringContaining("[TEST]")]);
     expect(stdout).toContain("next:\n  flatline run\nthen sign in at http://127.0.0.1:9640/sign-in");
+    expect(stdout).toMatch(/\na message comes at most 5 minutes \(schedule\) and 10 seconds .*after the events\n$/);
     expect(await read("secrets/api-key")).toBe("key-of-mine\n");
     expect(await read("secrets/slack")).toBe(`${slack()}\n`);
     expect(await read("flatline.yaml")).toContain('externalUrl: "http://127.0.0.1:9640" ');
