@@ -210,6 +210,15 @@ describe("acts on an organization", () => {
     );
   });
 
+  it("call nobody for what is judged", async () => {
+    expect(await textAt(await open("/incidents/1"), ".instants")).toContain("lead is called at");
+
+    await send("/api/v1/incidents/1/judgement", JSON.stringify({ verdict: "expected" }));
+
+    expect(await textAt(await open("/incidents/1"), ".instants")).not.toContain("lead is called at");
+    expect(await (await get("/incidents/1")).text()).toContain("It is judged: nobody is reminded any more.");
+  });
+
   it("are done by who may", async () => {
     expect((await form("/o/acme/run", {}, reader)).status).toBe(403);
     expect((await form("/silences/new", { slug: "acme", length: "1", comment: "x" }, reader)).status).toBe(403);
