@@ -36,7 +36,7 @@ const leastLift = 0.05;
 // If no baseline says what is usual, only a value that most deaths surely share is worth naming.
 const leastShare = 0.5;
 
-/** Values whose share has risen; the largest rise that the counts allow, null: nothing to compare with. */
+/** Values whose share has risen; the largest rise that the counts allow, null: no deaths to compare with. */
 interface Rises {
   readonly carriers: readonly Carrier[];
   readonly largestRise: number | null;
@@ -44,9 +44,8 @@ interface Rises {
 
 /**
  * Returns the values that are over-represented in the window, the surest first: by the lower bound of the rise of their
- * share, never by counts. A death without an attribute does not have its value, so that a new value is seen; but of an
- * attribute that no death of the baseline has, nothing is usual. A small `largestRise`, the upper bound over all values,
- * shows that the deaths are spread as usual; no carriers do not.
+ * share, never by counts. A death without an attribute does not have its value, so that a new value is seen. A small
+ * `largestRise`, the upper bound over all values, shows that the deaths are spread as usual; no carriers do not.
  */
 export function risesOf(values: readonly ValueCounts[], totals: TotalCounts): Rises {
   const { currentCount: total, baselineCount: baseline } = totals;
@@ -58,19 +57,15 @@ export function risesOf(values: readonly ValueCounts[], totals: TotalCounts): Ri
     const baselineShare = hasBaseline ? baselineCount / baseline : null;
     return { attribute, value, share: count / total, baselineShare, liftLower: lower, liftUpper: Math.min(1, upper) };
   });
-  const known = new Set(values.flatMap(({ attribute, baselineCount }) => (baselineCount > 0 ? attribute : [])));
   const carriers = bounded
-    .filter(({ attribute, liftLower }) =>
-      hasBaseline ? known.has(attribute) && liftLower >= leastLift : liftLower >= leastShare,
-    )
+    .filter(({ liftLower }) => liftLower >= (hasBaseline ? leastLift : leastShare))
     .toSorted(
       (left, right) =>
         right.liftLower - left.liftLower ||
         compareText(left.attribute, right.attribute) ||
         compareText(left.value, right.value),
     );
-  const isCompared = [...known].some((attribute) => attribute !== assetTypeAttribute);
-  return { carriers, largestRise: isCompared ? Math.max(0, ...bounded.map(({ liftUpper }) => liftUpper)) : null };
+  return { carriers, largestRise: hasBaseline ? Math.max(0, ...bounded.map(({ liftUpper }) => liftUpper)) : null };
 }
 
 /** `87 % reason=tls_handshake, usually 4 %`. */
