@@ -1,6 +1,7 @@
 import { FlatlineError } from "../../base/errors.ts";
 import type { Actor } from "../../contract/actor.ts";
 import type { Store } from "../../store/store.ts";
+import { isGateAlert } from "../decide/gate.ts";
 import { actOnIncident, type ActContext, type DoneAct } from "./incident-acts.ts";
 import type { IncidentAct } from "./plan-act.ts";
 
@@ -27,6 +28,8 @@ export function actOnAlert(
     const { incident } = kept;
     if (kept.end !== null && (act.kind === "acknowledge" || act.kind === "unacknowledge"))
       throw new FlatlineError("not_found", "no live alert has this id");
+    if ((act.kind === "judge" || act.kind === "withdraw") && !isGateAlert(kept))
+      throw new FlatlineError("invalid_data", `an alert of ${kept.check} is not judged: it questions no deaths`);
     if (incident === undefined)
       throw new FlatlineError("conflict", "the alert is pending: nothing can be said of it before it fires");
     const done = await actOnIncident(parts, context, { incident: incident.number, act, author, slugs: null, alertId });

@@ -2,11 +2,13 @@ import { DefaultQueryExecutor } from "kysely";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { firingAlert, openIncident } from "../../../test/support/firing-alert.ts";
+import { createEventWorld } from "../../../test/support/store/event-store.ts";
 import { storeEngines, type OpenedStore } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { actor } from "../../contract/actor.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
 import type { AlertingSettings } from "../settings.ts";
+import { actOnAlert } from "./alert-acts.ts";
 import { actOnIncident, readActFacts, type DoneAct } from "./incident-acts.ts";
 import { planAct, type IncidentAct, type IncidentActRequest } from "./plan-act.ts";
 
@@ -147,4 +149,36 @@ describe.each(storeEngines)("on $engine, an act on an incident", ({ openTemporar
     await withdraw();
     expect(await verdicts()).toEqual([undefined, undefined, undefined]);
   });
+});
+
+/** Both alerts of a check may live at once: its verdict, and that it gives no result. */
+const [verdict, noResult] = [
+  firingAlert("verdict", nowMs, { check: "event-flow" }),
+  firingAlert("no-result", nowMs, { check: "event-flow", kind: "unknown" }),
+];
+
+it("is one silence of a check, whichever of its alerts are members", () => {
+  const act = { kind: "silence", endsAtMs: nowMs + 3_600_000, comment: "known" } as const;
+  const incident = openIncident(nowMs, { family: "no-events" });
+  const facts = { incident, members: [verdict, noResult], others: [], told: null, silences: [], settings, nowMs };
+
+  const { done, skipped } = planAct({ incident: incident.number, act, author, slugs: null }, facts);
+
+  expect([done, skipped]).toEqual([
+    [{ slug: "acme", alertId: "verdict" }],
+    [{ slug: "acme", alertId: "no-result", reason: "already" }],
+  ]);
+});
+
+it.each(["judge", "withdraw"] as const)("of one alert refuses to %s what is not judged", async (kind) => {
+  const act = kind === "judge" ? ({ kind, verdict: "checker", comment: null } as const) : { kind };
+  await using world = await createEventWorld();
+  const { number: _number, ...given } = openIncident(nowMs, { family: "no-events" });
+  const incident = await world.store.incidents.add(given);
+  await world.store.alerts.save({ ...noResult, incident: { id: incident.id, number: incident.number } });
+  const request = { alertId: "no-result", act, author };
+
+  const acted = actOnAlert(world.store, { settings, nowMs, newId: () => "id" }, request);
+
+  await expect(acted).rejects.toMatchObject({ code: "invalid_data" });
 });

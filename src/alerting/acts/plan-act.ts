@@ -155,8 +155,8 @@ interface Step {
   readonly facts: ActFacts;
   readonly severity: Severity;
   readonly isWhole: boolean;
-  /** Patterns and checks that are silenced long enough already. */
-  readonly silenced: ReadonlySet<string>;
+  /** Patterns and checks that are silenced long enough already, or by a member before. */
+  readonly silenced: Set<string>;
 }
 
 /** Returns the member's alert after the act, or why nothing changes. */
@@ -190,9 +190,13 @@ function actOnMember(step: Step, alert: Alert): Alert | SkipReason {
       return isJudgedApart(request, alert) ? "judged_apart" : unjudged;
     case "release":
       return release(step, alert);
-    case "silence":
+    case "silence": {
       if (alert.end !== null) return "ended";
-      return silenced.has(keyOf(literalPattern(alert.slug), alert.check)) ? "already" : alert;
+      const key = keyOf(literalPattern(alert.slug), alert.check);
+      if (silenced.has(key)) return "already";
+      silenced.add(key);
+      return alert;
+    }
     case "comment":
       return alert;
     default:
@@ -214,7 +218,7 @@ function release({ request, facts: { settings, nowMs } }: Step, alert: Alert): A
   return { ...alert, failure: { ...failed.failure, releasedAtMs: nowMs } };
 }
 
-function silencedKeys(act: IncidentAct, { silences, nowMs }: ActFacts): ReadonlySet<string> {
+function silencedKeys(act: IncidentAct, { silences, nowMs }: ActFacts): Set<string> {
   if (act.kind !== "silence") return new Set();
   const { endsAtMs } = act;
   // A repeated request with a duration ends a little later than the first.
