@@ -136,10 +136,11 @@ export function createCountCache(db: PlainDb, clock: Clock, most = mostCells) {
     });
     const rows = asked.map(({ slug, one }, place) => [place, slug, one.nextMinute]);
     const byPlace = Map.groupBy(await readNext(db, rows), ({ place }) => place);
+    const isFull = cells() >= most;
     for (const [place, { one, version }] of asked.entries()) {
       const next = (byPlace.get(place) ?? []).toSorted((a, b) => a.minute - b.minute);
       const isAll = next.length < cellsAtOnce;
-      if (one.version !== version || (!isAll && cells() >= most)) continue;
+      if (one.version !== version || (!isAll && isFull)) continue;
       one.version++;
       one.nextMinute = isAll ? Infinity : (next.at(-1)?.minute ?? 0) + 1;
       for (const { asset_type: assetType, minute, deaths } of next) {
