@@ -152,7 +152,6 @@ export function createCountCache(db: PlainDb, clock: Clock, most = mostCells) {
     }
   }
 
-  /** All of an organization is being deleted. */
   function forgotten(slug: string): void {
     const one = organizations.get(slug);
     if (one !== undefined) one.version++;
