@@ -82,14 +82,16 @@ function rowsOf(running: Running, { alerts, held, nowMs }: FleetSnapshot) {
     const { slug } = state;
     const own = alertsBySlug.get(slug) ?? [];
     const bad = badBySlug.get(slug) ?? [];
-    const severity = severityOf(state, nowMs);
-    const counts = severity === "unknown" ? null : (state.last?.lastCounts ?? null);
+    const spike = severityOf(state, nowMs);
+    const counts = spike === "unknown" ? null : (state.last?.lastCounts ?? null);
     const [count, expected] = [counts?.currentCount ?? null, counts?.expectedCount ?? null];
     const firing = own.find((alert) => alert.state === "firing" && alert.incident !== undefined);
     return {
       slug,
-      /** The worst of its checks; unknown before the first run, or if its last result is stale. */
-      severity: worstSeverity([severity, ...bad.map((other) => other.severity)]),
+      /** Of its spike check; unknown before the first run, or if its last result is stale. */
+      spike,
+      /** The worst of its checks. */
+      severity: worstSeverity([spike, ...bad.map((other) => other.severity)]),
       /** Its spike check has not run yet. */
       isWaiting: state.last === null,
       /** No event of it is stored. */

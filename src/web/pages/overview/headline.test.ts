@@ -8,6 +8,7 @@ const nowMs = Date.UTC(2026, 10, 24, 22, 12);
 function rowOf(slug: string, over: Partial<OverviewRow> = {}): OverviewRow {
   return {
     slug,
+    spike: over.severity ?? "ok",
     severity: "ok",
     isWaiting: false,
     hasNoEvents: false,
@@ -67,6 +68,19 @@ describe("the headline of the overview", () => {
         rowOf("b", { severity: "warn", state: "silenced" }),
       ]),
       "1 of 300 organizations spikes and is pending, 1 spikes and is silenced. The others are ok.",
+    ],
+    [
+      "another check beside a spike, and alone",
+      overviewOf([
+        ...calm(2),
+        rowOf("a", { severity: "fail", others: [{ slug: "a", check: "sentinel", severity: "warn" }] }),
+        rowOf("b", {
+          spike: "ok",
+          severity: "unknown",
+          others: [{ slug: "b", check: "sentinel", severity: "unknown" }],
+        }),
+      ]),
+      "1 of 4 organizations spikes, 1 has another check that is not ok. The others are ok.",
     ],
     [
       "some unknown",

@@ -56,11 +56,11 @@ const stateVerbs = {
 } as const;
 
 /** null: it is ok. */
-function stateOf({ severity, state, others, isWaiting, hasNoEvents }: OverviewRow): keyof typeof stateVerbs | null {
+function stateOf({ spike, state, others, isWaiting, hasNoEvents }: OverviewRow): keyof typeof stateVerbs | null {
   if (isWaiting) return "waiting";
-  if (severity === "ok") return null;
-  if (severity === "unknown") return hasNoEvents ? "eventless" : "unknown";
-  return others.length > 0 ? "other" : (state ?? "spiking");
+  if (spike === "unknown") return hasNoEvents ? "eventless" : "unknown";
+  if (spike !== "ok") return state ?? "spiking";
+  return others.length > 0 ? "other" : null;
 }
 
 /** Returns a clause such as "takedowns of 45 organizations are still on hold"; null: nothing is left to do. */
