@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+
 import { describe, expect, it } from "vitest";
 
 import { minuteMs } from "../../base/time.ts";
@@ -79,6 +81,15 @@ describe("a chart", () => {
     expect(pathsOf(thin, "sunken")).toHaveLength(1);
     expect(draw(thin)).toContain("expected: not known yet");
     expect(describeChart(thin)).not.toContain("usually");
+  });
+
+  it("has only colours of the style sheet", () => {
+    const all = draw({ ...data, knownFromMs: fromMs }) + draw({ ...data, kind: "answers" });
+    const sheet = readFileSync(new URL("../browser/style/base.css", import.meta.url), "utf8");
+    const used = new Set([...all.matchAll(/var\(--([\w-]+)\)/g)].map(([, colour]) => colour));
+
+    expect(used.size).toBeGreaterThan(5);
+    expect([...used].filter((colour) => !sheet.includes(`  --${colour}: `))).toEqual([]);
   });
 
   it("falls to zero while nobody answers", () => {
