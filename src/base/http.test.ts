@@ -293,6 +293,7 @@ describe("parseRetryAfter", () => {
     { name: "an empty value", value: "", ms: null },
     { name: "a negative number", value: "-1", ms: null },
     { name: "words", value: "soon", ms: null },
+    { name: "a date with other words", value: "Sun, about 06 Nov 1994 08:49:37 GMT", ms: null },
     { name: "a date without a day", value: "Sun, 99 Nov 1994 08:49:37 GMT", ms: null },
   ])("reads $name", ({ value, ms }) => {
     expect(parseRetryAfter(value, nowMs)).toBe(ms);

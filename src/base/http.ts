@@ -217,11 +217,15 @@ export function createBodyGate(freeBytes: number, onBusy: () => void, onEmpty: (
   };
 }
 
+// The three forms of RFC 9110; Date.parse takes many more texts.
+const httpDate =
+  /^(?:\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT|\w{6,9}, \d{2}-\w{3}-\d{2} \d{2}:\d{2}:\d{2} GMT|\w{3} \w{3} [ \d]\d \d{2}:\d{2}:\d{2} \d{4})$/;
+
 /** Returns the delay of a Retry-After header (RFC 9110, 10.2.3) in ms; 0: a past date; null: absent or invalid. */
 export function parseRetryAfter(value: string | null | undefined, nowMs: number): number | null {
   const text = value?.trim() ?? "";
   if (/^\d+(?:\.\d+)?$/.test(text)) return Math.min(Math.ceil(Number(text) * 1_000), Number.MAX_SAFE_INTEGER);
-  if (!/^[A-Z][a-z]{2,8},? .*\d\d:\d\d:\d\d/.test(text)) return null;
+  if (!httpDate.test(text)) return null;
   // The asctime form has no zone: it is UTC.
   const atMs = Date.parse(text.endsWith("GMT") ? text : `${text} GMT`);
   return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs);
