@@ -58,8 +58,8 @@ export async function unpackBody(packed: Buffer, mostBytes: number, held: HeldBy
 async function collect(pieces: Readable, mostBytes: number, held: HeldBytes, problem: string): Promise<Buffer> {
   const block = createBlock(mostBytes);
   await passOn(pieces, problem, (piece) => {
-    block.add(piece);
     held.hold(piece.length);
+    block.add(piece);
   });
   return block.bytes();
 }
