@@ -91,6 +91,15 @@ describe("the operator's pages", () => {
     },
   );
 
+  it("say the result of an act once: their links and forms do not repeat it", async () => {
+    const web = await start();
+
+    const html = await (await fetch(`${web.url}/?severity=ok&did=The+silence+has+ended.`, { headers: bearer })).text();
+
+    expect(html).toContain('role="status">The silence has ended.</p>');
+    expect(html.match(/(?:name="|[?&;])did\b/g)).toBeNull();
+  });
+
   it("show a dead letter with what it is about, as text", async () => {
     const web = await start();
     const entry = {

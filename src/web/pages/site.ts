@@ -146,6 +146,8 @@ export function createSite({
           const tag = tagOf(request);
           void reply.header("etag", tag);
           if (request.headers["if-none-match"] === tag) return reply.code(304).send();
+          // Links and forms of the page repeat its query, but the result of an act is said once.
+          asked.search.delete("did");
           const made = async (): Promise<MadePage> => make(request, await render(asked), tag);
           const key = `${tag} ${acceptsGzip(request)}`;
           return sendMade(reply, await (wantsPart(request) ? shared(key, made) : made()));
