@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
 
+import { resultReport } from "../../test/support/check-reports.ts";
+import { createRunProcess, pointsOf } from "../../test/support/program/run-process.ts";
 import { createEventWorld } from "../../test/support/store/event-store.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { createSilentLogger } from "../base/logger.ts";
@@ -124,4 +126,23 @@ it("deletes what one more day makes old however far ahead the clock is, and noth
   await restarted.stop();
 
   expect(await kept()).toEqual(["-20", "100"]);
+});
+
+it("makes hours of runs after a jump of the clock, too", async () => {
+  await using world = await createEventWorld();
+  const clock = createVirtualClock({ startMs });
+  const own = await createRunProcess(world.store, clock);
+  const maintenance = maintenanceOf(world.store, clock);
+  maintenance.start();
+  await own.record(...[1, 2, 3].map((minute) => resultReport({ finishedAtMs: startMs + minute * minuteMs })));
+  clock.shiftWall(2 * hourMs);
+
+  const query = { check: "dead-asset-spike", slug: "acme", fromMs: 0, toMs: startMs + dayMs, isHourly: true } as const;
+  await expect
+    .poll(async () => {
+      await clock.advance(minuteMs);
+      return (await pointsOf(own.history, query)).map(({ runs }) => runs);
+    })
+    .toEqual([3]);
+  await maintenance.stop();
 });

@@ -81,8 +81,8 @@ export function createMaintenance(
   async function runOnce(): Promise<void> {
     const { storage, server, organizations } = current().config;
     const { retentionMs, auditRetentionMs, eventRetentionMs } = storage;
-    const nowMs = await readUntilMs();
-    if (nowMs === null) return;
+    const untilMs = await readUntilMs();
+    const nowMs = untilMs ?? 0;
     const pastRetention = { beforeMs: nowMs - retentionMs, maxRows: rowsPerSlice };
     const runLimits = { nowMs: clock.nowMs(), runsBeforeMs: nowMs - singleRunsMs, beforeMs: pastRetention.beforeMs };
     let lastCheck: number | null = 0;
@@ -90,6 +90,7 @@ export function createMaintenance(
       lastCheck = await store.runs.tidy(lastCheck ?? 0, runLimits);
       return { hasMore: lastCheck !== null };
     });
+    if (untilMs === null) return;
     // Alerts judged `checker` are kept while their deaths lie in a baseline; a median's days begin up to a day earlier.
     const spansMs = organizations.map(
       ({ thresholds }) => thresholds.windowHours * hourMs + (thresholds.baselineDays + 1) * dayMs,
