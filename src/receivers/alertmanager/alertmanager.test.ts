@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
+import { withinBudget } from "../../alerting/notify/budget.ts";
 import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
 import { Secret } from "../../base/secret.ts";
 import { startHttpSink, type HttpSink } from "../../../test/support/far-side/http-sink.ts";
@@ -188,6 +189,21 @@ describe("createAlertmanagerReceiver", () => {
     expect(bodies.length).toBeGreaterThan(1);
     for (const body of bodies) expect(Buffer.byteLength(body)).toBeLessThanOrEqual(maxBodyBytes);
     expect(slugs.toSorted()).toEqual(alerts.map(({ slug }) => slug).toSorted());
+  });
+
+  it("has large groups split, so that each alert keeps what was found", () => {
+    const labels = { team: "x".repeat(2_000) };
+    const alerts = Array.from({ length: 1_000 }, (_, index) => ({
+      ...noticeOf("firing"),
+      id: `${index}`,
+      slug: `org-${index}`,
+      labels,
+    }));
+
+    const parts = withinBudget(alerts, withAlerts, receiverOf([first]).budget ?? null);
+
+    expect(parts.length).toBeGreaterThan(1);
+    expect(parts.flatMap((part) => part.alerts)).toEqual(alerts);
   });
 
   it("is tried again for as long as none accepts", async () => {

@@ -50,6 +50,14 @@ export function createAlertmanagerReceiver(
   const urls = url.map(alertsAddress);
   return {
     resendIntervalMs,
+    // Each alert is shown whole: a large group is split, not shortened.
+    budget: {
+      maxBytes: maxBodyBytes,
+      bytesOf: (notification) => {
+        const { generatedAtMs } = notification;
+        return Buffer.byteLength(JSON.stringify(alertmanagerAlertsBody(notification, generatedAtMs, generatedAtMs)));
+      },
+    },
     deliver: async (notification, context) => {
       const activeUntilMs = context.nowMs + resendsUntilForgotten * resendIntervalMs;
       const alerts = alertmanagerAlertsBody(notification, context.nowMs, activeUntilMs);
