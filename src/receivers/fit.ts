@@ -37,7 +37,8 @@ function scaled(message: Message, scale: number): FittedMessage {
   function cutList(items: readonly string[], omitted: number): string[] {
     const shown: string[] = [];
     let room = length(2_400);
-    for (const item of items.map((one) => cut(one, 300))) {
+    for (const whole of items) {
+      const item = cut(whole, 300);
       room -= item.length;
       if (shown.length > 0 && (room < 0 || shown.length >= Math.floor(100 * scale))) break;
       shown.push(item);

@@ -44,10 +44,11 @@ function noticeAlerts(notice: AlertNotice, all: readonly AlertNotice[], notifica
     held.add(severity);
     if (previousSeverity !== "ok") held.add(previousSeverity);
   }
+  const annotations = noticeAnnotations(notice, notification);
   const endMs = notice.status === "resolved" ? Math.min(notice.endsAtMs ?? nowMs, nowMs) : nowMs;
   return [...held].map((severity) => ({
     labels: noticeLabels(notice, severity),
-    annotations: noticeAnnotations(notice, notification),
+    annotations,
     startsAtMs: notice.startsAtMs,
     endsAtMs: notice.status === "firing" && severity === notice.severity ? null : endMs,
     ...generatorOf(notice.url, notification.externalUrl),
