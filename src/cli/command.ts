@@ -111,15 +111,16 @@ export interface CommandSpec<
 export function command<Answer, Flags extends FlagSpecs, const Words extends readonly WordSpec[] = readonly []>(
   spec: CommandSpec<Flags, Words, Answer>,
 ): Complete {
-  const { description, words = [], flags = {}, json, help, commands = {}, run, say, data = asJson, exitCode } = spec;
-  const all: FlagSpecs = { ...flags, ...(json === undefined ? {} : { json: flag(json) }) };
+  const { description, words = [], json, help, commands = {}, run, say, data = asJson, exitCode } = spec;
+  const declared: FlagSpecs = spec.flags ?? {};
   return (command, context) => {
     for (const [name, about, choices] of words) {
       const argument = new Argument(name, about);
       command.addArgument(choices === undefined ? argument : argument.choices(choices));
     }
-    const options = Object.entries(all).map(([name, one]) => [name, one, optionOf(name, one)] as const);
+    const options = Object.entries(declared).map(([name, one]) => [name, one, optionOf(name, one)] as const);
     for (const [, , option] of options) command.addOption(option);
+    if (json !== undefined) command.addOption(optionOf("json", flag(json)));
     complete(command.description(description).addHelpText("after", help), commands, context);
     command.action(async (...typed: unknown[]) => {
       // commander gives the arguments, then the flags, then the command.
