@@ -58,6 +58,7 @@ export async function askApi<Answer>(
   let door: Door | null = null;
   try {
     if (!found.isNamed && without !== "daemon") door = await openUnlessHeld(found, dispatcher, flags, context, without);
+    if (context.signal.aborted) throw new FlatlineError("unavailable", "stopped before anything was asked");
     return await work(
       createApiClient(await accessTo(door ?? found, context, dispatcher), flags.by ?? context.userName()),
     );

@@ -91,3 +91,12 @@ it("while another process has the store and does not answer, it waits, then says
   expect(stderr).toMatch(/^flatline: no flatline answers at \S+: connection refused.*; process \d+ on \S+ writes/);
   expect(sleptMs).toBeGreaterThanOrEqual(9_000);
 });
+
+it("a command that is stopped while its routes are opened asks them nothing", async () => {
+  const line = ["keys", "create", "--organization", "acme"];
+
+  const stopped = await runCli(line, { cwd: folder.path, signal: AbortSignal.abort() });
+
+  expect(stopped).toMatchObject({ exitCode: 69, stdout: "" });
+  expect(await audited()).toEqual([]);
+});
