@@ -124,15 +124,13 @@ export function actingOnEach(
     acts: true,
     without,
     help: `\nExample:\n  flatline ${example} 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n`,
-    ask: async ({ api, context, words: [ids] }) => {
-      const acted: string[] = [];
-      await forEachNamed(ids, context, async (id) => {
+    // Each is printed at once: what was done before an error must be seen.
+    ask: ({ api, context, words: [ids] }) =>
+      forEachNamed(ids, context, async (id) => {
         await api.send(method, `${path}/${encodeURIComponent(id)}${suffix}`, undefined, z.unknown());
-        acted.push(id);
-      });
-      return acted;
-    },
-    say: (acted) => acted.map((id) => `${id}: ${done}\n`).join(""),
+        context.stdout.write(`${id}: ${done}\n`);
+      }),
+    say: () => "",
   });
 }
 

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 
 import { createSystemClock } from "../../../src/base/time.ts";
 import { openStore } from "../../../src/store/open.ts";
+import { startScriptedUpstream } from "../../support/far-side/scripted-upstream.ts";
 import { runCli } from "../../support/program/cli-run.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { freePort } from "../../support/free-port.ts";
@@ -99,4 +100,15 @@ it("a command that is stopped while its routes are opened asks them nothing", as
 
   expect(stopped).toMatchObject({ exitCode: 69, stdout: "" });
   expect(await audited()).toEqual([]);
+});
+
+it("a command for several ids prints what was done before an error", async () => {
+  const daemon = await startScriptedUpstream();
+  daemon.otherwise(({ path }) => ({ kind: "answer", status: path.endsWith("/b") ? 500 : 200, body: "{}" }));
+  const line = ["outbox", "discard", "a", "b", "c", "--url", new URL(daemon.baseUrl).origin];
+
+  const outcome = await runCli(line, { cwd: folder.path, env: { FLATLINE_TOKEN: "token-of-the-tests" } });
+  await daemon.close();
+
+  expect([outcome.exitCode === 0, outcome.stdout]).toEqual([false, "a: discarded\n"]);
 });
