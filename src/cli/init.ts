@@ -137,7 +137,7 @@ async function answersOf(flags: InitFlags, questions: Questions | null, { env, c
     const isSecret = variable !== undefined;
     const oneOf = (text: string) => (words?.includes(text) === true ? null : `must be one of ${words?.join(", ")}`);
     const { problemOf = words === undefined ? notEmpty : oneOf } = options;
-    const typed = [flags[key] ?? []].flat().join("\n") || undefined;
+    const typed = flags[key] === undefined ? undefined : [flags[key]].flat().join("\n");
     const isFile = isSecret && typed !== undefined;
     const flagged = isFile ? (await readSecretFile(flagName(key), typed, cwd)).trim() : typed;
     const given = flagged ?? (env[variable ?? ""] || undefined);

@@ -204,6 +204,12 @@ describe("flatline init", () => {
       "--base-url must be an address that begins with http:// or https://",
     ],
     [
+      "an address that is empty, as that of a variable that is not set",
+      () => ["--source", "embedded", "--slug", "a", "--external-url", ""],
+      64,
+      "--external-url must be an address that begins with http:// or https://",
+    ],
+    [
       "a key's file that is missing",
       () => [...flags("a"), "--api-key-file", "no"],
       64,
