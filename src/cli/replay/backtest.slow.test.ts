@@ -172,6 +172,15 @@ describe("backtest over the store", () => {
   });
 });
 
+it("says nothing of organizations that were not asked for", async () => {
+  await writeFile(join(folder, "other.csv"), "at,slug,status\n2026-01-01T00:00:00Z,other,offline\n");
+
+  const line = ["backtest", "riskhosts", "--events", "riskhosts.csv.gz", "--events", "other.csv", "--step", "1d"];
+  const { exitCode, stderr } = await run(line);
+
+  expect([exitCode, stderr]).toEqual([0, expect.not.stringContaining("offline")]);
+});
+
 describe("where assets are counted", () => {
   beforeAll(async () => {
     const assets =

@@ -20,12 +20,15 @@ interface ReadRecordsOptions {
 export async function readEventFiles({
   files,
   layout,
+  isAsked = () => true,
   byStatus = new Map(),
   signal,
   onProgress,
 }: ReadRecordsOptions & {
   readonly files: readonly EventFile[];
   readonly layout?: EventLayout;
+  /** Whether events of a slug are kept [all]. */
+  readonly isAsked?: (slug: string) => boolean;
   readonly byStatus?: Map<string, number>;
 }): Promise<ReadonlyMap<string, EventRecord>> {
   const bySlug = new Map<string, { readonly recorder: EventRecorder; readonly known: Set<string> }>();
@@ -36,6 +39,7 @@ export async function readEventFiles({
   const record = (event: LivenessEvent): void => {
     rows++;
     const { slug, assetType, atMs, status, count, asset } = event;
+    if (!isAsked(slug)) return;
     const { recorder, known } = bySlug.get(slug) ?? { recorder: new EventRecorder(slug), known: new Set() };
     bySlug.set(slug, { recorder, known });
     const before = known.size;

@@ -78,6 +78,7 @@ export async function readPast(
       : await readEventFiles({
           files: eventFilesOf(flags.events, context),
           layout: layoutOf(flags, clock.nowMs()),
+          isAsked,
           byStatus,
           signal,
           onProgress: (rows) => onProgress(`read ${rows} events`),
@@ -85,9 +86,9 @@ export async function readPast(
   const missing = slugs.filter((slug) => !records.has(slug));
   if (missing.length > 0)
     throw new FlatlineError("usage", `no event of ${missing.map((slug) => `"${slug}"`).join(", ")}`);
-  const asked = [...records.values()].filter(({ slug }) => isAsked(slug));
+  const asked = [...records.values()];
   const configured = config?.organizations ?? asked.map(({ slug }) => resolved({ slug }));
-  const found = configured.filter(({ slug }) => asked.some((record) => record.slug === slug));
+  const found = configured.filter(({ slug }) => records.has(slug));
   if (config !== null && found.length === 0)
     throw new FlatlineError(
       "usage",
