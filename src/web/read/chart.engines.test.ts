@@ -136,6 +136,9 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(chart).toMatchObject({ counting: "assets", usual: null });
       expect([chart.count.at(-1), chart.expected.at(-1)]).toEqual([12, 3]);
       expect(sum(chart.deaths ?? [])).toBeGreaterThanOrEqual(50);
+
+      const both = await readDeathsChart(running, ask([member("acme"), member("flaps")]));
+      expect(both).toMatchObject({ counting: "deaths", usual: null });
     });
 
     it("adds windows of different lengths", async () => {

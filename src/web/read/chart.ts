@@ -131,7 +131,7 @@ export async function readDeathsChart(
     /** Usual deaths in a step; null: unknown, as for a count of assets. */
     usual: isThin || isOfAssets || usualPerHour === null ? null : (usualPerHour * grid.stepMs) / hourMs,
     /** The unit of all values but `deaths`. */
-    counting: isOfAssets ? ("assets" as const) : ("deaths" as const),
+    counting: isOfAssets && slugs.every(countsAssets) ? ("assets" as const) : ("deaths" as const),
     /** null: the organizations' windows differ. */
     windowHours: windows.size > 1 ? null : windowHours,
     /** The onset of each organization; empty: it is only one. */
