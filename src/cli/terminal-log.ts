@@ -115,16 +115,13 @@ function fleetRow(entry: LogEntry, word: string): LogRow {
 }
 
 function deathsOf(entry: LogEntry, count: string, expected: string): string {
-  const [currentCount, expectedCount, ratio] = [count, expected, "ratio"].map((fact) => numberOf(entry, fact));
-  const counting = entry["counting"] === "assets" ? "assets" : "deaths";
-  return (
-    deathWords({
-      currentCount: currentCount ?? null,
-      expectedCount: expectedCount ?? null,
-      ratio: ratio ?? null,
-      counting,
-    }) ?? ""
-  );
+  const counts = {
+    currentCount: numberOf(entry, count),
+    expectedCount: numberOf(entry, expected),
+    ratio: numberOf(entry, "ratio"),
+    counting: entry["counting"] === "assets" ? "assets" : "deaths",
+  } as const;
+  return deathWords(counts) ?? "";
 }
 
 function textOf(entry: LogEntry, fact: string): string {

@@ -50,9 +50,7 @@ export function resolveConfig(data: RootInput, document: ConfigDocument, listen:
   const hidden = document.fileValues.map(({ path }) => path);
   const shared = below(hidden, ["defaults"]);
   const absolute = (path: string | null): string | null => (path === null ? null : resolve(document.folder, path));
-  const organizationOf = (one: OrganizationInput, of: YamlPath, discoveredBy: string | null = null) => {
-    return resolveOrganization(one, { defaults, receivers, hidden: [...below(hidden, of), ...shared], discoveredBy });
-  };
+  const common = { defaults, receivers, discoveredBy: null };
   const one = { name: oneTokenName, rights: allRights, slugs: null };
   return deepFreeze({
     ...data,
@@ -67,13 +65,16 @@ export function resolveConfig(data: RootInput, document: ConfigDocument, listen:
     defaults: settled(defaults) as BuiltinSettings,
     isGateConfigured: [defaults, ...written].some((one) => typeof one !== "string" && one.gate !== undefined),
     organizations: written.map((one, index) =>
-      organizationOf(typeof one === "string" ? { slug: one } : one, ["organizations", index]),
+      resolveOrganization(typeof one === "string" ? { slug: one } : one, {
+        ...common,
+        hidden: [...below(hidden, ["organizations", index]), ...shared],
+      }),
     ),
     discover: (data.discover ?? []).map((source) => ({
       ...source,
       file: absolute(source.file),
       /** The settings of its organizations before those of the list. */
-      template: organizationOf({ slug: "" }, ["discover", source.name], source.name),
+      template: resolveOrganization({ slug: "" }, { ...common, hidden: shared, discoveredBy: source.name }),
     })),
     receivers,
     server: {
