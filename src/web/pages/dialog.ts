@@ -105,8 +105,9 @@ export function renderLengths(form: URLSearchParams, nowMs: number): Html {
   </fieldset>`;
 }
 
-/** Returns the chosen end as ISO 8601. */
+/** Returns the chosen end as ISO 8601; of a length that is not offered, the given end, whatever it is. */
 export function endOf(form: URLSearchParams, nowMs: number): string {
-  const hours = Number(form.get("length"));
-  return hours > 0 ? new Date(nowMs + hours * hourMs).toISOString() : `${form.get("until") ?? ""}:00Z`;
+  const length = form.get("length") ?? "until";
+  if (length === "until" || !lengths.includes(length)) return `${form.get("until") ?? ""}:00Z`;
+  return new Date(nowMs + Number(length) * hourMs).toISOString();
 }
