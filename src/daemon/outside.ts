@@ -1,4 +1,4 @@
-import { readActLink, type ActLink } from "../alerting/act-link.ts";
+import { readActLink, type ActLink, type GivenLink } from "../alerting/act-link.ts";
 import { createOutsideActs, type OutsideOutcome } from "../alerting/outside-acts.ts";
 import type { Secret } from "../base/secret.ts";
 import type { Config } from "../config/config.ts";
@@ -7,7 +7,7 @@ import { worstSeverity } from "../contract/severity.ts";
 import { deathWords } from "../contract/death-counts.ts";
 import type { Alert } from "../store/alerts/alerts.ts";
 import type { Hooks } from "../web/api/hook-routes.ts";
-import type { LinkAnswer, LinkParts, LinkView, Links } from "../web/pages/link.ts";
+import type { LinkAnswer, LinkView, Links } from "../web/pages/link.ts";
 import type { Ground } from "./ground.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -21,15 +21,15 @@ export function createOutsidePorts(
   const config = (): Config => runtime.current().config;
   const acts = createOutsideActs({ ...ground, settings: () => runtime.current().settings, onChange });
 
-  async function answer(given: LinkParts, act: (link: ActLink) => Promise<OutsideOutcome>): Promise<LinkAnswer> {
+  async function answer(given: GivenLink, act: (link: ActLink) => Promise<OutsideOutcome>): Promise<LinkAnswer> {
     const secret = config().server.linkSecret;
     const link = secret === null ? "altered" : readActLink(secret, given, clock.nowMs());
-    if (typeof link === "string") return { kind: "refused", reason: link };
+    if (typeof link === "string") return link;
     // A reload removed the receiver: the readers of its channel may not act any more.
-    if (!config().receivers.some(({ name }) => name === link.receiver)) return { kind: "refused", reason: "expired" };
+    if (!config().receivers.some(({ name }) => name === link.receiver)) return "expired";
     const { alerts } = await acts.foresee(link);
     const outcome = await act(link);
-    return { kind: "known", ...link, outcome, subject: await subjectOf(link.incident, alerts) };
+    return { ...link, outcome, subject: await subjectOf(link.incident, alerts) };
   }
 
   /** Returns the one organization that it is about, or the number of the incident's alerts. */

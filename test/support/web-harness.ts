@@ -280,8 +280,8 @@ export async function startWeb(
     // Tested over a real store (e2e/pagerduty-in, e2e/links).
     hooks: { isSigning: (receiver) => receiver === "pager", pagerduty: async () => "unsigned" },
     links: {
-      look: async () => ({ kind: "refused", reason: "altered" }),
-      follow: async () => ({ kind: "refused", reason: "altered" }),
+      look: async () => "altered",
+      follow: async () => "altered",
     },
     health: {
       unhealthy: () => world.healthReasons,
