@@ -11,7 +11,6 @@ import { summarizeIncident, type IncidentMember } from "../../alerting/incident-
 import { alertViewer, type AlertView } from "../../alerting/view.ts";
 import { dayMs } from "../../base/time.ts";
 import type { Actor } from "../../contract/actor.ts";
-import { showsDeath, showsLife } from "../../contract/second-opinion.ts";
 import type { Incident, IncidentQuery } from "../../store/alerts/incidents.ts";
 import type { Look } from "../../store/alerts/looks.ts";
 import type { Running } from "./running.ts";
@@ -63,13 +62,12 @@ export function createIncidentReading(running: Running) {
     const view = await alertViewer(store, settings(), nowMs);
     const isUsed = await isGateUsed(store, settings(), nowMs);
     const found = [];
-    for (const one of incidents) {
+    for (const incident of incidents) {
       /** The first to begin comes first. */
-      const members: readonly AlertView[] = (kept.get(one.number) ?? [])
+      const members: readonly AlertView[] = (kept.get(incident.number) ?? [])
         .filter((alert) => slug === undefined || alert.slug === slug)
         .map((alert) => ("holdsGate" in alert ? alert : view(alert)));
       if (members.length === 0) continue;
-      const incident = slug === undefined ? one : await opinionOf(one, slug);
       const summary = summarizeIncident(incident, members, { externalUrl });
       const read = { incident, members, summary };
       found.push({
@@ -87,17 +85,6 @@ export function createIncidentReading(running: Running) {
       });
     }
     return found;
-  }
-
-  /** Returns the incident with the verifier's counts for one organization. */
-  async function opinionOf(incident: Incident, slug: string): Promise<Incident> {
-    const { secondOpinion, number } = incident;
-    if (secondOpinion === null) return incident;
-    const all = await store.looks.answersOf({ incidentNumber: number, number: secondOpinion.look });
-    const counted = all.filter((one) => one.role === "sample" && one.slug === slug);
-    const alive = counted.filter(({ answer }) => showsLife(answer)).length;
-    const gone = counted.filter(({ answer }) => showsDeath(answer)).length;
-    return { ...incident, secondOpinion: { ...secondOpinion, asked: counted.length, alive, gone } };
   }
 
   /** Returns the next receiver of an alert that nobody has acknowledged or judged. */
