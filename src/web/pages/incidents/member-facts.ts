@@ -2,43 +2,32 @@ import { stoppedAtMsOfEach, type IncidentMember } from "../../../alerting/incide
 import type { ReadIncident } from "../../read/incidents.ts";
 
 /** The numbers of a member. */
-export interface MemberFacts {
-  readonly member: IncidentMember;
-  readonly slug: string;
-  readonly beganMs: number;
-  readonly count: number | null;
-  readonly expected: number | null;
-  /** Deaths more than expected, at least 0. */
-  readonly excess: number;
-  /** null: none expected, or not counted. */
-  readonly ratio: number | null;
-  /** Share of its deaths with the value that most of the incident's excess shares; null: the incident shares none. */
-  readonly share: number | null;
-  /** Deaths that were found alive since. */
-  readonly revived: number;
-  readonly heldSinceMs: number | null;
-}
+export type MemberFacts = ReturnType<typeof memberFactsOf>[number];
 
 // At least half of the deaths share the cause, as in a spike.
 const sharingShare = 0.5;
 
 /** Returns the members with their numbers, the most excess first. */
-export function memberFactsOf({ members, heldSince, summary }: ReadIncident): readonly MemberFacts[] {
+export function memberFactsOf({ members, heldSince, summary }: ReadIncident) {
   const [carrier] = summary.carriers;
   return members
-    .map((member): MemberFacts => {
+    .map((member) => {
       const { slug, found } = member;
-      const deaths = found?.deaths ?? null;
+      const { count = null, expected = null } = found?.deaths ?? {};
       const own = found?.carriers.find(({ key, value }) => key === carrier?.key && value === carrier?.value);
       return {
         member,
         slug,
         beganMs: beganMsOf(member),
-        count: deaths?.count ?? null,
-        expected: deaths?.expected ?? null,
-        excess: deaths === null ? 0 : Math.max(0, deaths.count - deaths.expected),
-        ratio: deaths === null || deaths.expected === 0 ? null : deaths.count / deaths.expected,
+        count,
+        expected,
+        /** Deaths more than expected, at least 0. */
+        excess: Math.max(0, (count ?? 0) - (expected ?? 0)),
+        /** null: none expected, or not counted. */
+        ratio: count === null || !expected ? null : count / expected,
+        /** The share of its deaths with the value that most of the incident's excess shares; null: it shares none. */
         share: carrier === undefined ? null : (own?.share ?? 0),
+        /** Deaths that were found alive since. */
         revived: found?.revived?.count ?? 0,
         heldSinceMs: heldSince.get(slug) ?? null,
       };
