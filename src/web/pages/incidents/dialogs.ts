@@ -85,6 +85,10 @@ const verdictChoices: Readonly<Record<JudgementVerdict, readonly [name: string, 
 };
 
 const shownNames = 5;
+const lookWords = html`<p>
+  The verifier is asked about some of them, drawn anew, and beside them about assets of which the answer is known.
+</p>`;
+
 // A form may name each member of a large incident.
 const mostFormBytes = 1_024 * 1_024;
 
@@ -101,23 +105,41 @@ export function addActDialogs(server: FastifyInstance, { site, incidents, find }
     return { incident: page.incident.number, author: authorOf(request), slugs: slugs.length === 0 ? null : slugs };
   };
 
+  /** Renders the act's question with its consequences, or why it changes nothing. */
   async function render(act: DialogAct, page: IncidentDetail, asked: PageAsked, problem: string): Promise<Html> {
-    const reader = readerOf(asked.request) ?? "";
-    const given = { page, form: asked.search, reader, problem };
-    if (act === "look")
-      return renderForm(act, given, {
-        content: html`<p>
-          The verifier is asked about some of them, drawn anew, and beside them about assets of which the answer is
-          known.
-        </p>`,
-      });
+    const { title, verb, foot, comment } = words[act];
+    const back = `/incidents/${page.incident.number}`;
+    const form = { action: `${back}/${act}`, problem, foot: `As ${readerOf(asked.request) ?? ""}. ${foot}`, back };
+    if (act === "look") return renderDialog({ ...form, title, content: lookWords, verb });
+    const renderNothing = (why = ""): Html =>
+      renderDialog({ action: null, title: problem || why, content: html`<p>${timeWords(page)}.</p>`, foot: "", back });
+    let results: readonly IncidentActResult[];
     try {
-      return renderActDialog(act, given, await incidents.foresee(requestOf(page, asked)));
+      results = previewsOf(act, page.nowMs).map(await incidents.foresee(requestOf(page, asked)));
     } catch (error) {
       // The act is not possible.
       if (!isMistake(error)) throw error;
-      return renderNothing(page, problem || sentenceOf(error.message));
+      return renderNothing(sentenceOf(error.message));
     }
+    // A member that has one verdict can still get another.
+    const ids = new Set(results.flatMap(({ done }) => done.map(({ alertId }) => alertId)));
+    const meant = memberFactsOf(page).filter(({ member }) => ids.has(member.id));
+    const [first] = meant;
+    if (first === undefined) return renderNothing(results.map((one) => whyNothing(act, one))[0]);
+    const isMany = meant.length > 1;
+    const who = isMany ? countOf(meant.length, "organization") : first.slug;
+    const isCounted = isMany && act !== "comment" && act !== "unacknowledge";
+    const { search } = asked;
+    const attributes = html`maxlength="2000" ${comment?.[1] === true ? html`required` : nothing}`;
+    return renderDialog({
+      ...form,
+      title: title.replace("#", () => who),
+      content: html`<p>${timeWords(page)}: ${namesOf(meant)}.${act === "judge" ? apartWords(meant) : ""}</p>
+        ${search.getAll("slug").map((slug) => html`<input type="hidden" name="slug" value="${slug}" />`)}
+        ${renderChoices(act, page, search, meant, results)}
+        ${comment === undefined ? nothing : renderField(comment[0], "comment", search.get("comment"), attributes)}`,
+      verb: isCounted ? `${verb} ${formatCount(meant.length)}` : verb,
+    });
   }
 
   async function perform(act: DialogAct, page: IncidentDetail, asked: PageAsked): Promise<string> {
@@ -149,15 +171,10 @@ export function addActDialogs(server: FastifyInstance, { site, incidents, find }
     });
 }
 
-/** Returns the form as a body of the API. */
+/** Returns the form as a body of the API, without its organizations. */
 function bodyOf(act: IncidentDialogAct, form: URLSearchParams, nowMs: number): unknown {
   const { slug: _slug, typed: _typed, length: _length, until: _until, ...said } = Object.fromEntries(form);
-  const slugs = form.getAll("slug");
-  return {
-    ...said,
-    ...(slugs.length === 0 ? {} : { slugs }),
-    ...(act === "silence" ? { endsAt: endOf(form, nowMs) } : {}),
-  };
+  return act === "silence" ? { ...said, endsAt: endOf(form, nowMs) } : said;
 }
 
 function requireTyped(form: URLSearchParams, { done }: IncidentActResult): void {
@@ -166,58 +183,6 @@ function requireTyped(form: URLSearchParams, { done }: IncidentActResult): void 
 }
 
 type IncidentDialogAct = Exclude<DialogAct, "look">;
-
-interface Given {
-  readonly page: IncidentDetail;
-  readonly form: URLSearchParams;
-  readonly reader: string;
-  readonly problem: string;
-}
-
-function renderForm(
-  act: DialogAct,
-  { page, reader, problem }: Given,
-  { content, who = "", count = "" }: { readonly content: Html; readonly who?: string; readonly count?: string },
-): Html {
-  const { title, verb, foot } = words[act];
-  const back = `/incidents/${page.incident.number}`;
-  return renderDialog({
-    action: `${back}/${act}`,
-    title: title.replace("#", () => who),
-    content,
-    problem,
-    foot: `As ${reader}. ${foot}`,
-    verb: `${verb}${count}`,
-    back,
-  });
-}
-
-function renderActDialog(act: IncidentDialogAct, given: Given, foresee: (act: IncidentAct) => IncidentActResult): Html {
-  const { page, form, problem } = given;
-  const { comment } = words[act];
-  const results = previewsOf(act, page.nowMs).map(foresee);
-  // A member that has one verdict can still get another.
-  const ids = new Set(results.flatMap(({ done }) => done.map(({ alertId }) => alertId)));
-  const meant = memberFactsOf(page).filter(({ member }) => ids.has(member.id));
-  const [first] = meant;
-  if (first === undefined) return renderNothing(page, problem || results.map((one) => whyNothing(act, one))[0]);
-  const isMany = meant.length > 1 && act !== "comment" && act !== "unacknowledge";
-  const attributes = html`maxlength="2000" ${comment?.[1] === true ? html`required` : nothing}`;
-  return renderForm(act, given, {
-    who: meant.length === 1 ? first.slug : countOf(meant.length, "organization"),
-    count: isMany ? ` ${formatCount(meant.length)}` : "",
-    content: html`<p>${timeWords(page)}: ${namesOf(meant)}.${act === "judge" ? apartWords(meant) : ""}</p>
-      ${form.getAll("slug").map((slug) => html`<input type="hidden" name="slug" value="${slug}" />`)}
-      ${renderChoices(act, given, meant, results)}
-      ${comment === undefined ? nothing : renderField(comment[0], "comment", form.get("comment"), attributes)}`,
-  });
-}
-
-/** Says why the act changes nothing. */
-function renderNothing(page: IncidentDetail, title = ""): Html {
-  const back = `/incidents/${page.incident.number}`;
-  return renderDialog({ action: null, title, content: html`<p>${timeWords(page)}.</p>`, foot: "", back });
-}
 
 function whyNothing(act: IncidentDialogAct, result: IncidentActResult): string {
   if (act === "release") return "Nothing of it is on hold.";
@@ -259,10 +224,12 @@ type Line = [name: string, text: string];
 /** Renders the act's choices and their consequences. */
 function renderChoices(
   act: IncidentDialogAct,
-  { page, form }: Given,
+  page: IncidentDetail,
+  form: URLSearchParams,
   meant: readonly MemberFacts[],
   results: readonly IncidentActResult[],
 ): Html {
+  const { escalation, nowMs } = page;
   switch (act) {
     case "judge": {
       const chosen = form.get("verdict") ?? proposedVerdict(page);
@@ -277,16 +244,16 @@ function renderChoices(
       </fieldset>`;
     }
     case "acknowledge": {
-      const { escalation, nowMs } = page;
-      const lines: Line[] = [["Reminders", "stop, until it gets worse"]];
-      if (escalation !== null)
-        lines.push(["Not called", `${escalation.receiver}, due at ${timeText(escalation.atMs, nowMs)}`]);
-      return renderThen(lines);
+      const called = escalation && `${escalation.receiver}, due at ${timeText(escalation.atMs, nowMs)}`;
+      return renderThen([
+        ["Reminders", "stop, until it gets worse"],
+        ...(called === null ? [] : [["Not called", called] as const]),
+      ]);
     }
     case "release":
       return renderRelease(meant, results[0]);
     case "silence":
-      return html`${renderLengths(form, page.nowMs)}
+      return html`${renderLengths(form, nowMs)}
       ${renderThen([["Messages", "stop; checks run on, and what is on hold stays on hold"]])}`;
     case "unacknowledge":
     case "comment":
