@@ -38,24 +38,27 @@ const mostTold = 60;
 
 /** Renders an incident's steps on one line: past ones in the order of time, then the others. */
 export function renderInstants(page: IncidentDetail): Html {
-  const { incident, headline, waiting, escalation, nowMs } = page;
+  const { incident, headline, summary, escalation, nowMs } = page;
   const acts = actsOf(page);
-  const first = (name: string, text = ""): Instant =>
-    acts.find((one) => one.name === name) ?? { name, atMs: null, text };
-  const [stuck = ""] = waiting.flatMap((one) => (one.lastError === null ? [] : [`${one.receiver} ${stuckText(one)}`]));
+  const happened = [...stepsOf(page), ...acts];
+  const stepOf = (name: string, forecast = ""): Instant =>
+    happened.find((one) => one.name === name) ?? { name, atMs: null, text: forecast };
+  const [stuck] = stuckOf(page);
+  const notified = stepOf("Notified");
+  const waits = stuck === undefined ? [] : [`${stuck.name} ${stuck.text}`];
   const called = escalation === null ? "" : `${escalation.receiver} is called at ${timeText(escalation.atMs, nowMs)}`;
-  const notified = first("Notified");
-  const { steps = [], ended = [] } = Object.groupBy(stepsOf(page), ({ name }) =>
-    name === "Ended" ? "ended" : "steps",
-  );
   const judged = headline.judgement === null ? undefined : acts.findLast(({ name }) => name === "Judged");
+  const endAtMs = headline.excess?.expectedEndAtMs ?? null;
+  const fires = `${countOf(summary.firing, "organization")} ${summary.firing === 1 ? "fires" : "fire"}`;
   const all: readonly Instant[] = [
-    ...steps,
-    { ...notified, text: [notified.text, stuck].filter((text) => text !== "").join("; ") },
-    first("Acknowledged", called),
-    ...(incident.family === "deaths" ? [judged ?? { name: "Judged", atMs: null, text: "" }] : []),
-    ...ended,
-  ];
+    stepOf("Began"),
+    stepOf("Detected"),
+    stepOf("Stopped"),
+    { ...notified, text: [notified.text, ...waits].filter((text) => text !== "").join("; ") },
+    stepOf("Acknowledged", called),
+    judged ?? { name: "Judged", atMs: null, text: "" },
+    stepOf("Ended", endAtMs === null ? fires : `by ${timeText(endAtMs, nowMs)}`),
+  ].filter(({ name }) => incident.family === "deaths" || (name !== "Stopped" && name !== "Judged"));
   const done = all.filter(({ atMs }) => atMs !== null).toSorted((left, right) => (left.atMs ?? 0) - (right.atMs ?? 0));
   // After the end only a judgement can follow.
   const open = all.filter(({ name, atMs }) => atMs === null && (incident.endedAtMs === null || name === "Judged"));
@@ -104,38 +107,34 @@ export function chartActsOf(page: IncidentDetail): readonly ChartAct[] {
 
 /** Returns everything that happened, newest first. */
 export function storyOf(page: IncidentDetail): readonly Told[] {
-  const stuck = page.waiting.flatMap((one): Told[] => {
-    if (one.lastError === null) return [];
-    const again = one.state === "dead" ? "" : `, again at ${clockText(one.nextAttemptAtMs)}`;
-    const detail =
-      one.lastError === "" ? "" : `${breakAddresses(one.lastError)}, ${countOf(one.attempts, "time")}${again}`;
-    return [{ name: one.receiver, atMs: page.nowMs, text: stuckText(one), detail, shape: "warn" }];
-  });
-  return [...stepsOf(page), ...actsOf(page), ...stuck]
-    .flatMap(({ atMs, ...one }) => (atMs === null ? [] : [{ ...one, atMs }]))
-    .toSorted((left, right) => right.atMs - left.atMs);
+  return [...stepsOf(page), ...actsOf(page), ...stuckOf(page)].toSorted((left, right) => right.atMs - left.atMs);
 }
 
-function stuckText({ state }: IncidentDetail["waiting"][number]): string {
-  return state === "dead" ? "was not reached" : "waits";
+/** Returns the notifications that were not accepted. */
+function stuckOf({ waiting, nowMs }: IncidentDetail): Told[] {
+  return waiting.flatMap(({ receiver, state, lastError, attempts, nextAttemptAtMs }) => {
+    if (lastError === null) return [];
+    const [text, again] =
+      state === "dead" ? ["was not reached", ""] : ["waits", `, again at ${clockText(nextAttemptAtMs)}`];
+    const detail = lastError === "" ? "" : `${breakAddresses(lastError)}, ${countOf(attempts, "time")}${again}`;
+    return [{ name: receiver, atMs: nowMs, text, detail, shape: "warn" }];
+  });
 }
 
 /** Returns the steps that nobody decides: began, detected, stopped, ended. */
-function stepsOf(page: IncidentDetail): readonly Instant[] {
+function stepsOf(page: IncidentDetail): Told[] {
   const { incident, members, summary, heldSince, nowMs } = page;
   const { endedAtMs, firstFiredAtMs } = incident;
   const began = members.map(beganMsOf);
   const firstMs = Math.min(...began, incident.startedAtMs);
   const lastMs = Math.max(...began);
-  const stoppedMs = stoppedMsOf(page);
   // An onset is the begin of a minute: what has passed since is not known to the second.
   const after = (atMs: number): string =>
     atMs - firstMs < minuteMs ? "within a minute" : `after ${durationText(atMs - firstMs)}`;
-  const ends = members.flatMap(({ found }) => found?.excess?.expectedEndAtMs ?? []);
-  const expected =
-    stoppedMs !== null && ends.length > 0
-      ? `by ${timeText(Math.max(...ends), nowMs)}`
-      : `${countOf(summary.firing, "organization")} ${summary.firing === 1 ? "fires" : "fire"}`;
+  const ends = [
+    ["Stopped", stoppedMsOf(page), "stop"],
+    ["Ended", endedAtMs, "ok"],
+  ] as const;
   return [
     {
       name: "Began",
@@ -150,10 +149,7 @@ function stepsOf(page: IncidentDetail): readonly Instant[] {
         heldSince.size === 0 ? "" : `takedowns of ${countOf(heldSince.size, "organization")} on hold from here on`,
       shape: summary.severity,
     },
-    ...(incident.family === "deaths"
-      ? [{ name: "Stopped", atMs: stoppedMs, text: stoppedMs === null ? "" : after(stoppedMs), shape: "stop" as const }]
-      : []),
-    { name: "Ended", atMs: endedAtMs, text: endedAtMs === null ? expected : after(endedAtMs), shape: "ok" },
+    ...ends.flatMap(([name, atMs, shape]) => (atMs === null ? [] : [{ name, atMs, text: after(atMs), shape }])),
   ];
 }
 
@@ -172,7 +168,6 @@ function actsOf({ members, markers, notified, comments }: IncidentDetail): reado
       const text = `${act.verdict ?? ""}${byOf(act)}${of}`.replace(/^,? /, "");
       return [{ name, atMs: act.atMs, text, detail: quote(act.comment) }];
     });
-  const commentNames = { release: "Released", silence: "Silenced", acknowledge: null, judgement: null };
   return [
     ...markers.map(({ atMs, text, slug, createdBy, note }): Told => {
       const by = createdBy === null ? "" : byOf({ by: createdBy, note });
@@ -189,10 +184,12 @@ function actsOf({ members, markers, notified, comments }: IncidentDetail): reado
       members.flatMap(({ judgement }) => judgement ?? []),
     ),
     ...comments.flatMap((one): Told[] => {
-      const name = one.act === null ? "Comment" : commentNames[one.act];
+      // The comments of these acts stand with them.
+      if (one.act === "acknowledge" || one.act === "judgement") return [];
+      const name = { release: "Released", silence: "Silenced", comment: "Comment" }[one.act ?? "comment"];
       const text = `${byOf(one)}${one.slug === null ? "" : ` on ${one.slug}`}`.trimStart();
       const shape = one.act === null ? "comment" : "dot";
-      return name === null ? [] : [{ name, atMs: one.atMs, text, detail: quote(one.text), shape }];
+      return [{ name, atMs: one.atMs, text, detail: quote(one.text), shape }];
     }),
   ].toSorted((left, right) => left.atMs - right.atMs);
 }
