@@ -2,18 +2,12 @@ import { actOnAlert } from "../../alerting/acts/alert-acts.ts";
 import type { IncidentAct } from "../../alerting/acts/plan-act.ts";
 import { alertViewer, type AlertView } from "../../alerting/view.ts";
 import type { Actor } from "../../contract/actor.ts";
-import type { ResultReport } from "../../contract/report.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
 import type { AlertComment } from "../../store/alerts/log.ts";
 import { isStale, type Running } from "./running.ts";
 
 /** An alert with facts from the store and its check. */
-export interface ShownAlert extends AlertView {
-  /** Time of the first accepted message about it; null: none. */
-  readonly notifiedAtMs: number | null;
-  /** The last result of its check; null: an error, a stale result, an ended alert, or one of kind unknown. */
-  readonly lastResult: ResultReport | null;
-}
+export type ShownAlert = Awaited<ReturnType<typeof showAlerts>>[number];
 
 /** An alert, live or ended, with its judgements and comments. */
 export type AlertDetail = NonNullable<Awaited<ReturnType<typeof findAlert>>>;
@@ -22,14 +16,20 @@ export type AlertDetail = NonNullable<Awaited<ReturnType<typeof findAlert>>>;
 export async function showAlerts(
   { store, checks, clock }: Pick<Running, "store" | "checks" | "clock">,
   alerts: readonly AlertView[],
-): Promise<readonly ShownAlert[]> {
+) {
   const notified = await store.deliveries.firstAccepted(alerts.map(({ id }) => id));
   return alerts.map((one) => {
     const { check, slug, kind, id } = one;
     const state = one.end === null && kind === "verdict" ? checks.of(check, slug) : null;
     const report = state?.last?.lastReport;
     const isKnown = state !== null && report?.kind === "result" && !isStale(state, clock.nowMs());
-    return { ...one, notifiedAtMs: notified.get(id) ?? null, lastResult: isKnown ? report : null };
+    return {
+      ...one,
+      /** Time of the first accepted message about it; null: none. */
+      notifiedAtMs: notified.get(id) ?? null,
+      /** The last result of its check; null: an error, a stale result, an ended alert, or one of kind unknown. */
+      lastResult: isKnown ? report : null,
+    };
   });
 }
 
@@ -37,11 +37,11 @@ export async function showAlerts(
 export async function findAlert(running: Running, alertId: string) {
   const { store, clock, settings } = running;
   const kept = await store.alerts.find(alertId);
-  if (kept === null) return null;
   const view = await alertViewer(store, settings(), clock.nowMs());
-  const [shown] = await showAlerts(running, [view(kept)]);
+  const [shown] = await showAlerts(running, kept === null ? [] : [view(kept)]);
+  if (kept === null || shown === undefined) return null;
   return {
-    ...(shown as ShownAlert),
+    ...shown,
     /** Oldest first, with withdrawn ones. */
     judgements: await store.log.judgementsOf(alertId),
     /** Oldest first, with those of acts. */
