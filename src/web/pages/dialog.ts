@@ -2,16 +2,13 @@ import { hourMs, minuteMs } from "../../base/time.ts";
 import { timeText } from "../../words/numbers.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 
+/** Shows the answer over the page, as a dialog. */
+export const overPage = html`hx-target="#dialog-place" hx-swap="innerHTML"`;
+
 /** Renders a button that opens a dialog: over the page with scripts, otherwise as a page. */
 export function dialogButton(href: string, words: string, isFirst = false): Html {
-  return html`<a
-    class="button${isFirst ? " primary" : ""}"
-    href="${href}"
-    hx-get="${href}"
-    hx-target="#dialog-place"
-    hx-swap="innerHTML"
-    >${words}</a
-  >`;
+  const kind = isFirst ? "button primary" : "button";
+  return html`<a class="${kind}" href="${href}" hx-get="${href}" ${overPage}>${words}</a>`;
 }
 
 /** The parts of a dialog. */

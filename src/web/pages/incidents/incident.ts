@@ -12,7 +12,7 @@ import { countOf, durationText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import type { CostAnswer } from "../../../contract/v1/alerts.ts";
 import type { IncidentDetail } from "../../read/incidents.ts";
-import { renderThen } from "../dialog.ts";
+import { overPage, renderThen } from "../dialog.ts";
 import { renderHead } from "../frame.ts";
 import { mark, type MarkShape } from "../marks.ts";
 import { renderSection, renderTable, type Column } from "../table.ts";
@@ -79,8 +79,7 @@ function incidentComment(number: number): Html {
     method="post"
     action="${action}"
     hx-post="${action}"
-    hx-target="#dialog-place"
-    hx-swap="innerHTML"
+    ${overPage}
     hx-disable="find button"
   >
     <input

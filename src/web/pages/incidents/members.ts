@@ -3,6 +3,7 @@ import { countOf } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import type { IncidentDetail } from "../../read/incidents.ts";
+import { overPage } from "../dialog.ts";
 import { severityWord } from "../marks.ts";
 import {
   organizationLink,
@@ -115,21 +116,13 @@ function columnsOf({ nowMs, summary, headline }: IncidentDetail, isCounted: bool
 
 /** Renders the acts on ticked rows. */
 function renderBulk(number: number, total: number): Html {
-  const act = (name: string, words: string): Html =>
-    html`<button
-      formaction="/incidents/${number}/${name}"
-      hx-get="/incidents/${number}/${name}"
-      hx-include="closest form"
-      hx-target="#dialog-place"
-      hx-swap="innerHTML"
-    >
-      ${words}
-    </button> `;
+  const acts = ["acknowledge", "judge", "silence", "release"].map((act) => {
+    const path = `/incidents/${number}/${act}`;
+    const words = `${act.charAt(0).toUpperCase()}${act.slice(1)}…`;
+    return html`<button formaction="${path}" hx-get="${path}" hx-include="closest form" ${overPage}>${words}</button> `;
+  });
   return html`<div class="bulk">
     <p><b data-picked data-total="${total}">Ticked</b> <a href="#organizations" data-clear hidden>Clear</a></p>
-    <p class="row">
-      ${act("acknowledge", "Acknowledge…")}${act("judge", "Judge…")}
-      ${act("silence", "Silence…")}${act("release", "Release…")}
-    </p>
+    <p class="row">${acts}</p>
   </div>`;
 }
