@@ -19,3 +19,18 @@ it.each([
   expect(lines[0]).toContain(err.message);
   expect(lines[0]?.includes('"stack"')).toBe(hasStack);
 });
+
+it("applies a new level to children", () => {
+  const lines: string[] = [];
+  const look = { level: "info", format: "json", pretty: () => "" } as const;
+  const logger = createLogger(look, (line) => void lines.push(line));
+  const child = logger.child({ part: "x" });
+
+  child.debug({}, "hidden");
+  logger.adjust({ ...look, level: "debug" });
+  child.debug({}, "shown");
+  logger.adjust({ ...look, level: "silent" });
+  child.error({}, "hidden");
+
+  expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(["shown"]);
+});

@@ -1,4 +1,4 @@
-import { pino, type Logger as PinoLogger } from "pino";
+import { pino } from "pino";
 
 import { redact, type Secret } from "./secret.ts";
 
@@ -30,22 +30,25 @@ export interface LoggerLook {
   readonly pretty: (entry: LogEntry) => string;
 }
 
-const ranks: Readonly<Record<LogLevel, number>> = { debug: 1, info: 2, warn: 3, error: 4, silent: 5 };
-
 /**
  * Creates a logger over pino; a new look also applies to its children. `write` takes one line. An error in `err` is
  * logged without a stack, unless it is a bug.
  */
 export function createLogger(given: LoggerLook, write: (line: string) => void) {
   let look = given;
-  const root = pino(
+  const logger: Logger = pino(
     {
-      // The level is checked below: a child in pino keeps the level that its parent had then.
       level: "debug",
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },
+      hooks: {
+        // A child in pino keeps the level that its parent had then.
+        logMethod(line, log, level) {
+          if (level >= (pino.levels.values[look.level] ?? Infinity)) log.apply(this, line);
+        },
+      },
     },
     {
       write: (line: string): void => {
@@ -54,21 +57,7 @@ export function createLogger(given: LoggerLook, write: (line: string) => void) {
       },
     },
   );
-  const levelled = (logger: PinoLogger): Logger => {
-    const writer =
-      (level: LogEntry["level"]): Logger["info"] =>
-      (fields, message) => {
-        if (ranks[level] >= ranks[look.level]) logger[level](fields, message);
-      };
-    return {
-      debug: writer("debug"),
-      info: writer("info"),
-      warn: writer("warn"),
-      error: writer("error"),
-      child: (fields) => levelled(logger.child(fields)),
-    };
-  };
-  return { ...levelled(root), adjust: (changed: LoggerLook): void => void (look = changed) };
+  return Object.assign(logger, { adjust: (changed: LoggerLook): void => void (look = changed) });
 }
 
 /** Creates a logger that discards everything, for commands that only print a result. */
