@@ -2,7 +2,7 @@ import { Cron } from "croner";
 
 import { FlatlineError, messageOf } from "./errors.ts";
 import { memoized } from "./memo.ts";
-import { dayMs } from "./time.ts";
+import { dayMs, secondMs } from "./time.ts";
 import { timezoneOf, type Timezone } from "./timezone.ts";
 
 /** A cron pattern of CONTRACT 4 (five fields, six with seconds first, or a nickname) in a timezone. */
@@ -22,43 +22,28 @@ interface Pattern {
 const cachedPatterns = 32;
 const patternOf = memoized(cachedPatterns, createPattern);
 
+// A run computes about six ticks, mostly the same for all checks that are due together.
+const cachedTimes = 500;
+const cachedSeconds = 100;
+/** By pattern, timezone and second: no pattern tells the instants of one second apart. */
+const nextOf = memoized(cachedTimes, (pattern: string) =>
+  memoized(cachedTimes, (timezone: string) =>
+    memoized(cachedSeconds, (second: number) => findNext(patternOf(pattern), timezoneOf(timezone), second * secondMs)),
+  ),
+);
+
 /**
  * Returns the first match after `afterMs`; null: there is none. croner finds the local times. Changes of offset are
  * applied here, by the hour field alone (CONTRACT 5): croner also looks at minutes and seconds, and skips hours of
  * lists and ranges that fall into a skipped hour.
  * @throws FlatlineError invalid_config for a pattern or timezone that does not exist
  */
-export function nextCronAtMs(time: CronTime, afterMs: number): number | null {
-  const known = gapsOf(`${time.pattern}\n${time.timezone}`);
-  for (const gap of known) if (gap.fromMs <= afterMs && afterMs < gap.nextMs) return gap.nextMs;
-  const nextMs = findNext(time, afterMs);
-  if (nextMs !== null) remember(known, { fromMs: afterMs, nextMs });
-  return nextMs;
+export function nextCronAtMs({ pattern, timezone }: CronTime, afterMs: number): number | null {
+  return nextOf(pattern)(timezone)(Math.floor(afterMs / secondMs));
 }
 
-function findNext(time: CronTime, afterMs: number): number | null {
-  const pattern = patternOf(time.pattern);
-  const zone = timezoneOf(time.timezone);
+function findNext(pattern: Pattern, zone: Timezone, afterMs: number): number | null {
   return pattern.hasWildHour ? nextWild(pattern, zone, afterMs) : nextFixed(pattern, zone, afterMs);
-}
-
-/** All instants from `fromMs` until just before `nextMs` have `nextMs` as their next match. */
-interface Gap {
-  fromMs: number;
-  readonly nextMs: number;
-}
-
-// A run computes about six ticks, mostly the same for all checks that are due together, and the ticks that it is late:
-// half a minute of a pattern of seconds still fits.
-const gapsAtOnce = 32;
-const gapsKept = 500;
-/** The key is pattern and timezone. */
-const gapsOf = memoized(gapsKept, (_key: string): Gap[] => []);
-
-function remember(known: Gap[], found: Gap): void {
-  const same = known.find(({ nextMs }) => nextMs === found.nextMs);
-  if (same !== undefined) same.fromMs = Math.min(same.fromMs, found.fromMs);
-  else if (known.push(found) > gapsAtOnce) known.shift();
 }
 
 /**
@@ -79,6 +64,9 @@ function nextFixed(pattern: Pattern, zone: Timezone, afterMs: number): number | 
   }
 }
 
+// No timezone changes its offset twice within a week.
+const betweenChangesMs = 7 * dayMs;
+
 /**
  * Returns each instant whose local time matches: both passes of a repeated hour, none in a skipped hour. `0 * * * *` in
  * Berlin has 23 matches on 2026-03-29 and 25 on 2026-10-25.
@@ -90,20 +78,12 @@ function nextWild(pattern: Pattern, zone: Timezone, afterMs: number): number | n
     const nextLocalMs = pattern.next(fromMs - 1 + offsetMs);
     if (nextLocalMs === null) return null;
     const nextMs = nextLocalMs - offsetMs;
-    const changedAtMs = firstChange(zone, fromMs, nextMs);
-    if (changedAtMs === null) return nextMs;
+    const untilMs = Math.min(nextMs, fromMs + betweenChangesMs);
+    const changedAtMs = zone.changeAtMs(fromMs, untilMs);
+    if (changedAtMs === null && untilMs === nextMs) return nextMs;
     // No local time before the change matches.
-    fromMs = changedAtMs;
+    fromMs = changedAtMs ?? untilMs;
   }
-}
-
-/** Returns the first change of offset in (fromMs, toMs]; null: there is none. */
-function firstChange(zone: Timezone, fromMs: number, toMs: number): number | null {
-  for (let atMs = fromMs; atMs < toMs; atMs += dayMs) {
-    const changedAtMs = zone.changeAtMs(atMs, Math.min(atMs + dayMs, toMs));
-    if (changedAtMs !== null) return changedAtMs;
-  }
-  return null;
 }
 
 function createPattern(text: string): Pattern {

@@ -29,7 +29,7 @@ function createTimezone(name: string): Timezone {
 
 /** `offsetMs`: local time minus UTC at an instant. */
 function createOffsets(offsetMs: (atMs: number) => number) {
-  /** Returns the first change in (fromMs, toMs], a day or two with one change at most; null: there is none. */
+  /** Returns the first change in (fromMs, toMs], at most a week, with one change at most; null: there is none. */
   function changeAtMs(fromMs: number, toMs: number): number | null {
     const before = offsetMs(fromMs);
     if (offsetMs(toMs) === before) return null;
