@@ -100,8 +100,8 @@ function conflictsText(rows: number, some: ImportOutcome["someConflicts"]): stri
 function parseRebase(text: string): number | "now" {
   if (text === "now") return text;
   const reading = readInstant(text);
-  if (reading.kind === "problem") throw new InvalidArgumentError(`${reading.problem}; now is a time, too.`);
-  return reading.atMs;
+  if (typeof reading === "string") throw new InvalidArgumentError(`${reading}; now is a time, too.`);
+  return reading;
 }
 
 // A body may have 16 MiB.

@@ -11,9 +11,9 @@ import { parseDuration } from "../base/durations.ts";
  */
 export function parseInstant(text: string): number {
   const reading = readInstant(text);
-  if (reading.kind === "instant") return reading.atMs;
+  if (typeof reading === "number") return reading;
   throw new InvalidArgumentError(
-    `${reading.problem}. Expected a time like 2026-01-15T12:00:00Z, or milliseconds since the epoch.`,
+    `${reading}. Expected a time like 2026-01-15T12:00:00Z, or milliseconds since the epoch.`,
   );
 }
 

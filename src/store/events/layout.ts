@@ -122,11 +122,9 @@ export function instantOfText(text: string, layout: EventLayout): number {
   if (/^\d+$/.test(text)) return instantOfNumber(Number(text), layout, text);
   const advice = layout.hasFlags ? ", else --timezone ZONE says which it is of" : "";
   const reading = readInstant(text, layout.timezone ?? `add Z if it is UTC${advice}`);
-  if (reading.kind === "problem") {
-    const hasNoOffset = layout.timezone === null && readInstant(`${text}Z`).kind === "instant";
-    throw new BadRow(`at ${reading.problem}`).ofInput(hasNoOffset);
-  }
-  return withinTimes(reading.atMs, text, layout);
+  if (typeof reading === "number") return withinTimes(reading, text, layout);
+  const hasNoOffset = layout.timezone === null && typeof readInstant(`${text}Z`) === "number";
+  throw new BadRow(`at ${reading}`).ofInput(hasNoOffset);
 }
 
 /** Reads a whole number of milliseconds, or seconds. `text` is the number as it is written. @throws BadRow */
