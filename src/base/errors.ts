@@ -16,7 +16,6 @@ export const errorKinds = {
   usage: { fault: "operator", httpStatus: 400, exitCode: 64 },
   invalid_data: { fault: "operator", httpStatus: 400, exitCode: 65 },
   no_input: { fault: "operator", httpStatus: 400, exitCode: 66 },
-  node_too_old: { fault: "operator", httpStatus: 500, exitCode: 69 },
   unavailable: { fault: "operator", httpStatus: 503, exitCode: 69 },
   invalid_config: { fault: "operator", httpStatus: 400, exitCode: 78 },
   store_newer: { fault: "operator", httpStatus: 500, exitCode: 78 },
@@ -59,29 +58,21 @@ export interface ErrorDetails {
 /** The only error class. `message` says what happened, why, and what to do. */
 export class FlatlineError extends Error {
   readonly code: ErrorCode;
+  readonly fault: Fault;
+  readonly httpStatus: number;
+  readonly exitCode: number;
   readonly issues: readonly string[];
   readonly retryAfterMs: number | undefined;
   readonly status: number | undefined;
 
-  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+  constructor(code: ErrorCode, message: string, { cause, issues = [], retryAfterMs, status }: ErrorDetails = {}) {
+    super(message, cause === undefined ? undefined : { cause });
     this.name = "FlatlineError";
     this.code = code;
-    this.issues = details.issues ?? [];
-    this.retryAfterMs = details.retryAfterMs;
-    this.status = details.status;
-  }
-
-  get fault(): Fault {
-    return errorKinds[this.code].fault;
-  }
-
-  get httpStatus(): number {
-    return errorKinds[this.code].httpStatus;
-  }
-
-  get exitCode(): number {
-    return errorKinds[this.code].exitCode;
+    this.issues = issues;
+    this.retryAfterMs = retryAfterMs;
+    this.status = status;
+    ({ fault: this.fault, httpStatus: this.httpStatus, exitCode: this.exitCode } = errorKinds[code]);
   }
 }
 
