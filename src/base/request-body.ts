@@ -55,35 +55,28 @@ export async function unpackBody(packed: Buffer, mostBytes: number, held: HeldBy
   }
 }
 
-async function collect(pieces: Readable, mostBytes: number, held: HeldBytes, problem: string): Promise<Buffer> {
+/** Listens for pieces: an async iterator would take as long as the rest of a request. */
+function collect(pieces: Readable, mostBytes: number, held: HeldBytes, problem: string): Promise<Buffer> {
   const block = createBlock(mostBytes);
-  await passOn(pieces, problem, (piece) => {
-    held.hold(piece.length);
-    block.add(piece);
-  });
-  return block.bytes();
-}
-
-/** Calls `take` with each piece: an async iterator would take as long as the rest of a request. */
-function passOn(pieces: Readable, problem: string, take: (piece: Uint8Array) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (cause?: unknown): void => reject(new FlatlineError("invalid_data", problem, { cause }));
     // A destroyed request emits no further event.
     if (pieces.destroyed) return fail();
-    const onPiece = (piece: Uint8Array): void => {
+    const take = (piece: Uint8Array): void => {
       try {
-        take(piece);
+        held.hold(piece.length);
+        block.add(piece);
       } catch (error) {
-        pieces.off("data", onPiece);
+        pieces.off("data", take);
         reject(error);
       }
     };
     // Every request closes in the end: without this, each close would create an error with its stack.
     const end = (): void => {
       pieces.off("close", fail);
-      resolve();
+      resolve(block.bytes());
     };
-    pieces.on("data", onPiece).once("end", end).once("error", fail).once("close", fail);
+    pieces.on("data", take).once("end", end).once("error", fail).once("close", fail);
   });
 }
 
@@ -144,7 +137,11 @@ export function createByteBudget(mostBytes: number, whole: readonly Pool[] = [])
       };
       return {
         hold: (bytes) => {
-          if (pools.some((pool) => pool.usedBytes + bytes > pool.mostBytes)) throw allHeld();
+          if (pools.some((pool) => pool.usedBytes + bytes > pool.mostBytes))
+            throw new FlatlineError(
+              "unavailable",
+              "other requests hold all memory that bodies may take: try again later",
+            );
           take(bytes);
         },
         release: () => take(-heldBytes),
@@ -152,8 +149,4 @@ export function createByteBudget(mostBytes: number, whole: readonly Pool[] = [])
     },
     part: (partBytes) => createByteBudget(partBytes, pools),
   };
-}
-
-function allHeld(): FlatlineError {
-  return new FlatlineError("unavailable", "other requests hold all memory that bodies may take: try again later");
 }
