@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { Secret } from "../secret.ts";
+import { readAs } from "./section.ts";
 import { headerNamePattern } from "./values.ts";
 
 /** Returns the fault of a secret, without showing it; null: there is none. */
@@ -39,15 +40,15 @@ function read(value: string, problem: string | null, context: z.core.ParsePayloa
 /** One secret, or a list of 1 to `most`; both are read as a list. */
 export function secrets(check: Check, most: number) {
   const one = secret(check);
-  const many = z.array(one).min(1).max(most);
-  return z.codec(z.union([one, many]), z.custom<readonly Secret[]>(), {
-    decode: (value) => (Array.isArray(value) ? value : [value]),
-    encode: (value) => {
+  return readAs(
+    z.union([one, z.array(one).min(1).max(most)]),
+    (said): readonly Secret[] => [said].flat(),
+    (read) => {
       // zod also calls this for an absent key, and ignores the result.
-      const all = [value].flat();
+      const all = [read].flat();
       return (all.length === 1 ? all[0] : undefined) ?? all;
     },
-  });
+  );
 }
 
 /** Secrets that may be absent, as for `optionalSecret`. */
@@ -63,13 +64,12 @@ export function secretHeaders() {
       if (problem !== null) context.addIssue({ code: "custom", path: [name], message: problem });
     }
   });
-  return z
-    .codec(texts, z.custom<Readonly<Record<string, Secret>>>(), {
-      decode: (headers) =>
-        Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), new Secret(value)])),
-      encode: (headers) => Object.fromEntries(Object.keys(headers).map((name) => [name, "***"])),
-    })
-    .optional();
+  return readAs(
+    texts,
+    (headers): Readonly<Record<string, Secret>> =>
+      Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), new Secret(value)])),
+    (headers) => Object.fromEntries(Object.keys(headers).map((name) => [name, "***"])),
+  ).optional();
 }
 
 const printable = /^[\u0021-\u007e]+$/;
