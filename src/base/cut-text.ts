@@ -14,8 +14,7 @@ export function excerpt(text: string): string {
 
 /** Counts Unicode code points: an emoji is one. */
 export function hasAtMost(text: string, most: number): boolean {
-  if (text.length <= most) return true;
-  return text.length <= 2 * most && Array.from(text).length <= most;
+  return text.length <= most || (text.length <= 2 * most && Array.from(text).length <= most);
 }
 
 /** Counts Unicode code points, as {@link hasAtMost} does. */

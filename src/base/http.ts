@@ -245,10 +245,9 @@ function inUtf8(headers: HttpRequest["headers"]): Record<string, string> {
 }
 
 function flattenHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
-  const flat: Record<string, string> = Object.create(null) as Record<string, string>;
-  for (const [name, value] of Object.entries(headers))
-    if (value !== undefined) flat[name.toLowerCase()] = [value].flat().join(", ");
-  return flat;
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [value].flat().join(", ")]),
+  );
 }
 
 function isTimeoutError(error: unknown): boolean {
