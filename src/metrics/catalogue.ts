@@ -8,8 +8,8 @@ import { lookAnswers, opinionVerdicts } from "../contract/second-opinion.ts";
 import { severities } from "../contract/severity.ts";
 
 /** A metric by its name. docs/metrics.md comes from these tables, and all series of ours are in them. */
-export interface Instrument {
-  readonly type: "gauge" | "counter" | "histogram";
+export interface Instrument<Type = "gauge" | "counter" | "histogram"> {
+  readonly type: Type;
   /** By name, with the values of closed sets; null: open. */
   readonly labels: Readonly<Record<string, readonly string[] | null>>;
   /** The HELP line, and what docs/metrics.md says. */
@@ -19,15 +19,15 @@ export interface Instrument {
 
 type Labels = Instrument["labels"];
 
-function gauge(labels: Labels, help: string): Instrument {
+function gauge(labels: Labels, help: string): Instrument<"gauge"> {
   return { type: "gauge", labels, help };
 }
 
-function counter(labels: Labels, help: string): Instrument {
+function counter(labels: Labels, help: string): Instrument<"counter"> {
   return { type: "counter", labels, help };
 }
 
-function histogram(labels: Labels, buckets: readonly number[], help: string): Instrument {
+function histogram(labels: Labels, buckets: readonly number[], help: string): Instrument<"histogram"> {
   return { type: "histogram", labels, help, buckets };
 }
 

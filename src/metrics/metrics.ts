@@ -17,11 +17,10 @@ import {
 import type { LookAnswer, OpinionVerdict } from "../contract/second-opinion.ts";
 import {
   countedInstruments,
-  deliveryOutcomes,
   eventStatuses,
   fleetInstruments,
-  skipReasons,
   type DeliveryOutcome,
+  type Instrument,
   type SkipReason,
 } from "./catalogue.ts";
 import { createCheckSeries } from "./check-series.ts";
@@ -52,128 +51,84 @@ export type Metrics = ReturnType<typeof createMetrics>;
 /** Creates the metrics of one app in its own registry: a process can have two apps. */
 export function createMetrics({ version, nodeVersion, withProcess = true }: MetricsOptions) {
   const registry = new Registry();
-  const optionsOf = (name: Counted) => ({
-    name,
-    help: countedInstruments[name].help,
-    labelNames: Object.keys(countedInstruments[name].labels),
-    registers: [registry],
-  });
-  const gauge = (name: Counted): Gauge => new Gauge(optionsOf(name));
-  const counter = (name: Counted): Counter => {
-    const made = new Counter(optionsOf(name));
-    for (const labels of seriesOf(name)) made.inc(labels, 0);
-    return made;
-  };
-  const histogram = (name: Counted): Histogram => {
-    const made = new Histogram({ ...optionsOf(name), buckets: [...(countedInstruments[name].buckets ?? [])] });
-    for (const labels of seriesOf(name)) made.zero(labels);
-    return made;
-  };
-  const requestCounter = (name: Counted): ((operation: string, code: string) => void) => {
-    const made = counter(name);
+  const instruments = createInstruments(registry);
+  const checks = createCheckSeries();
+  const shownChecks = shownNames<CheckName>(instruments, "check");
+  const receivers = shownNames<string>(instruments, "receiver");
+
+  function requestCounter(counter: Counter): (operation: string, code: string) => void {
     const seen = new Set<string>();
-    for (const operation of Object.values(operations)) made.inc({ operation: operation.name, code: "200" }, 0);
+    for (const operation of Object.values(operations)) counter.inc({ operation: operation.name, code: "200" }, 0);
     return (operation, code) => {
       const series = `${operation} ${code}`;
       if (seen.size < mostRequestSeries) seen.add(series);
-      made.inc({ operation, code: seen.has(series) ? code : "other" });
+      counter.inc({ operation, code: seen.has(series) ? code : "other" });
     };
-  };
+  }
+  function showChecks(names: readonly CheckName[]): void {
+    shownChecks.keep(names);
+    for (const family of familiesOf(names)) instruments.flatline_incidents_total.inc({ family }, 0);
+    for (const check of names) {
+      const never = checkErrorReasons.filter((reason) => !errorReasonsOf(check).includes(reason));
+      for (const reason of never) instruments.flatline_check_errors_total.remove({ check, reason });
+    }
+  }
 
-  gauge("flatline_build_info").set({ version, node: nodeVersion }, 1);
-  gauge("flatline_standby").set(0);
-  const reloadSuccessful = gauge("flatline_config_last_reload_successful");
-  const reloadTimestamp = gauge("flatline_config_last_reload_success_timestamp_seconds");
-  const errors = counter("flatline_check_errors_total");
-  const skipped = counter("flatline_check_skipped_total");
-  const duration = histogram("flatline_check_duration_seconds");
-  const lag = histogram("flatline_scheduler_lag_seconds");
-  const notifications = counter("flatline_notifications_total");
-  const notificationDuration = histogram("flatline_notification_duration_seconds");
-  const receiverTimeouts = counter("flatline_receiver_timeouts_total");
-  const authFailures = counter("flatline_auth_failures_total");
-  const eventsIngested = counter("flatline_events_ingested_total");
-  const eventsRefused = counter("flatline_events_refused_total");
-  const alertsJudged = counter("flatline_alerts_judged_total");
-  const opinionAnswers = counter("flatline_second_opinion_answers_total");
-  const opinionVerdicts = counter("flatline_second_opinion_verdicts_total");
-  const incidentsTotal = counter("flatline_incidents_total");
+  instruments.flatline_build_info.set({ version, node: nodeVersion }, 1);
+  instruments.flatline_standby.set(0);
+  showChecks(checkNames);
   if (withProcess) collectProcessMetrics(registry);
-
-  const checks = createCheckSeries();
-  const shownChecks = shownNames<CheckName>(
-    (check) => {
-      for (const reason of errorReasonsOf(check)) errors.inc({ check, reason }, 0);
-      for (const reason of skipReasons) skipped.inc({ check, reason }, 0);
-      for (const family of familiesOf([check])) incidentsTotal.inc({ family }, 0);
-      duration.zero({ check });
-    },
-    (check) => {
-      for (const reason of checkErrorReasons) errors.remove({ check, reason });
-      for (const reason of skipReasons) skipped.remove({ check, reason });
-      duration.remove({ check });
-    },
-  );
-  const receivers = shownNames<string>(
-    (receiver) => {
-      for (const outcome of deliveryOutcomes) notifications.inc({ receiver, outcome }, 0);
-      notificationDuration.zero({ receiver });
-      receiverTimeouts.inc({ receiver }, 0);
-    },
-    (receiver) => {
-      for (const outcome of deliveryOutcomes) notifications.remove({ receiver, outcome });
-      notificationDuration.remove({ receiver });
-      receiverTimeouts.remove({ receiver });
-    },
-  );
-  shownChecks.keep(checkNames);
 
   return {
     checks,
     /** Series of these checks and receivers exist from here on, at 0; those of removed ones go. */
     show: (names: { readonly checks: readonly CheckName[]; readonly receivers: readonly string[] }): void => {
-      shownChecks.keep(names.checks);
+      showChecks(names.checks);
       receivers.keep(names.receivers);
     },
     /** Call when a scheduled run ended, not for a probe. */
     checkRan: (report: RanCheck, durationSeconds: number): void => {
       const { check, severity, error } = report;
       checks.countRun(report, severity === "unknown" ? "error" : severity);
-      if (error !== undefined) errors.inc({ check, reason: error.reason });
-      duration.observe({ check }, atLeastZero(durationSeconds));
+      if (error !== undefined) instruments.flatline_check_errors_total.inc({ check, reason: error.reason });
+      instruments.flatline_check_duration_seconds.observe({ check }, atLeastZero(durationSeconds));
     },
     runSkipped: (check: CheckName, reason: SkipReason, count: number): void =>
-      skipped.inc({ check, reason }, atLeastZero(count)),
-    schedulerLag: (seconds: number): void => lag.observe({}, atLeastZero(seconds)),
+      instruments.flatline_check_skipped_total.inc({ check, reason }, atLeastZero(count)),
+    schedulerLag: (seconds: number): void =>
+      instruments.flatline_scheduler_lag_seconds.observe({}, atLeastZero(seconds)),
     /** Also for a removed receiver, because its deliveries may end later. */
     receiverTimedOut: (receiver: string): void => {
-      if (receivers.names().has(receiver)) receiverTimeouts.inc({ receiver });
+      if (receivers.shown.has(receiver)) instruments.flatline_receiver_timeouts_total.inc({ receiver });
     },
     notificationAttempt: (receiver: string, outcome: DeliveryOutcome, durationSeconds: number): void => {
       receivers.add(receiver);
-      notifications.inc({ receiver, outcome });
-      notificationDuration.observe({ receiver }, atLeastZero(durationSeconds));
+      instruments.flatline_notifications_total.inc({ receiver, outcome });
+      instruments.flatline_notification_duration_seconds.observe({ receiver }, atLeastZero(durationSeconds));
     },
-    sourceRequest: requestCounter("flatline_source_requests_total"),
-    apiRequest: requestCounter("flatline_api_requests_total"),
-    authFailed: (via: FailedVia): void => authFailures.inc({ via }),
+    sourceRequest: requestCounter(instruments.flatline_source_requests_total),
+    apiRequest: requestCounter(instruments.flatline_api_requests_total),
+    authFailed: (via: FailedVia): void => instruments.flatline_auth_failures_total.inc({ via }),
     eventsIngested: (status: string, count: number): void =>
-      eventsIngested.inc({ status: eventStatuses.find((name) => name === status) ?? "other" }, atLeastZero(count)),
-    eventsRefused: (reason: Refusal, count: number): void => eventsRefused.inc({ reason }, count),
-    incidentOpened: (family: string): void => incidentsTotal.inc({ family }),
-    assetLookedAt: (answer: LookAnswer): void => opinionAnswers.inc({ answer }),
-    opinionGiven: (verdict: OpinionVerdict): void => opinionVerdicts.inc({ verdict }),
-    alertJudged: (check: CheckName, verdict: JudgementVerdict): void => alertsJudged.inc({ check, verdict }),
+      instruments.flatline_events_ingested_total.inc(
+        { status: eventStatuses.find((name) => name === status) ?? "other" },
+        atLeastZero(count),
+      ),
+    eventsRefused: (reason: Refusal, count: number): void =>
+      instruments.flatline_events_refused_total.inc({ reason }, count),
+    incidentOpened: (family: string): void => instruments.flatline_incidents_total.inc({ family }),
+    assetLookedAt: (answer: LookAnswer): void => instruments.flatline_second_opinion_answers_total.inc({ answer }),
+    opinionGiven: (verdict: OpinionVerdict): void =>
+      instruments.flatline_second_opinion_verdicts_total.inc({ verdict }),
+    alertJudged: (check: CheckName, verdict: JudgementVerdict): void =>
+      instruments.flatline_alerts_judged_total.inc({ check, verdict }),
     configReloaded: (ok: boolean, nowMs: number): void => {
-      reloadSuccessful.set(ok ? 1 : 0);
-      if (ok) reloadTimestamp.set(nowMs / secondMs);
+      instruments.flatline_config_last_reload_successful.set(ok ? 1 : 0);
+      if (ok) instruments.flatline_config_last_reload_success_timestamp_seconds.set(nowMs / secondMs);
     },
     /** Returns the answer of `/metrics`, in pieces. */
     render: async (fleet: FleetSamples, nowMs: number): Promise<Buffer[]> => {
-      const organizations = [...shownChecks.names()].map((check): Sample => [
-        { check },
-        checks.countFresh(check, nowMs),
-      ]);
+      const organizations = [...shownChecks.shown].map((check): Sample => [{ check }, checks.countFresh(check, nowMs)]);
       const samples: Readonly<Record<FleetFamily, readonly Sample[]>> = {
         ...fleet,
         flatline_fleet_organizations: organizations,
@@ -192,28 +147,63 @@ type RanCheck = Pick<CheckReport, "check" | "slug" | "severity"> & {
   readonly error?: { readonly reason: CheckErrorReason };
 };
 
-/** Returns the label sets of a metric with closed labels; empty: a label is open. */
-function seriesOf(name: Counted): Record<string, string>[] {
-  return Object.entries(countedInstruments[name].labels).reduce<Record<string, string>[]>(
-    (series, [label, closed]) => series.flatMap((one) => (closed ?? []).map((value) => ({ ...one, [label]: value }))),
+type Made<Type> = Type extends "gauge" ? Gauge : Type extends "counter" ? Counter : Histogram;
+type Instruments = { readonly [Name in Counted]: Made<(typeof countedInstruments)[Name]["type"]> };
+
+const countedNames = Object.keys(countedInstruments) as Counted[];
+
+/** Counters and histograms with closed labels exist at 0 from the start. */
+function createInstruments(registry: Registry): Instruments {
+  const made = countedNames.map((name) => {
+    const { type, help, labels, buckets = [] }: Instrument = countedInstruments[name];
+    const options = { name, help, labelNames: Object.keys(labels), registers: [registry] };
+    if (type === "gauge") return [name, new Gauge(options)];
+    return [name, type === "counter" ? new Counter(options) : new Histogram({ ...options, buckets: [...buckets] })];
+  });
+  const instruments = Object.fromEntries(made) as Instruments;
+  for (const name of countedNames) begin(instruments, name, {});
+  return instruments;
+}
+
+/** Lets series begin at 0. */
+function begin(instruments: Instruments, name: Counted, open: Series): void {
+  const instrument = instruments[name];
+  for (const labels of seriesOf(name, open)) {
+    if (instrument instanceof Counter) instrument.inc(labels, 0);
+    if (instrument instanceof Histogram) instrument.zero(labels);
+  }
+}
+
+type Series = Readonly<Record<string, string>>;
+
+/** Returns the label sets of a metric whose open labels have the values of `open`; empty: another label is open. */
+function seriesOf(name: Counted, open: Series): Series[] {
+  return Object.entries<readonly string[] | null>(countedInstruments[name].labels).reduce<Series[]>(
+    (series, [label, closed]) => {
+      const values = closed ?? (open[label] === undefined ? [] : [open[label]]);
+      return series.flatMap((one) => values.map((value) => ({ ...one, [label]: value })));
+    },
     [{}],
   );
 }
 
-/** Keeps names of the configuration; calls `show` and `hide` as they come and go. */
-function shownNames<Name extends string>(show: (name: Name) => void, hide: (name: Name) => void) {
+/** Keeps names of the configuration, the values of an open label: their series come and go with them. */
+function shownNames<Name extends string>(instruments: Instruments, label: string) {
+  const labelled = countedNames.filter((name) => countedInstruments[name].labels[label] === null);
   const shown = new Set<Name>();
   function add(name: Name): void {
-    if (!shown.has(name)) show(name);
+    if (shown.has(name)) return;
     shown.add(name);
+    for (const one of labelled) begin(instruments, one, { [label]: name });
   }
   return {
-    names: (): ReadonlySet<Name> => shown,
+    shown: shown as ReadonlySet<Name>,
     add,
     keep: (names: readonly Name[]): void => {
       for (const name of [...shown].filter((one) => !names.includes(one))) {
         shown.delete(name);
-        hide(name);
+        for (const one of labelled)
+          for (const labels of seriesOf(one, { [label]: name })) instruments[one].remove(labels);
       }
       for (const name of names) add(name);
     },
