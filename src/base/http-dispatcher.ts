@@ -31,11 +31,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @throws invalid_config for a proxy that is not a URL
  */
 export function createHttpDispatcher({ env }: { readonly env: Environment }): HttpDispatcher {
-  const [httpProxy, httpsProxy, noProxy] = [
-    proxyUrl(env, "http_proxy"),
-    proxyUrl(env, "https_proxy"),
-    variable(env, "no_proxy"),
-  ];
+  const httpProxy = proxyUrl(env, "http_proxy");
+  const httpsProxy = proxyUrl(env, "https_proxy");
+  const noProxy = variable(env, "no_proxy");
   let opened: ReturnType<typeof openAgents> | null = null;
   let isEnded = false;
 

@@ -87,7 +87,7 @@ export function sendRequest(dispatcher: HttpDispatcher, request: HttpRequest): P
       const message = isTimeout ? "no complete answer in time" : "stopped by the caller";
       fail(new HttpFailure(isTimeout ? "timeout" : "aborted", message, controller !== null, signal.reason));
     }
-    function fail(failure: HttpFailure): void {
+    function fail(failure: Error): void {
       if (head !== null && request.isBodyOptional === true) answer(true);
       else settle(() => reject(failure));
       controller?.abort(failure);
@@ -102,13 +102,7 @@ export function sendRequest(dispatcher: HttpDispatcher, request: HttpRequest): P
       const encoding = answered.headers["content-encoding"]?.trim().toLowerCase() ?? "";
       if (bytes.length === 0 || encoding === "" || encoding === "identity") return finish(textOf(bytes), isCut);
       if (isCut) return finish("", true);
-      unpack(Buffer.concat(bytes), encoding, maxBodyBytes).then(
-        (body) => finish(body ?? "", body === null),
-        (error: unknown) => {
-          if (request.isBodyOptional === true) finish("", true);
-          else settle(() => reject(error));
-        },
-      );
+      unpack(Buffer.concat(bytes), encoding, maxBodyBytes).then((body) => finish(body ?? "", body === null), fail);
     }
 
     function waitForTurn(active: Dispatcher.DispatchController): void {

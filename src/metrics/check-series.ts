@@ -31,8 +31,6 @@ type CheckSample = readonly [family: Family, label: string, value: number | null
 type Lines = ReadonlyMap<Family, string>;
 
 interface Target extends CheckKey {
-  /** `check="…",slug="…"`, the start of each series. */
-  readonly labels: string;
   /** State without lines yet; null: the lines are written. The report is not kept, because it can be large. */
   unwritten: CheckSeriesInput | null;
   times: Lines;
@@ -60,11 +58,9 @@ export function createCheckSeries() {
 
   function set(input: CheckSeriesInput): void {
     const { check, slug, last } = input;
-    const key = checkKey(input);
-    targets.set(key, {
+    targets.set(checkKey(input), {
       check,
       slug,
-      labels: targets.get(key)?.labels ?? targetLabels(input),
       unwritten: input,
       times: nothing,
       verdict: nothing,
@@ -130,9 +126,10 @@ export function renderReport(report: CheckReport): string {
 }
 
 function showTarget(target: Target, runs: Runs, nowMs: number): readonly Buffer[] {
-  const { labels, unwritten, staleAtMs } = target;
+  const { unwritten, staleAtMs } = target;
   const isHidden = nowMs > staleAtMs;
   if (target.shown !== null && target.isHidden === isHidden) return target.shown;
+  const labels = targetLabels(target);
   if (unwritten !== null) {
     target.times = linesOf(timeSamples(unwritten), labels);
     target.verdict = unwritten.last === null ? nothing : linesOf(verdictSamples(unwritten.last.lastReport), labels);
@@ -152,11 +149,12 @@ function targetLabels({ check, slug }: CheckKey): string {
   return `check="${escapeLabelValue(check)}",slug="${escapeLabelValue(slug)}"`;
 }
 
-function linesOf(samples: readonly CheckSample[], target: string): Lines {
+/** `labels` names the target: the start of each series. */
+function linesOf(samples: readonly CheckSample[], labels: string): Lines {
   const lines = new Map<Family, string>();
   for (const [family, label, value] of samples) {
     if (value !== null && Number.isFinite(value))
-      lines.set(family, `${lines.get(family) ?? ""}${family}{${target}${label}} ${value}\n`);
+      lines.set(family, `${lines.get(family) ?? ""}${family}{${labels}${label}} ${value}\n`);
   }
   return lines;
 }
@@ -195,10 +193,7 @@ function severitySamples(held: Severity): CheckSample[] {
   ]);
 }
 
-function mapSamples(
-  family: "flatline_check_observed" | "flatline_check_threshold",
-  map: HealthcheckMap,
-): CheckSample[] {
+function mapSamples(family: Family, map: HealthcheckMap): CheckSample[] {
   // A series for each day of a median would crowd out all others.
   const isMedian = family === "flatline_check_observed" && Object.hasOwn(map, "baselineDaysKnown");
   const values = new Map<string, number>();
