@@ -17,6 +17,8 @@ import { createVirtualClock, type VirtualClock } from "../support/virtual-clock.
 const startMs = Date.parse("2026-11-02T08:00:00.000Z");
 const accepted: DeliveryOutcome = { kind: "accepted", detail: "HTTP 200" };
 const tenYears = { kind: "retry", error: "HTTP 429", retryAfterMs: 3_650 * 24 * hourMs } as const;
+const rejected: DeliveryOutcome = { kind: "rejected", error: "HTTP 400" };
+const tooLarge: DeliveryOutcome = { kind: "rejected", error: "HTTP 413", isTooLarge: true };
 const down: DeliveryOutcome = { kind: "retry", error: "HTTP 503", retryAfterMs: null };
 
 interface Attempt {
@@ -149,12 +151,13 @@ afterEach(async () => {
 });
 
 describe("one delivery", () => {
-  it.each<[string, DeliveryOutcome, string, string | null, string]>([
-    ["accepted: the row goes", accepted, "ops delivered", null, "info"],
-    ["worth another attempt: it stays queued", down, "ops retried", "queued", "warn"],
-    ["rejected: dead-lettered at once", { kind: "rejected", error: "HTTP 400" }, "ops dead_lettered", "dead", "error"],
-  ])("%s", async (_rule, outcome, label, state, level) => {
-    open([receiver("ops", () => outcome)]);
+  it.each<[string, Answer, string, string | null, string]>([
+    ["accepted: the row goes", () => accepted, "ops delivered", null, "info"],
+    ["refused as too large: less of it is sent at once", once(tooLarge), "ops delivered", null, "info"],
+    ["worth another attempt: it stays queued", () => down, "ops retried", "queued", "warn"],
+    ["rejected: dead-lettered at once", () => rejected, "ops dead_lettered", "dead", "error"],
+  ])("%s", async (_rule, answer, label, state, level) => {
+    open([receiver("ops", answer)]);
     await enqueue("n1", "ops");
 
     const begun = await outbox.runOnce();

@@ -73,6 +73,20 @@ describe("without a store", () => {
     await database.drop();
   });
 
+  it("a database that is not there is named, with the reason", async () => {
+    const database = await createDatabase("empty");
+    const gone = new URL(database.url.reveal());
+    gone.pathname = "/nowhere";
+    await using folder = await makeProgramFolder(config(`{ url: "${gone.href}" }`));
+
+    const { exitCode, stderr } = await runCli(["outbox", "list"], { cwd: folder.path });
+    await database.drop();
+
+    expect(stderr).toMatch(/the store 127\.0\.0\.1:\d+\/nowhere cannot be used: database "nowhere" does not exist/);
+    expect(stderr).not.toMatch(/p(%40|@)ss/);
+    expect(exitCode).toBe(74);
+  });
+
   it("a remote service is checked all the same", async () => {
     const upstream = await startScriptedUpstream();
     upstream.otherwise(() => ({ kind: "answer", body: sampleHealthcheck({ scope: { slug: "acme" } }) }));
