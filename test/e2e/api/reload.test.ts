@@ -1,6 +1,3 @@
-import { mkdir, rename, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { parseExposition, seriesValue } from "../../support/exposition-parser.ts";
@@ -9,20 +6,19 @@ import { eventually, readText, startDaemon, type Daemon } from "../../support/pr
 import { sampleHealthcheck } from "../../support/far-side/api-samples.ts";
 import { startScriptedUpstream, type ScriptedUpstream } from "../../support/far-side/scripted-upstream.ts";
 
-const token = "a-token-of-the-tests";
 const reloaded = "flatline_config_last_reload_successful";
 
 let upstream: ScriptedUpstream;
 let folder: ProgramFolder;
 
-function configText(organizations: string, server = `listen: "127.0.0.1:0", token: ${token}`): string {
+function configText(organizations: string): string {
   return `
 source: { type: remote, baseUrl: "${upstream.baseUrl}", apiKey: key }
 defaults: { schedule: "* * * * * *" }
 organizations: ${organizations}
 receivers: [{ name: console, type: log }]
 alerting: { groupWait: 0s }
-server: { ${server} }
+server: { listen: "127.0.0.1:0" }
 storage: { path: flatline.db }
 `;
 }
@@ -123,45 +119,5 @@ describe("the daemon", () => {
     await untilShown(daemon, "initech", "acme");
 
     expect(daemon.log().filter(({ msg }) => msg === "configuration reloaded")).toHaveLength(1);
-  });
-
-  it("sees the symlink swap of a mounted Kubernetes ConfigMap", async () => {
-    // As kubelet does it: flatline.yaml → ..data/flatline.yaml, ..data → a folder with the date, replaced by a rename.
-    const path = (name: string): string => join(folder.path, name);
-    await mkdir(path("..2026_01"));
-    await writeFile(path("..2026_01/flatline.yaml"), configText("[acme, globex]"));
-    await symlink("..2026_01", path("..data"));
-    await symlink("..data/flatline.yaml", path("mounted.yaml"));
-    await using daemon = await startDaemon(["-c", "mounted.yaml"], { cwd: folder.path });
-    await untilShown(daemon, "acme", "initech");
-
-    await mkdir(path("..2026_02"));
-    await writeFile(path("..2026_02/flatline.yaml"), configText("[globex, initech]"));
-    await symlink("..2026_02", path("..data_tmp"));
-    await rename(path("..data_tmp"), path("..data"));
-    const metrics = await untilShown(daemon, "initech", "acme");
-
-    expect(metrics).toContain(`${reloaded} 1`);
-  });
-});
-
-describe("POST /-/reload", () => {
-  async function reload(daemon: Daemon, headers: Readonly<Record<string, string>>): Promise<Response> {
-    return fetch(`${daemon.url}/-/reload`, { method: "POST", headers });
-  }
-
-  it("answers when a good file is applied, and with the problems of a bad one", async () => {
-    await using daemon = await startDaemon([], { cwd: folder.path });
-    const headers = { authorization: `Bearer ${token}` };
-
-    await folder.write("flatline.yaml", configText("[globex, initech]"));
-    const good = await reload(daemon, headers);
-    await folder.write("flatline.yaml", configText("[globex, globex]"));
-    const bad = await reload(daemon, headers);
-
-    expect([good.status, bad.status]).toEqual([200, 400]);
-    expect(JSON.stringify(await bad.json())).toContain("globex");
-    expect((await metricsOf(daemon)).reloaded).toBe(0);
-    await untilShown(daemon, "initech", "acme");
   });
 });

@@ -195,14 +195,6 @@ storage: { path: flatline.db }
     expect(paths.length).toBeGreaterThan(30);
   }, 60_000);
 
-  it("validates a configuration", async () => {
-    expect(await runInstalled(["config", "check"])).toMatchObject({
-      exitCode: 0,
-      stdout: "flatline.yaml: ok, 1 organization, 1 receiver\n",
-      stderr: "",
-    });
-  });
-
   it("runs until it is asked to stop: page, metrics, events, checks", async () => {
     await using daemon = await startDaemon([], optionsOf());
     const authorization = "Bearer a-token-of-the-tests";

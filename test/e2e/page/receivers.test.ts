@@ -7,7 +7,6 @@ import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemo
 import { eventually } from "../../support/program/program.ts";
 
 const token = "let-me-in-to-test";
-const reader = "let-me-in-to-read";
 const authorized = { extraHTTPHeaders: { authorization: `Bearer ${token}` } };
 
 let browser: TestBrowser;
@@ -31,7 +30,6 @@ receivers:
 server:
   listen: "127.0.0.1:0"
   token: "${token}"
-  tokens: [{ name: reader, token: "${reader}", may: [read] }]
 storage: { path: flatline.db }
 `);
   await folder.addDeaths("acme", { lastHour: 90, perDay: 3 });
@@ -46,14 +44,14 @@ afterAll(async () => {
   await gone?.close();
 });
 
-const test = (receiver: string, by = token): Promise<Response> =>
-  fetch(`${url}/api/v1/receivers/${encodeURIComponent(receiver)}/test`, {
+const test = (receiver: string, query = ""): Promise<Response> =>
+  fetch(`${url}/api/v1/receivers/${encodeURIComponent(receiver)}/test${query}`, {
     method: "POST",
-    headers: { authorization: `Bearer ${by}` },
+    headers: authorized.extraHTTPHeaders,
   });
 
 async function testsInAudit(): Promise<{ actor: string; subject: string; detail: object }[]> {
-  const answer = await fetch(`${url}/api/v1/audit`, { headers: { authorization: `Bearer ${token}` } });
+  const answer = await fetch(`${url}/api/v1/audit`, { headers: authorized.extraHTTPHeaders });
   const { entries } = (await answer.json()) as {
     entries: { action: string; actor: string; subject: string; detail: object }[];
   };
@@ -85,10 +83,7 @@ describe("POST /api/v1/receivers/{name}/test", () => {
   it("sends a sample incident from firing to resolved, which is marked", async () => {
     const before = good.requests.length;
 
-    const answer = await fetch(`${url}/api/v1/receivers/ops/test?incident=true`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${token}` },
-    });
+    const answer = await test("ops", "?incident=true");
 
     expect(await answer.json()).toMatchObject({
       accepted: true,
@@ -115,15 +110,11 @@ describe("POST /api/v1/receivers/{name}/test", () => {
     expect(new Set(sent.flatMap(({ alerts }) => alerts.map(({ id }) => id))).size).toBe(1);
   });
 
-  it.each([
-    ["a receiver that is not configured", 404, "nobody", token],
-    ["a token without the right", 403, "ops", reader],
-    ["a wrong token", 401, "ops", "a-wrong-token-of-some-length"],
-  ])("refuses %s: %i", async (_what, status, receiver, by) => {
-    const before = [good.requests.length, (await testsInAudit()).length];
+  it("refuses a receiver that is not configured", async () => {
+    const before = await testsInAudit();
 
-    expect((await test(receiver, by)).status).toBe(status);
-    expect([good.requests.length, (await testsInAudit()).length]).toEqual(before);
+    expect((await test("nobody")).status).toBe(404);
+    expect(await testsInAudit()).toEqual(before);
   });
 });
 
