@@ -16,7 +16,7 @@ let folder: DaemonFolder;
 let sink: HttpSink;
 let port: number;
 
-function configText(changes: { token?: string; port?: number } = {}): string {
+function configText(withToken = token): string {
   return `
 source: { type: embedded }
 defaults: { schedule: "@yearly", alert: { repeatInterval: 0s } }
@@ -27,7 +27,7 @@ organizations:
 alerting: { groupWait: 0s, groupInterval: 1s, fleet: false }
 receivers: [{ name: ops, type: webhook, url: "${sink.url}" }]
 silences: [{ schedule: "0 2 * * 6", duration: 2h, timezone: Europe/Berlin, slug: calm, comment: backup }]
-server: { listen: "127.0.0.1:${changes.port ?? port}", token: "${changes.token ?? token}" }
+server: { listen: "127.0.0.1:${port}", token: "${withToken}" }
 storage: { path: flatline.db }
 `;
 }
@@ -79,26 +79,12 @@ describe("alerts", () => {
     ]);
   });
 
-  it("are acknowledged by their incident, with who did", async () => {
-    const { incidentNumber } = await alertOf("acme");
-
-    const acknowledged = await flatline("incidents", "ack", String(incidentNumber), "--comment", "on it");
-
-    expect(acknowledged).toMatchObject({
-      exitCode: 0,
-      stdout: expect.stringMatching(/^acknowledged: 1 organization$/m),
-    });
-    expect(await alertOf("acme")).toMatchObject({
-      acknowledged: true,
-      acknowledgement: { by: "token", note: "kim", comment: "on it" },
-    });
-  });
-
   it("have the comments of their incident, and those of acts", async () => {
     const { id, incidentNumber } = await alertOf("acme");
     const comment = (number: string, text: string): Promise<CliOutcome> =>
       flatline("incidents", "comment", number, text, "--slug", "acme");
 
+    await flatline("incidents", "ack", String(incidentNumber), "--comment", "on it");
     const commented = await comment(String(incidentNumber), "see https://login.acme.example/a");
     const shown = await flatline("incidents", "show", String(incidentNumber));
     const all = (await (await fetch(`http://127.0.0.1:${port}/api/v1/alerts/${id}`, { headers: bearer })).json()) as {
@@ -135,18 +121,6 @@ describe("alerts", () => {
     expect(open.status).toBe(200);
     expect([given.status, given.headers.get("content-type")]).toEqual([200, "text/markdown; charset=utf-8"]);
     expect((await flatline("incidents", "show", "nobody", "--markdown")).exitCode).toBe(64);
-  });
-
-  it("are no longer acknowledged when it is taken back, once", async () => {
-    const number = String((await alertOf("acme")).incidentNumber);
-
-    const undone = await flatline("incidents", "ack", number, "--undo", "--json");
-    const again = await flatline("incidents", "ack", number, "--undo");
-
-    expect([undone.exitCode, JSON.parse(undone.stdout)]).toMatchObject([0, { done: [{ slug: "acme" }] }]);
-    expect((await alertOf("acme")).acknowledged).toBe(false);
-    expect(again).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("already so: 1 organization") });
-    expect((await flatline("incidents", "ack", "nobody", "--undo")).exitCode).toBe(64);
   });
 });
 
@@ -215,66 +189,6 @@ describe("flatline silence", () => {
     );
     expect([meant.exitCode, meant.stderr, await count()]).toEqual([0, "", before + 1]);
   });
-
-  it.each<[string, string[], string]>([
-    ["no comment", ["acme"], "required option '--comment <text>'"],
-    ["a length that is none", ["acme", "--comment", "x", "--duration", "soon"], "such as 30s, 90m, 2h or 1d"],
-    [
-      "both ways to say the end",
-      ["acme", "--comment", "x", "--duration", "1h", "--until", "2090-01-01T00:00:00Z"],
-      "give one of them",
-    ],
-    ["an end that has passed", ["acme", "--comment", "x", "--until", "2020-01-01T00:00:00Z"], "endsAt"],
-    ["a length of a month", ["acme", "--comment", "x", "--duration", "31d"], "a silence lasts at most 30 days"],
-    ["a check that is none", ["acme", "--comment", "x", "--check", "dead"], "check: no such check"],
-    ["a comment without words", ["acme", "--comment", " "], "comment: is empty"],
-  ])("refuses %s as wrong usage", async (_name, args, said) => {
-    const { exitCode, stdout, stderr } = await flatline("silence", "add", ...args);
-
-    expect([exitCode, stdout]).toEqual([64, ""]);
-    expect(stderr).toContain(said);
-  });
-});
-
-describe("a daemon that cannot be asked", () => {
-  async function withConfig(text: string, args: readonly string[]): Promise<CliOutcome> {
-    const other = await makeDaemonFolder();
-    await other.configure(text);
-    const outcome = await runCli(args, { cwd: other.path });
-    await other.close();
-    return outcome;
-  }
-
-  it("without a token: exit 77, and what to set", async () => {
-    const { exitCode, stderr } = await withConfig(configText({ token: "" }), ["silence", "list"]);
-
-    expect(exitCode).toBe(77);
-    expect(stderr).toMatch(/this needs a token: set server\.token in the configuration/);
-  });
-
-  it("--url names another address", async () => {
-    const text = configText({ port: 1 });
-    const right = await withConfig(text, ["incidents", "list", "--url", `http://localhost:${port}/`]);
-    const wrong = await withConfig(text, ["incidents", "list", "--url", "localhost"]);
-
-    expect([right.exitCode, right.stdout]).toEqual([0, expect.stringContaining("deaths")]);
-    expect([wrong.exitCode, wrong.stderr]).toEqual([64, expect.stringContaining("--url must be the address")]);
-  });
-
-  it.each<[string, number, string, string]>([
-    ["a page", 200, "<html>", "an answer that is no JSON"],
-    ["other JSON", 200, "[]", "an answer that this version does not know"],
-    ["a redirect", 302, "", "HTTP 302"],
-    ["a refusal in other words", 500, "oops", "HTTP 500"],
-  ])("something else that answers with %s is told", async (_name, status, body, said) => {
-    const other = await startHttpSink((response) => response.writeHead(status, { location: sink.url }).end(body));
-
-    const { exitCode, stderr } = await withConfig(configText(), ["incidents", "list", "--url", other.url]);
-
-    await other.close();
-    expect(exitCode).toBe(1);
-    expect(stderr).toContain(`does not answer as flatline does: ${said}`);
-  });
 });
 
 describe("a command that asks the daemon, without the daemon's secrets", () => {
@@ -313,6 +227,7 @@ storage: { url: "\${DATABASE_URL}" }
     await writeFile(tokenFile, `${token}\n`);
     await writeFile(join(empty.path, "daemon.yaml"), ofDaemon());
     await writeFile(join(empty.path, "named.yaml"), ofNamed());
+    await writeFile(join(empty.path, "tokenless.yaml"), configText(""));
     await writeFile(join(empty.path, "broken.yaml"), "receivers: [{");
   });
   afterAll(() => empty.close());
@@ -320,20 +235,16 @@ storage: { url: "\${DATABASE_URL}" }
   const ask = (args: readonly string[], env: Record<string, string> = {}): Promise<CliOutcome> =>
     runCli(args, { cwd: empty.path, env: { USER: "kim", ...env } });
 
-  it.each(commands)("takes address and token from its file, and nothing else: %j", async (...args) => {
-    const { exitCode, stdout, stderr } = await ask([...args, "-c", "daemon.yaml"], { MY_TOKEN: token });
-
-    expect([exitCode <= 2, stderr]).toEqual([true, ""]);
-    expect(stdout).not.toBe("");
-  });
-
-  it.each(commands)("needs no file with --url and --token-file: %j", async (...args) => {
+  it.each(commands)("takes address and token from its file alone, or needs none with flags: %j", async (...args) => {
     const elsewhere = ["--url", `http://127.0.0.1:${port}`, "--token-file", "my-token"];
-    const { exitCode, stderr } = await ask([...args, ...elsewhere]);
-    const beside = await ask([...args, ...elsewhere, "-c", "broken.yaml"]);
+    const ways = [["-c", "daemon.yaml"], elsewhere, [...elsewhere, "-c", "broken.yaml"]];
 
-    expect([exitCode <= 2, stderr]).toEqual([true, ""]);
-    expect([beside.exitCode <= 2, beside.stderr]).toEqual([true, ""]);
+    for (const way of ways) {
+      const { exitCode, stdout, stderr } = await ask([...args, ...way], { MY_TOKEN: token });
+
+      expect([exitCode <= 2, stderr]).toEqual([true, ""]);
+      expect(stdout).not.toBe("");
+    }
   });
 
   it.each<[string, string[], Record<string, string>]>([
@@ -381,6 +292,13 @@ storage: { url: "\${DATABASE_URL}" }
       /no flatline answers at http:\/\/127\.0\.0\.1:1: /,
     ],
     [
+      "no token in its file",
+      ["silence", "list", "-c", "tokenless.yaml"],
+      {},
+      77,
+      /this needs a token: set server\.token in the configuration/,
+    ],
+    [
       "a token that its file has from an unset variable",
       ["silence", "list", "-c", "daemon.yaml"],
       {},
@@ -422,6 +340,21 @@ storage: { url: "\${DATABASE_URL}" }
     expect([exitCode, stdout]).toEqual([wanted, ""]);
     expect(stderr).toMatch(said);
     expect(stderr).not.toContain("SLACK_WEBHOOK_URL");
+  });
+
+  it.each<[string, number, string, string]>([
+    ["a page", 200, "<html>", "an answer that is no JSON"],
+    ["other JSON", 200, "[]", "an answer that this version does not know"],
+    ["a redirect", 302, "", "HTTP 302"],
+    ["a refusal in other words", 500, "oops", "HTTP 500"],
+  ])("tells of something else that answers with %s", async (_name, status, body, said) => {
+    const other = await startHttpSink((response) => response.writeHead(status, { location: sink.url }).end(body));
+
+    const { exitCode, stderr } = await ask(["incidents", "list", "--url", other.url]);
+
+    await other.close();
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(`does not answer as flatline does: ${said}`);
   });
 
   it("asks of health the address of its file, whatever else the file lacks", async () => {
