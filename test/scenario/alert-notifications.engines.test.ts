@@ -71,27 +71,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
   });
 
   describe("a notification of one alert", () => {
-    it("goes from firing over escalated and deescalated to resolved, with one id", async () => {
-      await open();
-      for (const severity of ["warn", "fail", "warn", "ok"] as const) {
-        await world.run("acme", severity);
-        await world.advance(minuteMs);
-      }
-
-      expect(world.sent()).toEqual([
-        ["firing acme warn"],
-        ["escalated acme fail"],
-        ["deescalated acme warn"],
-        ["resolved acme warn"],
-      ]);
-      const alerts = world.notifications().flatMap(({ alerts }) => alerts);
-      expect(new Set(alerts.map(({ id }) => id)).size).toBe(1);
-      expect(alerts.map(({ previousSeverity }) => previousSeverity)).toEqual(["ok", "warn", "fail", "warn"]);
-      expect(alerts.map(({ reason }) => reason)).toEqual(["not_ok", "severity_rose", "severity_fell", "back_to_ok"]);
-      expect(alerts.at(-1)).toMatchObject({ status: "resolved", peak: { severity: "fail" } });
-      expect(alerts.at(-1)?.endsAtMs).toBe((alerts[0]?.startsAtMs ?? 0) + 3 * minuteMs);
-    });
-
     it("carries the result, and of unknown the error", async () => {
       await open({ policy: { unknownAfter: 1 } });
       await world.run("acme", "fail", { count: 5_119 });
@@ -306,20 +285,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
   });
 
   describe("a reload", () => {
-    it("resolves what was told of an organization that is gone, with its reason, and forgets the rest", async () => {
-      await open({ slugs: ["acme", "globex"], policy: { unknownAfter: 9 } });
-      await world.run("acme", "fail");
-      await world.run("globex", "unknown");
-      await world.advance(minuteMs);
-      await world.reload({ slugs: ["initech"] });
-      await world.advance(minuteMs);
-
-      expect(world.sent()).toEqual([["firing acme fail"], ["resolved acme fail"]]);
-      expect(world.notifications()[1]?.alerts[0]?.reason).toBe("organization_removed");
-      expect(await world.store.alerts.allLive()).toEqual([]);
-      expect((await world.store.queued.all()).alerts).toEqual([]);
-    });
-
     it.each([
       ["an hour: it is told what ended meanwhile", hourMs, ["firing acme fail", "resolved acme fail"]],
       ["two days: it knows nothing", 48 * hourMs, ["firing acme fail"]],

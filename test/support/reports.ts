@@ -2,6 +2,7 @@ import { minuteMs } from "../../src/base/time.ts";
 import type { CheckName, ErrorReport, ResultReport } from "../../src/contract/report.ts";
 import { noEvidence, type SpikeEvidence } from "../../src/contract/spike-evidence.ts";
 import type { ResultSeverity } from "../../src/contract/severity.ts";
+import { errorReport as anyError, resultReport as anyResult } from "./check-reports.ts";
 
 /** A report of a run that gave a verdict; everything that a test does not name is unremarkable. */
 export function resultReport(given: {
@@ -20,8 +21,7 @@ export function resultReport(given: {
   const { startedAtMs, severity, slug = "acme", check = "dead-asset-spike", currentCount = 10 } = given;
   const counts = { currentCount, baselineCount: 70, expectedCount: 10, ratio: currentCount / 10 };
   const findings = severity === "ok" ? [] : [{ kind: check, ref: slug, severity, message: `${currentCount} deaths` }];
-  return {
-    kind: "result",
+  return anyResult({
     check,
     slug,
     startedAtMs,
@@ -30,21 +30,8 @@ export function resultReport(given: {
     counts,
     baselineCoverage: given.baselineCoverage ?? null,
     ...(severity === "ok" ? {} : { evidence: evidenceOf(given) }),
-    result: {
-      id: check,
-      title: "Spike in recently dead assets",
-      category: "assets",
-      generatedAt: new Date(startedAtMs).toISOString(),
-      scope: { slug },
-      ok: severity === "ok",
-      severity,
-      observed: { ...counts },
-      threshold: { windowHours: 24, baselineDays: 7, warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 10 },
-      findings,
-      suggestedAction: severity === "ok" ? null : "Look at the liveness checker.",
-      appUrl: null,
-    },
-  };
+    result: { id: check, generatedAt: new Date(startedAtMs).toISOString(), observed: { ...counts }, findings },
+  });
 }
 
 function evidenceOf({
@@ -73,14 +60,6 @@ export function errorReport(given: {
   readonly check?: CheckName;
   readonly slug?: string;
 }): ErrorReport {
-  const { startedAtMs, slug = "acme", check = "dead-asset-spike" } = given;
-  return {
-    kind: "error",
-    check,
-    slug,
-    startedAtMs,
-    finishedAtMs: startedAtMs + 5,
-    severity: "unknown",
-    error: { reason: "timeout", message: "no answer within 30 s" },
-  };
+  const error = { reason: "timeout", message: "no answer within 30 s" } as const;
+  return { ...anyError({ ...given, finishedAtMs: given.startedAtMs + 5 }), error };
 }

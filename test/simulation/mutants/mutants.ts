@@ -10,83 +10,30 @@ const copied = ["src", "test", "package.json", "tsconfig.json", "vitest.config.t
 // Of real time: a mutant may go round in circles.
 const timeoutMs = 600_000;
 
-/** A patch of this folder. */
-export interface Mutant {
-  readonly name: string;
-  /** What it breaks. */
-  readonly promise: string;
-  /** The test that finds it [a life of the simulation]. */
-  readonly test?: string;
-}
+/** What each patch of this folder breaks. They are found before and after any change of the tests, and of what they mutate. */
+const promises = {
+  "acknowledge-before-delivery": "a message is kept until its receiver has accepted it",
+  "skip-an-outbox-row": "every receiver of an alert is notified of it",
+  "swap-two-commits": "what was queued is marked in the transaction that fills the outbox",
+  "repeat-under-another-id": "a repeated message has the id of the first",
+  "send-out-of-order": "messages of an incident come in the order of what happened",
+  "end-an-alert-on-an-unknown-run": "a run without a result decides nothing about a verdict alert",
+  "forget-for-after-a-restart": "the clocks of an alert survive the death of the process",
+  "stand-still-after-the-clock-was-set-back": "every check is run when it is due, whatever the clock does",
+  "count-an-edge-twice": "a death on the edge of a window is counted in one of them",
+  "count-repeated-events": "an event that comes again is counted once",
+  "count-an-organization-twice": "an organization counts once for a fleet verdict",
+  "open-a-second-incident": "alerts that begin together are one incident",
+  "release-the-gate-while-a-wrong-checker-fires": "a gate opens only for what releases it",
+  "hold-on-after-a-judgement": "a gate that nothing holds opens",
+  "do-half-of-an-act": "an act is done to every member that it names as done",
+  "drop-the-fence": "a process that another one has taken over from writes nothing any more",
+};
 
-/** Found before and after any change of the tests, and of what they mutate. */
-export const mutants: readonly Mutant[] = [
-  {
-    name: "acknowledge-before-delivery",
-    promise: "a message is kept until its receiver has accepted it",
-  },
-  {
-    name: "skip-an-outbox-row",
-    promise: "every receiver of an alert is notified of it",
-  },
-  {
-    name: "swap-two-commits",
-    promise: "what was queued is marked in the transaction that fills the outbox",
-  },
-  {
-    name: "repeat-under-another-id",
-    promise: "a repeated message has the id of the first",
-  },
-  {
-    name: "send-out-of-order",
-    promise: "messages of an incident come in the order of what happened",
-  },
-  {
-    name: "end-an-alert-on-an-unknown-run",
-    promise: "a run without a result decides nothing about a verdict alert",
-  },
-  {
-    name: "forget-for-after-a-restart",
-    promise: "the clocks of an alert survive the death of the process",
-  },
-  {
-    name: "stand-still-after-the-clock-was-set-back",
-    promise: "every check is run when it is due, whatever the clock does",
-  },
-  {
-    name: "count-an-edge-twice",
-    promise: "a death on the edge of a window is counted in one of them",
-  },
-  {
-    name: "count-repeated-events",
-    promise: "an event that comes again is counted once",
-  },
-  {
-    name: "count-an-organization-twice",
-    promise: "an organization counts once for a fleet verdict",
-  },
-  {
-    name: "open-a-second-incident",
-    promise: "alerts that begin together are one incident",
-  },
-  {
-    name: "release-the-gate-while-a-wrong-checker-fires",
-    promise: "a gate opens only for what releases it",
-  },
-  {
-    name: "hold-on-after-a-judgement",
-    promise: "a gate that nothing holds opens",
-  },
-  {
-    name: "do-half-of-an-act",
-    promise: "an act is done to every member that it names as done",
-  },
-  {
-    name: "drop-the-fence",
-    promise: "a process that another one has taken over from writes nothing any more",
-    test: "src/store/writer.postgres.test.ts",
-  },
-];
+/** The tests that find those which no life of the simulation does. */
+const tests: Readonly<Record<string, string>> = { "drop-the-fence": "src/store/writer.postgres.test.ts" };
+
+export const mutants = Object.entries(promises).map(([name, promise]) => ({ name, promise, test: tests[name] }));
 
 /** Returns the patch of a mutant, absolute. */
 export function patchOf(name: string): string {
@@ -125,16 +72,8 @@ export async function live(
 
 /** Runs a test; returns whether it passes. */
 export async function runTest(folder: string, test: string): Promise<boolean> {
-  const vitest = join(root, "node_modules/vitest/vitest.mjs");
-  const args = [
-    vitest,
-    "run",
-    "--project",
-    test.includes(".postgres.") ? "postgres" : "unit",
-    "--maxWorkers",
-    "1",
-    test,
-  ];
+  const project = test.includes(".postgres.") ? "postgres" : "unit";
+  const args = ["node_modules/vitest/vitest.mjs", "run", "--project", project, "--maxWorkers", "1", test];
   return run(process.execPath, args, { cwd: folder, timeout: timeoutMs }).then(
     () => true,
     () => false,

@@ -2,25 +2,13 @@ import { FlatlineError } from "../../../src/base/errors.ts";
 import type { HealthcheckResult } from "../../../src/contract/healthcheck.ts";
 import type { PlatformApi, PlatformSource, SpikeRequest } from "../../../src/contract/platform-api.ts";
 import type { ReportsPage, ReportsQuery } from "../../../src/contract/reports.ts";
+import { sampleHealthcheck } from "./api-samples.ts";
 
 /** A healthcheck result as a service gives it; `over` replaces fields. */
 export function spikeResult(slug: string, over: Partial<HealthcheckResult> = {}): HealthcheckResult {
-  const severity = over.severity ?? "ok";
-  return {
-    id: "dead-asset-spike",
-    title: "Spike in recently dead assets",
-    category: "assets",
-    generatedAt: "2026-05-06T12:00:00.000Z",
-    scope: { slug },
-    ok: severity === "ok",
-    severity,
-    observed: { currentCount: 3, baselineCount: 70, expectedCount: 10, ratio: 0.3 },
-    threshold: {},
-    findings: [],
-    suggestedAction: null,
-    appUrl: null,
-    ...over,
-  };
+  const { severity = "ok" } = over;
+  const observed = { currentCount: 3, baselineCount: 70, expectedCount: 10, ratio: 0.3 };
+  return sampleHealthcheck({ scope: { slug }, ok: severity === "ok", severity, observed, threshold: {}, ...over });
 }
 
 /** A source that answers what the test says; an operation that the test did not expect is an error. */
