@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
+import { afterAll, beforeAll, expect } from "vitest";
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from "playwright-core";
 
 // Debian's package chromium.
@@ -20,7 +21,7 @@ export interface TestBrowser {
 }
 
 /** Starts a real Chromium without a screen. */
-export async function startBrowser(): Promise<TestBrowser> {
+async function startBrowser(): Promise<TestBrowser> {
   // As root there is no sandbox; what is shown is our own.
   const args = ["--no-sandbox", "--disable-gpu"];
   if (!existsSync(executablePath))
@@ -52,6 +53,17 @@ export async function startBrowser(): Promise<TestBrowser> {
       await browser.close();
     },
   };
+}
+
+/** One for all tests of the file; none of its pages may have complained. */
+export function useBrowser(): TestBrowser {
+  const browser = {} as TestBrowser;
+  beforeAll(async () => void Object.assign(browser, await startBrowser()));
+  afterAll(async () => {
+    await browser.close();
+    expect(browser.complaints).toEqual([]);
+  });
+  return browser;
 }
 
 /** Fills in the form of the page that is shown, and sends it. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 
 import { hourMs } from "../../../src/base/time.ts";
@@ -23,18 +23,16 @@ import {
   silenceSchema,
 } from "../../../src/contract/v1/operator.ts";
 import { statusSchema } from "../../../src/contract/v1/status.ts";
-import { freePort } from "../../support/free-port.ts";
-import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { useDaemonFolder } from "../../support/program/daemon.ts";
 
-let folder: DaemonFolder;
-let url: string;
+const folder = useDaemonFolder();
 let alertId: string;
 
 const bearer = { authorization: "Bearer a-token-of-the-tests", "content-type": "application/json" };
 
 async function ask(route: string, headers: Record<string, string> = bearer, body?: object): Promise<unknown> {
   const [method = "GET", path = "/"] = route.replace(":id", alertId).split(" ");
-  const response = await fetch(`${url}${path}`, {
+  const response = await fetch(`${folder.url}${path}`, {
     method,
     headers,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -44,19 +42,14 @@ async function ask(route: string, headers: Record<string, string> = bearer, body
 }
 
 beforeAll(async () => {
-  folder = await makeDaemonFolder();
-  const port = await freePort();
-  url = `http://127.0.0.1:${port}`;
   alertId = "";
   await folder.configure(`
-source: { type: embedded }
 defaults: { schedule: "@yearly" }
 organizations: [acme, { slug: quiet, reviewQueue: { enabled: true, schedule: "@yearly" } }]
 receivers: [{ name: pager, type: log }, { name: far, type: webhook, url: "http://127.0.0.1:9/" }]
 alerting: { groupWait: 0s, fleet: { minOrganizations: 1 } }
 silences: [{ schedule: "0 2 * * 6", duration: 2h, slug: quiet, comment: backups }]
-server: { listen: "127.0.0.1:${port}", token: a-token-of-the-tests }
-storage: { path: flatline.db }
+server: { listen: "${folder.listen}", token: a-token-of-the-tests }
 `);
   await folder.addDeaths("acme", { lastHour: 90, perDay: 3 });
   await folder.addDeaths("stranger", { lastHour: 1, perDay: 1 });
@@ -71,7 +64,6 @@ storage: { path: flatline.db }
   await ask("POST /api/v1/alerts/:id/judgement", bearer, { verdict: "checker", comment: "it was" });
   await ask("POST /api/v1/alerts/:id/comments", bearer, { comment: "and more" });
 });
-afterAll(() => folder.close());
 
 const routes: readonly (readonly [route: string, schema: z.ZodType, body?: object])[] = [
   ["GET /api/v1/checks", z.array(checkSchema)],

@@ -1,47 +1,39 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 
 import type { AuditEntry } from "../../../src/store/acts/audit.ts";
 import { runCli, type CliOutcome } from "../../support/program/cli-run.ts";
-import { freePort } from "../../support/free-port.ts";
-import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { useDaemonFolder } from "../../support/program/daemon.ts";
 import { makeProgramFolder } from "../../support/program/program-folder.ts";
 import { eventually, startDaemon } from "../../support/program/program.ts";
 
-let folder: DaemonFolder;
-let url: string;
+const folder = useDaemonFolder();
 let alertId: string;
 let incidentId: string;
 
 beforeAll(async () => {
-  folder = await makeDaemonFolder();
-  const port = await freePort();
-  url = `http://127.0.0.1:${port}`;
   await folder.configure(`
-source: { type: embedded }
 defaults: { schedule: "@yearly" }
 organizations: [{ slug: acme, receivers: [] }]
 alerting: { groupWait: 0s, fleet: false }
 receivers: [{ name: console, type: log }]
 server:
-  listen: "127.0.0.1:${port}"
+  listen: "${folder.listen}"
   token: root
   trustedProxy: { from: ["127.0.0.0/8"], may: { sre: [read, operate, gate, admin] } }
-storage: { path: flatline.db }
 `);
   await folder.addDeaths("acme", { lastHour: 90, perDay: 3 });
   await folder.start();
   [alertId, incidentId] = await eventually(async () => {
-    const { alerts } = (await (await fetch(`${url}/api/v1/alerts`)).json()) as {
+    const { alerts } = (await (await fetch(`${folder.url}/api/v1/alerts`)).json()) as {
       alerts: { id: string; incidentId: string | null }[];
     };
     const [alert] = alerts;
     return alert === undefined || alert.incidentId === null ? null : [alert.id, alert.incidentId];
   });
 });
-afterAll(() => folder.close());
 
 async function enqueue(id: string): Promise<void> {
   const entry = {
@@ -143,7 +135,7 @@ it.each([
   for (const [request, row, body] of [...acts, release]) {
     const [method = "", path = ""] = request.replace("ALERT", alertId).replace("MADE", made).split(" ");
     const rows = await rowsOf(async () => {
-      const answer = await fetch(url + path, {
+      const answer = await fetch(folder.url + path, {
         method,
         headers: { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -188,7 +180,7 @@ describe("by a command", () => {
     }[];
     const table = await flatline("audit", "--actor", "dana");
     const none = await flatline("audit", "--until", "2020-01-01T00:00:00Z");
-    const answer = await fetch(`${url}/api/v1/audit?limit=3`, { headers: { authorization: "Bearer root" } });
+    const answer = await fetch(`${folder.url}/api/v1/audit?limit=3`, { headers: { authorization: "Bearer root" } });
     const { entries, cursor } = (await answer.json()) as { entries: unknown[]; cursor: string };
 
     expect(listed.map(({ action }) => action)).toEqual(["receiver.test", "outbox.discard", "outbox.retry"]);
@@ -226,7 +218,7 @@ it("a review over API v2 leaves an audit row by the key's name", async () => {
   const key = (await flatline("keys", "create", "--organization", "acme", "--name", "soc")).stdout.trim();
 
   const rows = await rowsOf(async () => {
-    const answer = await fetch(`${url}/api/v2/organization/proposals/301/review`, {
+    const answer = await fetch(`${folder.url}/api/v2/organization/proposals/301/review`, {
       method: "POST",
       headers: { "x-api-key": key, "content-type": "application/json" },
       body: JSON.stringify({ assetId: 501, decision: "REJECT", rejectReason: "decayed" }),

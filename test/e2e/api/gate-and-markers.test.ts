@@ -1,37 +1,29 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 
 import { hourMs } from "../../../src/base/time.ts";
 import { runCli, type CliOutcome } from "../../support/program/cli-run.ts";
-import { freePort } from "../../support/free-port.ts";
-import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { useDaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 
 const bearer = { authorization: "Bearer a-token-of-the-tests", "content-type": "application/json" };
 
-let folder: DaemonFolder;
-let url: string;
+const folder = useDaemonFolder();
 
 beforeAll(async () => {
-  folder = await makeDaemonFolder();
-  const port = await freePort();
-  url = `http://127.0.0.1:${port}`;
   await folder.configure(`
-source: { type: embedded }
 defaults: { schedule: "@yearly" }
 organizations:
   - acme
   - { slug: globex, gate: { releaseOn: [] } }
   - { slug: silent, eventFlow: { enabled: true, schedule: "@yearly" }, alert: { for: 1h }, gate: { whenUnknown: hold } }
 alerting: { groupWait: 0s, fleet: false }
-server: { listen: "127.0.0.1:${port}", token: a-token-of-the-tests }
-storage: { path: flatline.db }
+server: { listen: "${folder.listen}", token: a-token-of-the-tests }
 `);
   await folder.addDeaths("acme", { lastHour: 90, perDay: 3 });
   await folder.addDeaths("globex", { lastHour: 90, perDay: 3 });
   await folder.addDeaths("silent", { lastHour: 0, perDay: 1 });
   await folder.start();
 });
-afterAll(() => folder.close());
 
 interface Gate {
   readonly decision: string;
@@ -44,7 +36,7 @@ interface Gate {
 }
 
 async function ask(path: string, init: RequestInit = {}): Promise<{ status: number; body: unknown }> {
-  const response = await fetch(`${url}${path}`, init);
+  const response = await fetch(`${folder.url}${path}`, init);
   const text = await response.text();
   return { status: response.status, body: text === "" ? null : JSON.parse(text) };
 }
@@ -53,7 +45,7 @@ const post = (path: string, body?: object) =>
   ask(path, { method: "POST", headers: bearer, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
 /** The value of a series of /metrics; null: it is absent. */
 async function metricOf(series: string): Promise<number | null> {
-  const lines = (await (await fetch(`${url}/metrics`)).text()).split("\n");
+  const lines = (await (await fetch(`${folder.url}/metrics`)).text()).split("\n");
   const line = lines.find((one) => one.startsWith(`${series} `));
   return line === undefined ? null : Number(line.slice(series.length));
 }

@@ -5,7 +5,7 @@ import { sampleHealthcheck } from "../../support/far-side/api-samples.ts";
 import { startScriptedUpstream, type ScriptedUpstream } from "../../support/far-side/scripted-upstream.ts";
 import { startSlackDouble, type SlackDouble } from "../../support/far-side/slack-double.ts";
 import { parseExposition, seriesValue, type ParsedFamily } from "../../support/exposition-parser.ts";
-import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { useDaemonFolder } from "../../support/program/daemon.ts";
 import { eventually, promtool, readText, runProgram, startDaemon, type Daemon } from "../../support/program/program.ts";
 
 const clock = createSystemClock();
@@ -28,7 +28,7 @@ const ripeness = {
   suggestedAction: "Pick row 7 first",
 };
 
-let folder: DaemonFolder;
+const folder = useDaemonFolder();
 let upstream: ScriptedUpstream;
 let slack: SlackDouble;
 let daemon: Daemon;
@@ -50,7 +50,6 @@ receivers:
   - { name: slack, type: slack, url: "${slack.webhookUrl}", match: { check: "greenhouse-*" } }
 silences: [{ slug: calm, check: greenhouse-heating, startsAt: 2026-01-01T00:00:00Z, endsAt: 2126-01-01T00:00:00Z }]
 server: { listen: "127.0.0.1:0", token: test-token }
-storage: { path: flatline.db }
 `);
 
 interface CheckView {
@@ -72,7 +71,6 @@ const check = (...args: string[]): ReturnType<typeof runProgram> =>
   runProgram(["check", ...args], { cwd: folder.path });
 
 beforeAll(async () => {
-  folder = await makeDaemonFolder();
   upstream = await startScriptedUpstream();
   upstream.otherwise(({ path, body }) => {
     const { slug } = JSON.parse(body) as { slug: string };
@@ -92,7 +90,6 @@ afterAll(async () => {
   await daemon?.kill();
   await slack?.close();
   await upstream?.close();
-  await folder?.close();
 });
 
 describe("a healthcheck that nothing in flatline knows", () => {

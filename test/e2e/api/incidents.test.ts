@@ -1,31 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
-import { freePort } from "../../support/free-port.ts";
 import { runCli, type CliOutcome } from "../../support/program/cli-run.ts";
-import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { useDaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 
-let folder: DaemonFolder;
-let url: string;
+const folder = useDaemonFolder();
 /** Slack's API. */
 let slack: HttpSink;
 
 beforeAll(async () => {
-  folder = await makeDaemonFolder();
-  const port = await freePort();
   slack = await startSlack();
-  url = `http://127.0.0.1:${port}`;
   await folder.configure(`
-source: { type: embedded }
 defaults: { schedule: "@yearly" }
 organizations: [acme, globex, initech]
 receivers: [{ name: trust, type: slack, token: xoxb-of-the-tests, channel: "#trust", apiUrl: "${slack.url}/api", sendActs: true }]
 alerting: { groupWait: 0s, fleet: false, externalUrl: "https://flatline.example" }
 server:
-  listen: "127.0.0.1:${port}"
+  listen: "${folder.listen}"
   token: root-secret-of-the-tests
-storage: { path: flatline.db }
 `);
   for (const slug of ["acme", "globex"]) await folder.addDeaths(slug, { lastHour: 90, perDay: 3 });
   await folder.addDeaths("initech", { lastHour: 0, perDay: 3 });
@@ -39,7 +32,6 @@ storage: { path: flatline.db }
   });
 });
 afterAll(async () => {
-  await folder.close();
   await slack.close();
 });
 
@@ -52,7 +44,10 @@ function startSlack(): Promise<HttpSink> {
 async function ask(path: string, token: string | null, body?: object): Promise<{ status: number; body: unknown }> {
   const headers = token === null ? {} : { authorization: `Bearer ${token}` };
   const init = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
-  const answer = await fetch(`${url}${path}`, { headers: { ...headers, "content-type": "application/json" }, ...init });
+  const answer = await fetch(`${folder.url}${path}`, {
+    headers: { ...headers, "content-type": "application/json" },
+    ...init,
+  });
   return { status: answer.status, body: await answer.json() };
 }
 

@@ -5,9 +5,8 @@ import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import type { App } from "../../../src/daemon/app.ts";
 import { insideOf, oddJson, oddText } from "../../support/odd-input.ts";
-import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { useDaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 import { isLong } from "../../support/tier.ts";
 
@@ -18,30 +17,24 @@ const secrets = {
 };
 const numRuns = isLong ? 5_000 : 150;
 
-let folder: DaemonFolder;
-let app: App;
+const folder = useDaemonFolder();
 let database: DatabaseSync;
-let url: string;
 let alertId: string;
 
 beforeAll(async () => {
-  folder = await makeDaemonFolder();
   await folder.configure(`
-source: { type: embedded }
 defaults: { schedule: "@yearly" }
 organizations: [acme, globex]
 alerting: { groupWait: 0s, groupInterval: 0s, fleet: false }
 receivers:
   - { name: pager, type: pagerduty, routingKey: ${secrets.routing}, webhookSecret: ${secrets.webhook}, url: "http://127.0.0.1:9/v2" }
-server: { listen: "127.0.0.1:0", token: ${secrets.token} }
-storage: { path: flatline.db }
+server: { listen: "${folder.listen}", token: ${secrets.token} }
 `);
   for (const slug of ["acme", "globex"]) await folder.addDeaths(slug, { lastHour: 90, perDay: 3 });
-  app = await folder.start();
-  url = app.address()?.url ?? "";
+  await folder.start();
   database = new DatabaseSync(join(folder.path, "flatline.db"), { readOnly: true });
   alertId = await eventually(async () => {
-    const { alerts } = (await (await fetch(`${url}/api/v1/alerts`)).json()) as {
+    const { alerts } = (await (await fetch(`${folder.url}/api/v1/alerts`)).json()) as {
       alerts: { id: string; state: string }[];
     };
     return alerts.find(({ state }) => state === "firing")?.id ?? null;
@@ -49,7 +42,6 @@ storage: { path: flatline.db }
 });
 afterAll(async () => {
   database.close();
-  await folder.close();
 });
 
 // What a refused request must leave as it was: acts, and what is said of them.
@@ -79,7 +71,7 @@ async function ask({ method, path, headers = {}, body }: Asked): Promise<number>
   const before = stateHash();
   const authorization = `Bearer ${secrets.token}`;
   const all = { authorization, ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers };
-  const answer = await fetch(`${url}${path}`, {
+  const answer = await fetch(`${folder.url}${path}`, {
     method,
     headers: all,
     redirect: "manual",

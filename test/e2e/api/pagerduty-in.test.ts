@@ -4,8 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { freePort } from "../../support/free-port.ts";
-import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { useDaemonFolder } from "../../support/program/daemon.ts";
 import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
 import { eventually } from "../../support/program/program.ts";
 
@@ -13,18 +12,13 @@ const secret = "the-secret-of-the-webhook";
 const bearer = { authorization: "Bearer a-token-of-the-tests", "content-type": "application/json" };
 const slugs = ["acme", "globex", "hooli", "initech"];
 
-let folder: DaemonFolder;
+const folder = useDaemonFolder();
 let pagerduty: HttpSink;
-let url: string;
 let events = 0;
 
 beforeAll(async () => {
-  folder = await makeDaemonFolder();
   pagerduty = await startHttpSink((response) => void response.writeHead(202).end("{}"));
-  const port = await freePort();
-  url = `http://127.0.0.1:${port}`;
   await folder.configure(`
-source: { type: embedded }
 defaults: { schedule: "@yearly", gate: { releaseOn: [resolved] }, alert: { repeatInterval: 1h } }
 organizations: [acme, globex, hooli, initech]
 alerting: { groupWait: 2s, groupInterval: 0s, fleet: false }
@@ -32,14 +26,12 @@ receivers:
   - { name: pager, type: pagerduty, routingKey: key, webhookSecret: ${secret}, url: "${pagerduty.url}/v2/enqueue" }
   - { name: other, type: pagerduty, routingKey: key, url: "${pagerduty.url}/other", match: { slug: nobody } }
   - { name: theirs, type: pagerduty, routingKey: key, webhookSecret: ${secret}, url: "${pagerduty.url}/theirs", match: { slug: nobody } }
-server: { listen: "127.0.0.1:${port}", token: a-token-of-the-tests }
-storage: { path: flatline.db }
+server: { listen: "${folder.listen}", token: a-token-of-the-tests }
 `);
   for (const slug of slugs) await folder.addDeaths(slug, { lastHour: 90, perDay: 3 });
   await folder.start();
 });
 afterAll(async () => {
-  await folder.close();
   await pagerduty.close();
 });
 
@@ -51,7 +43,7 @@ interface Alert {
 }
 
 async function alertOf(slug: string): Promise<Alert> {
-  const response = await fetch(`${url}/api/v1/alerts`, { headers: bearer });
+  const response = await fetch(`${folder.url}/api/v1/alerts`, { headers: bearer });
   const { alerts } = (await response.json()) as { alerts: Alert[] };
   const alert = alerts.find((one) => one.slug === slug);
   if (alert === undefined) throw new Error(`no alert of ${slug}`);
@@ -67,7 +59,9 @@ function incidentKey(): Promise<string> {
 }
 
 const acknowledged = async (): Promise<string[]> => {
-  const { alerts } = (await (await fetch(`${url}/api/v1/alerts`, { headers: bearer })).json()) as { alerts: Alert[] };
+  const { alerts } = (await (await fetch(`${folder.url}/api/v1/alerts`, { headers: bearer })).json()) as {
+    alerts: Alert[];
+  };
   return alerts.flatMap((one) => (one.acknowledged ? [one.slug] : [])).toSorted();
 };
 
@@ -102,7 +96,7 @@ async function post(
     "content-type": "application/json",
     ...(signature === null ? {} : { "x-pagerduty-signature": signature }),
   };
-  const response = await fetch(`${url}/api/v1/hooks/pagerduty/${receiver}`, { method: "POST", headers, body });
+  const response = await fetch(`${folder.url}/api/v1/hooks/pagerduty/${receiver}`, { method: "POST", headers, body });
   const { outcome } = (await response.json()) as { outcome?: string };
   return { status: response.status, outcome };
 }
@@ -129,7 +123,7 @@ describe("what PagerDuty says of an incident", () => {
     // It never opens a gate.
     expect(await acknowledged()).toEqual(["acme", "globex", "hooli", "initech"]);
     expect(await alertOf("acme")).toMatchObject({ acknowledgement: { by: "PagerDuty: K. Osei" } });
-    const gate = (await (await fetch(`${url}/api/v1/gate/acme`)).json()) as { decision: string };
+    const gate = (await (await fetch(`${folder.url}/api/v1/gate/acme`)).json()) as { decision: string };
     expect(gate.decision).toBe("hold");
 
     const loud = await post(bodyOf({ type: "incident.unacknowledged", key, atMs: 2_000, person: "D. Reyes" }));
@@ -244,7 +238,11 @@ describe("an acknowledgement of an incident", () => {
   it("goes to PagerDuty, under the key that it was opened with", async () => {
     const key = await incidentKey();
     const ack = (method: "POST" | "DELETE"): Promise<Response> =>
-      fetch(`${url}/api/v1/incidents/1/ack`, { method, headers: bearer, ...(method === "POST" ? { body: "{}" } : {}) });
+      fetch(`${folder.url}/api/v1/incidents/1/ack`, {
+        method,
+        headers: bearer,
+        ...(method === "POST" ? { body: "{}" } : {}),
+      });
     expect((await ack("POST")).status).toBe(200);
 
     const sent = await eventually(() => {

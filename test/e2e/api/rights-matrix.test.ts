@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 
 import { rights, type Right } from "../../../src/contract/rights.ts";
-import { freePort } from "../../support/free-port.ts";
-import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { useDaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 
 /** A line of docs/http.md: a route, and what it asks for. */
@@ -26,13 +25,10 @@ const routes = page.split("\n").flatMap((line): Route[] => {
 
 const tokenOf = (right: Right): string => `${right}-secret`;
 
-let folder: DaemonFolder;
-let url: string;
+const folder = useDaemonFolder();
 let ids: Record<string, string>;
 
 beforeAll(async () => {
-  folder = await makeDaemonFolder();
-  url = `http://127.0.0.1:${await freePort()}`;
   await configure(true);
   await folder.addDeaths("zeta", { lastHour: 90, perDay: 3 });
   await folder.addDeaths("globex", { lastHour: 1, perDay: 3 });
@@ -46,25 +42,22 @@ beforeAll(async () => {
   };
   ids = { alerts: alertId, incidents: incidents[0]?.id ?? "none" };
 });
-afterAll(() => folder.close());
 
 function configure(publicRead: boolean): Promise<void> {
   const tokens = rights.map((right) => `    - { name: ${right}, token: ${tokenOf(right)}, may: [${right}] }`);
   return folder.configure(`
-source: { type: embedded }
 defaults: { schedule: "@yearly" }
 organizations: [{ slug: zeta, receivers: [] }, { slug: globex, receivers: [] }]
 alerting: { groupWait: 0s, fleet: false }
 receivers: [{ name: console, type: log }]
 silences: [{ schedule: "0 2 * * 6", duration: 2h, slug: zeta, comment: backup }]
 server:
-  listen: "${url.slice("http://".length)}"
+  listen: "${folder.listen}"
   publicRead: ${publicRead}
   token: root
   tokens:
 ${tokens.join("\n")}
     - { name: own, token: own-secret, may: [ingest], slugs: ["zet*"] }
-storage: { path: flatline.db }
 `);
 }
 
@@ -90,7 +83,7 @@ const bodies: Readonly<Record<string, object>> = {
 };
 
 function ask(method: string, path: string, token: string | null, body?: object): Promise<Response> {
-  return fetch(url + path, {
+  return fetch(folder.url + path, {
     method,
     redirect: "manual",
     headers: {

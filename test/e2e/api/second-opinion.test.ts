@@ -2,28 +2,22 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { minuteMs } from "../../../src/base/time.ts";
 import { firingAlert, openIncident } from "../../support/firing-alert.ts";
-import { freePort } from "../../support/free-port.ts";
 import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
 import { nightOfDeaths, urlsOf } from "../../support/night-of-deaths.ts";
 import { runCli, type CliOutcome } from "../../support/program/cli-run.ts";
-import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { useDaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 
-let folder: DaemonFolder;
-let url: string;
+const folder = useDaemonFolder();
 let verifier: HttpSink;
 
 beforeAll(async () => {
-  folder = await makeDaemonFolder();
   verifier = await startHttpSink((response, { body }) => {
     const { assets } = JSON.parse(body) as { readonly assets: readonly { readonly asset: string }[] };
     const results = assets.map(({ asset }) => ({ asset, answer: "answers", detail: "Sign in" }));
     response.end(JSON.stringify({ results }));
   });
-  const port = await freePort();
-  url = `http://127.0.0.1:${port}`;
   await folder.configure(`
-source: { type: embedded }
 defaults: { schedule: "@yearly" }
 organizations: [acme, globex]
 alerting: { fleet: false }
@@ -32,11 +26,10 @@ secondOpinion:
   control: 0
   verifier: { url: "${verifier.url}" }
 server:
-  listen: "127.0.0.1:${port}"
+  listen: "${folder.listen}"
   token: root-secret-of-the-tests
   tokens:
     - { name: reader, token: reader-secret-of-tests, may: [read] }
-storage: { path: flatline.db }
 `);
   const deaths = ["acme", "globex"].flatMap((slug) =>
     nightOfDeaths(slug, Date.now(), { dead: [...urlsOf(`up-${slug}-`, 60), `=of@${slug}`] }),
@@ -46,7 +39,6 @@ storage: { path: flatline.db }
   await eventually(async () => ((await ask("/api/v1/incidents/1", root)).body["secondOpinion"] ? true : null));
 });
 afterAll(async () => {
-  await folder.close();
   await verifier.close();
 });
 
@@ -56,7 +48,7 @@ async function ask(
   method = "GET",
 ): Promise<{ status: number; body: Record<string, unknown> }> {
   const headers = token === null ? {} : { authorization: `Bearer ${token}` };
-  const answer = await fetch(`${url}${path}`, { method, headers });
+  const answer = await fetch(`${folder.url}${path}`, { method, headers });
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 }
 
@@ -105,7 +97,7 @@ describe("the second opinion", () => {
     );
     const report = (await flatline("incidents", "show", "1", "--markdown")).stdout;
     expect(report).toMatch(/^- Second opinion: Undecided\. Of 4 looked at 4 still answer/m);
-    const metrics = await (await fetch(`${url}/metrics`)).text();
+    const metrics = await (await fetch(`${folder.url}/metrics`)).text();
     expect(metrics).toContain('flatline_second_opinion_answers_total{answer="answers"} 4');
     expect(metrics).toContain('flatline_second_opinion_verdicts_total{verdict="undecided"} 1');
   });
@@ -160,19 +152,21 @@ describe("the second opinion", () => {
     expect((await ask("/api/v1/audit?limit=1", root)).body).toMatchObject({
       entries: [{ action: "assets.csv", slug: null, detail: { toRestore: true, assets: 61 } }],
     });
-    const page = await (await fetch(`${url}/incidents/1`, { headers: { authorization: `Bearer ${root}` } })).text();
+    const page = await (
+      await fetch(`${folder.url}/incidents/1`, { headers: { authorization: `Bearer ${root}` } })
+    ).text();
     expect(page).toContain('href="/api/v1/incidents/1/assets?toRestore=true&#38;format=sheet"');
   });
 
   it("is asked for on the page, without scripts, by who may operate", async () => {
     let path = "/incidents/1/look";
     const send = (token: string, init: RequestInit = {}): Promise<Response> =>
-      fetch(url + path, {
+      fetch(folder.url + path, {
         redirect: "manual",
         headers: { authorization: `Bearer ${token}`, accept: "text/html" },
         ...init,
       });
-    const page = await (await fetch(`${url}/incidents/1`)).text();
+    const page = await (await fetch(`${folder.url}/incidents/1`)).text();
     expect(page).toMatch(/<a\s+class="button"\s+href="\/incidents\/1\/look"/);
     expect((await send("reader-secret-of-tests")).status).toBe(403);
     expect((await send("reader-secret-of-tests", { method: "POST" })).status).toBe(403);

@@ -4,17 +4,15 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { runCli, type CliOutcome } from "../../support/program/cli-run.ts";
-import { freePort } from "../../support/free-port.ts";
-import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { useDaemonFolder, makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
 import { eventually } from "../../support/program/program.ts";
 
 const token = "a-token-of-the-tests";
 const bearer = { authorization: `Bearer ${token}` };
 
-let folder: DaemonFolder;
+const folder = useDaemonFolder();
 let sink: HttpSink;
-let port: number;
 
 function configText(withToken = token): string {
   return `
@@ -27,7 +25,7 @@ organizations:
 alerting: { groupWait: 0s, groupInterval: 1s, fleet: false }
 receivers: [{ name: ops, type: webhook, url: "${sink.url}" }]
 silences: [{ schedule: "0 2 * * 6", duration: 2h, timezone: Europe/Berlin, slug: calm, comment: backup }]
-server: { listen: "127.0.0.1:${port}", token: "${withToken}" }
+server: { listen: "${folder.listen}", token: "${withToken}" }
 storage: { path: flatline.db }
 `;
 }
@@ -46,7 +44,7 @@ interface ListedAlert {
 }
 
 async function listAlerts(): Promise<readonly ListedAlert[]> {
-  const answer = await fetch(`http://127.0.0.1:${port}/api/v1/alerts`, { headers: bearer });
+  const answer = await fetch(`${folder.url}/api/v1/alerts`, { headers: bearer });
   return ((await answer.json()) as { alerts: ListedAlert[] }).alerts;
 }
 
@@ -57,9 +55,7 @@ async function alertOf(slug: string): Promise<ListedAlert> {
 }
 
 beforeAll(async () => {
-  folder = await makeDaemonFolder();
   sink = await startHttpSink((response) => response.end("ok"));
-  port = await freePort();
   await folder.configure(configText());
   await folder.addDeaths("acme", { lastHour: 90, perDay: 3 });
   await folder.addDeaths("slow", { lastHour: 60, perDay: 3 });
@@ -67,7 +63,6 @@ beforeAll(async () => {
   await eventually(async () => (await listAlerts()).length === 2);
 });
 afterAll(async () => {
-  await folder.close();
   await sink.close();
 });
 
@@ -87,10 +82,10 @@ describe("alerts", () => {
     await flatline("incidents", "ack", String(incidentNumber), "--comment", "on it");
     const commented = await comment(String(incidentNumber), "see https://login.acme.example/a");
     const shown = await flatline("incidents", "show", String(incidentNumber));
-    const all = (await (await fetch(`http://127.0.0.1:${port}/api/v1/alerts/${id}`, { headers: bearer })).json()) as {
+    const all = (await (await fetch(`${folder.url}/api/v1/alerts/${id}`, { headers: bearer })).json()) as {
       comments: unknown;
     };
-    const open = await (await fetch(`http://127.0.0.1:${port}/api/v1/alerts/${id}`)).text();
+    const open = await (await fetch(`${folder.url}/api/v1/alerts/${id}`)).text();
 
     expect(commented).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("commented on: 1 organization\n") });
     expect(shown.stdout).toMatch(/: see hxxps:\/\/login\[\.\]acme\[\.\]example\/a$/m);
@@ -109,7 +104,7 @@ describe("alerts", () => {
     const { incidentNumber: number } = await alertOf("acme");
 
     const { exitCode, stdout } = await flatline("incidents", "show", String(number), "--markdown");
-    const path = `http://127.0.0.1:${port}/api/v1/incidents/${number}/report`;
+    const path = `${folder.url}/api/v1/incidents/${number}/report`;
     const open = await fetch(path);
     const given = await fetch(path, { headers: bearer });
 
@@ -170,6 +165,15 @@ describe("flatline silence", () => {
   });
 
   it.each([
+    ["31d", "a silence lasts at most 30 days"],
+    ["1h --until 2090-01-01T00:00:00Z", "give one of them"],
+  ])("refuses --duration %s", async (flags, said) => {
+    const line = `silence add acme --comment x --duration ${flags}`;
+
+    expect(await flatline(...line.split(" "))).toMatchObject({ exitCode: 64, stderr: expect.stringContaining(said) });
+  });
+
+  it.each([
     ["acmee", 'no organization is called acmee; did you mean "acme"?'],
     ["umbrella", "no organization is called umbrella"],
     ["eu-*", "no organization matches eu-*"],
@@ -180,7 +184,7 @@ describe("flatline silence", () => {
 
     const refused = await flatline("silence", "add", slug, "--comment", "typo");
     const between = await count();
-    const elsewhere = ["--url", `http://127.0.0.1:${port}`];
+    const elsewhere = ["--url", folder.url];
     const meant = await flatline("silence", "add", slug, "--comment", "to come", "--allow-unknown", ...elsewhere);
 
     expect([refused.exitCode, refused.stdout, between]).toEqual([64, "", before]);
@@ -212,12 +216,12 @@ source: { type: remote, baseUrl: "https://platform.example/api/v2", apiKey: "\${
 organizations: [{ slug: acme, apiKey: "\${ACME_KEY}" }]
 receivers: [{ name: chat, type: slack, url: "\${SLACK_WEBHOOK_URL}" }]
 heartbeat: { url: "\${file:/nowhere/heartbeat}" }
-server: { listen: "127.0.0.1:${port}", token: "\${MY_TOKEN}", linkSecret: "\${file:/nowhere/link}", tokens: [{ name: bot, token: "\${file:/nowhere/bot}", may: [ingest] }] }
+server: { listen: "${folder.listen}", token: "\${MY_TOKEN}", linkSecret: "\${file:/nowhere/link}", tokens: [{ name: bot, token: "\${file:/nowhere/bot}", may: [ingest] }] }
 storage: { url: "\${DATABASE_URL}" }
 `;
   /** With a named token only, of which nothing but the text matters here. */
   const ofNamed = (): string =>
-    `server: { listen: "127.0.0.1:${port}", token: "\${NONE:-}", tokens: [{ name: bot, token: "\${MY_TOKEN}" }, { name: other, token: "\${file:/nowhere/other}" }] }`;
+    `server: { listen: "${folder.listen}", token: "\${NONE:-}", tokens: [{ name: bot, token: "\${MY_TOKEN}" }, { name: other, token: "\${file:/nowhere/other}" }] }`;
   let empty: DaemonFolder;
   let tokenFile: string;
 
@@ -236,7 +240,7 @@ storage: { url: "\${DATABASE_URL}" }
     runCli(args, { cwd: empty.path, env: { USER: "kim", ...env } });
 
   it.each(commands)("takes address and token from its file alone, or needs none with flags: %j", async (...args) => {
-    const elsewhere = ["--url", `http://127.0.0.1:${port}`, "--token-file", "my-token"];
+    const elsewhere = ["--url", folder.url, "--token-file", "my-token"];
     const ways = [["-c", "daemon.yaml"], elsewhere, [...elsewhere, "-c", "broken.yaml"]];
 
     for (const way of ways) {
@@ -263,21 +267,20 @@ storage: { url: "\${DATABASE_URL}" }
     ["the file's address and $FLATLINE_TOKEN", ["-c", "daemon.yaml"], { FLATLINE_TOKEN: token }],
     ["the first of the file's tokens", ["-c", "named.yaml"], { MY_TOKEN: token }],
   ])("takes %s", async (_name, flags, env) => {
-    const url = `http://127.0.0.1:${port}`;
     const { exitCode, stderr } = await ask(
-      ["silence", "list", ...flags.map((flag) => (flag === "URL" ? url : flag))],
-      Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value === "URL" ? url : value])),
+      ["silence", "list", ...flags.map((flag) => (flag === "URL" ? folder.url : flag))],
+      Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value === "URL" ? folder.url : value])),
     );
 
     expect([exitCode, stderr]).toEqual([0, ""]);
   });
 
   it("reads what is public without a file and without a token", async () => {
-    const { exitCode, stdout, stderr } = await ask(["incidents", "list"], { FLATLINE_URL: `http://127.0.0.1:${port}` });
+    const { exitCode, stdout, stderr } = await ask(["incidents", "list"], { FLATLINE_URL: folder.url });
 
     expect([exitCode, stderr]).toEqual([0, ""]);
     expect(stdout).toContain("deaths");
-    const closed = await ask(["silence", "list"], { FLATLINE_URL: `http://127.0.0.1:${port}` });
+    const closed = await ask(["silence", "list"], { FLATLINE_URL: folder.url });
     expect(closed.exitCode).toBe(77);
     expect(closed.stderr).toMatch(/this needs a token: .*--token-file or \$FLATLINE_TOKEN/);
   });

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { useDaemonFolder } from "../../support/program/daemon.ts";
 import { startDaemon, type Daemon } from "../../support/program/program.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
@@ -18,24 +18,21 @@ function blocks(language: string): string[] {
   return [...page.matchAll(new RegExp(`\`\`\`${language}\n([^\`]+)\n\`\`\``, "g"))].map(([, block = ""]) => block);
 }
 
-let folder: DaemonFolder;
+const folder = useDaemonFolder();
 let daemon: Daemon;
 
 beforeAll(async () => {
-  folder = await makeDaemonFolder();
   // As config.example.yaml, but on a free port and with the reports alone.
   await folder.configure(`
 source: { type: embedded, preload: [{ fixture: ${root}examples/fixture.yaml }] }
 organizations: [ads-hosts, adware-hosts, risk-hosts, tracker-hosts]
 server: { listen: "127.0.0.1:0" }
-storage: { path: flatline.db }
 `);
   daemon = await startDaemon([], { cwd: folder.path });
 });
 
 afterAll(async () => {
   await daemon.kill();
-  await folder.close();
 });
 
 /** Runs a program to its end without holding this one up, which is not the one that it asks. */

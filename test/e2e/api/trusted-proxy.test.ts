@@ -23,7 +23,6 @@ interface Setup {
 
 async function start({ from = "127.0.0.0/8", externalUrl, server = "token: root" }: Setup = {}): Promise<void> {
   await folder.configure(`
-source: { type: embedded }
 defaults: { schedule: "@yearly", whenNoEvents: ok }
 organizations: [acme, globex]
 ${externalUrl === undefined ? "" : `alerting: { externalUrl: "${externalUrl}" }`}

@@ -15,11 +15,9 @@ let folder: DaemonFolder;
 beforeEach(async () => {
   folder = await makeDaemonFolder();
   await folder.configure(`
-source: { type: embedded }
 organizations: [acme]
 receivers: [{ name: console, type: log }]
 server: { listen: "127.0.0.1:${await freePort()}" }
-storage: { path: flatline.db }
 `);
 });
 afterEach(() => folder.close());

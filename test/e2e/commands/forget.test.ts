@@ -9,11 +9,9 @@ let folder: DaemonFolder;
 beforeEach(async () => {
   folder = await makeDaemonFolder();
   await folder.configure(`
-source: { type: embedded }
 organizations: [globex]
 receivers: [{ name: console, type: log }]
 server: { listen: "127.0.0.1:${await freePort()}" }
-storage: { path: flatline.db }
 `);
   await folder.addDeaths("acme", { lastHour: 3, perDay: 1 });
   await folder.addDeaths("globex", { lastHour: 3, perDay: 1 });

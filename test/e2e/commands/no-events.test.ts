@@ -53,12 +53,10 @@ describe("an organization of which no event was ever stored", () => {
     const folder = await makeDaemonFolder();
     try {
       await folder.configure(`
-source: { type: embedded }
 defaults: { schedule: "* * * * * *", alert: { unknownAfter: 2 } }
 organizations: [acme]
 receivers: [{ name: console, type: log }]
 server: { listen: "127.0.0.1:0", token: token-of-the-tests }
-storage: { path: flatline.db }
 `);
       const app = await folder.start();
       const url = app.address()?.url ?? "";

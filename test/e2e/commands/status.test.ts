@@ -1,32 +1,25 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 
 import { runCli, type CliOutcome } from "../../support/program/cli-run.ts";
-import { freePort } from "../../support/free-port.ts";
-import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { useDaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 
-let folder: DaemonFolder;
-let port: number;
+const folder = useDaemonFolder();
 
 function flatline(...args: string[]): Promise<CliOutcome> {
   return runCli(["status", ...args], { cwd: folder.path });
 }
 
 beforeAll(async () => {
-  folder = await makeDaemonFolder();
-  port = await freePort();
   await folder.configure(`
-source: { type: embedded }
 organizations: [acme, { slug: calm, whenNoEvents: ok }]
 alerting: { groupWait: 0s, fleet: false }
 receivers: [{ name: nowhere, type: webhook, url: "http://127.0.0.1:1/" }]
-server: { listen: "127.0.0.1:${port}", token: a-token-of-the-tests }
-storage: { path: flatline.db }
+server: { listen: "${folder.listen}", token: a-token-of-the-tests }
 `);
   await folder.addDeaths("acme", { lastHour: 90, perDay: 3 });
   await folder.addDeaths("stranger", { lastHour: 1, perDay: 1 });
 });
-afterAll(() => folder.close());
 
 it("says that none runs before one is started", async () => {
   const { exitCode, stdout } = await flatline();
@@ -60,7 +53,7 @@ receivers    ▲ nowhere 1 waiting, oldest N s, connection refused
 last run     N s ago, all on time
 store        SIZE
 not watched  1 slug sends events: stranger
-daemon       0.0.0, up N s, http://127.0.0.1:${port}
+daemon       0.0.0, up N s, ${folder.url}
 `);
     expect(size).toMatch(/^\d+(?:\.\d)? [kM]B$/);
     expect(exitCode).toBe(2);
@@ -73,7 +66,7 @@ daemon       0.0.0, up N s, http://127.0.0.1:${port}
   });
 
   it("leaves receivers and unwatched slugs out without a token", async () => {
-    const shown: unknown = await (await fetch(`http://127.0.0.1:${port}/api/v1/status`)).json();
+    const shown: unknown = await (await fetch(`${folder.url}/api/v1/status`)).json();
 
     expect(shown).toMatchObject({ organizations: 2 });
     expect(shown).not.toHaveProperty("receivers");

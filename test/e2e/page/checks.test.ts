@@ -1,20 +1,19 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 
 import { createSystemClock, minuteMs } from "../../../src/base/time.ts";
-import { startBrowser, type TestBrowser } from "../../support/browser.ts";
-import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { useBrowser } from "../../support/browser.ts";
+import { useDaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 
 const clock = createSystemClock();
 const bearer = { authorization: "Bearer t" };
 const asset = "https://login.acme.example";
 
-let folder: DaemonFolder;
-let browser: TestBrowser;
-let url: string;
+const folder = useDaemonFolder();
+const browser = useBrowser();
 
 const configure = (failMultiplier: number): Promise<void> =>
   folder.configure(`
@@ -30,15 +29,14 @@ organizations:
   - { slug: calm, receivers: [ops] }
   - { slug: reviewed, reviewQueue: { enabled: true, schedule: "0 0 1 1 *" } }
 receivers: [{ name: ops, type: log }, { name: other, type: log }]
-server: { listen: "127.0.0.1:0", token: t }
-storage: { path: flatline.db }
+server: { listen: "${folder.listen}", token: t }
 `);
 
-const pageOf = async (path: string, headers = {}): Promise<string> => (await fetch(url + path, { headers })).text();
+const pageOf = async (path: string, headers = {}): Promise<string> =>
+  (await fetch(folder.url + path, { headers })).text();
 const textOf = (markup: string): string => markup.replaceAll(/<[^>]+>/g, " ").replaceAll(/[\s\u00a0]+/g, " ");
 
 beforeAll(async () => {
-  folder = await makeDaemonFolder();
   for (const slug of ["acme", "calm", "silent"])
     await folder.addDeaths(slug, { lastHour: slug === "silent" ? 0 : 12, perDay: 12 });
   await folder.withStore((store) =>
@@ -75,18 +73,11 @@ beforeAll(async () => {
     }),
   );
   await configure(4);
-  const app = await folder.start();
-  url = app.address()?.url ?? "";
+  await folder.start();
   await eventually(async () => {
-    const checks = (await (await fetch(`${url}/api/v1/checks`)).json()) as { lastRunAt: string | null }[];
+    const checks = (await (await fetch(`${folder.url}/api/v1/checks`)).json()) as { lastRunAt: string | null }[];
     return checks.length === 8 && checks.every(({ lastRunAt }) => lastRunAt !== null);
   });
-  browser = await startBrowser();
-});
-afterAll(async () => {
-  expect(browser.complaints).toEqual([]);
-  await browser?.close();
-  await folder?.close();
 });
 
 describe("checks beside the spike check, on the page of an organization", () => {
@@ -111,16 +102,14 @@ describe("checks beside the spike check, on the page of an organization", () => 
 });
 
 it("an organization's page says so when the organization is removed", async () => {
-  const page = await browser.open(`${url}/o/silent`);
+  const page = await browser.open(`${folder.url}/o/silent`);
   await page.locator("#lamp", { hasText: /^live$/ }).waitFor();
   await folder.configure(`
-source: { type: embedded }
 defaults: { schedule: "0 0 1 1 *" }
 organizations: [calm]
-server: { listen: "127.0.0.1:0", token: t }
-storage: { path: flatline.db }
+server: { listen: "${folder.listen}", token: t }
 `);
-  const answer = await fetch(`${url}/-/reload`, { method: "POST", headers: bearer });
+  const answer = await fetch(`${folder.url}/-/reload`, { method: "POST", headers: bearer });
 
   expect(answer.status).toBe(200);
   await page.locator("main", { hasText: "No such organization is configured." }).waitFor();

@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 
-import { startBrowser, type TestBrowser } from "../../support/browser.ts";
-import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { useBrowser } from "../../support/browser.ts";
+import { useDaemonFolder } from "../../support/program/daemon.ts";
 
 const token = "let-me-in";
 const authorized = { extraHTTPHeaders: { authorization: `Bearer ${token}` } };
 
-let browser: TestBrowser;
-let folder: DaemonFolder;
-let url: string;
+const folder = useDaemonFolder();
+const browser = useBrowser();
 
 beforeAll(async () => {
-  folder = await makeDaemonFolder();
   const many = Array.from({ length: 1_994 }, (_, index) => `  - plain-${String(index).padStart(4, "0")}`);
   await folder.configure(`
 source: { type: embedded, concurrency: 64 }
@@ -27,22 +25,14 @@ organizations:
     regret: {}
     gate: { releaseOn: [judged, resolved] }
 ${many.join("\n")}
-server: { listen: "127.0.0.1:0", token: "${token}" }
-storage: { path: flatline.db }
+server: { listen: "${folder.listen}", token: "${token}" }
 `);
-  url = (await folder.start()).address()?.url ?? "";
-  browser = await startBrowser();
-});
-
-afterAll(async () => {
-  expect(browser.complaints).toEqual([]);
-  await browser?.close();
-  await folder?.close();
+  await folder.start();
 });
 
 describe("the page of the configuration", () => {
   it("is the effective configuration as YAML, without a secret", async () => {
-    const page = await browser.open(`${url}/config`, authorized);
+    const page = await browser.open(`${folder.url}/config`, authorized);
 
     const text = await page.locator(".yaml").innerText();
     for (const line of ["concurrency: 64", "failMultiplier: 4", "warnAfter: 1h", 'token: "***"'])
@@ -51,13 +41,13 @@ describe("the page of the configuration", () => {
   });
 
   it("shows the first of many organizations, and says how many more there are", async () => {
-    const page = await browser.open(`${url}/config`, authorized);
+    const page = await browser.open(`${folder.url}/config`, authorized);
 
     expect(await page.locator("#main").innerText()).toMatch(/1,976 organizations more: flatline config show has all/);
   });
 
   it("is read again at the press of a button, without scripts too", async () => {
-    const page = await browser.open(`${url}/config`, { ...authorized, javaScriptEnabled: false });
+    const page = await browser.open(`${folder.url}/config`, { ...authorized, javaScriptEnabled: false });
 
     await page.getByRole("button", { name: "Reload" }).click();
 

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Page } from "playwright-core";
 
-import { sendForm, startBrowser, type TestBrowser, textAt } from "../../support/browser.ts";
-import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { sendForm, useBrowser, textAt } from "../../support/browser.ts";
+import { useDaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 
 const bearer = { authorization: "Bearer let-me-in-of-the-tests" };
@@ -11,9 +11,8 @@ const hourMs = 3_600_000;
 const broken = ["acme", "globex", "initech", "umbrella", "stark"];
 const slugs = [...broken, "hooli"];
 
-let browser: TestBrowser;
-let folder: DaemonFolder;
-let url: string;
+const folder = useDaemonFolder();
+const browser = useBrowser();
 
 /** Eight calm days of all, and half an hour in which everything of five dies; those of stark without what the others share. */
 function events(): string {
@@ -42,19 +41,19 @@ function events(): string {
 }
 
 const post = (path: string, body: string, type = "application/json"): Promise<Response> =>
-  fetch(`${url}${path}`, { method: "POST", headers: { ...bearer, "content-type": type }, body });
+  fetch(`${folder.url}${path}`, { method: "POST", headers: { ...bearer, "content-type": type }, body });
 
 const form = (
   path: string,
   fields: Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>> = bearer,
-) => sendForm(url + path, fields, headers);
+) => sendForm(folder.url + path, fields, headers);
 
 const answerTo = (page: Page, question: string): Promise<string> =>
   textAt(page, `.asked section:has(h2:text-is("${question}")) .answer`);
 
 const open = (path: string, options: object = {}): Promise<Page> =>
-  browser.open(url + path, { extraHTTPHeaders: bearer, ...options });
+  browser.open(folder.url + path, { extraHTTPHeaders: bearer, ...options });
 
 /** Reads the page again, as it does by itself when something has changed, and waits until what came is shown. */
 async function refresh(page: Page): Promise<void> {
@@ -65,35 +64,25 @@ async function refresh(page: Page): Promise<void> {
 }
 
 beforeAll(async () => {
-  folder = await makeDaemonFolder();
   await folder.configure(`
-source: { type: embedded }
 defaults: { schedule: "0 0 1 1 *", receivers: [ops, { name: lead, after: 30m }] }
 organizations: [${slugs.join(", ")}]
 alerting: { groupWait: 100ms, groupInterval: 1s }
 receivers: [{ name: ops, type: log }, { name: lead, type: log }]
 server:
-  listen: "127.0.0.1:0"
+  listen: "${folder.listen}"
   tokens:
     - { name: dana, token: let-me-in-of-the-tests, may: [read, operate, gate, ingest, admin] }
     - { name: partner, token: partner-secret-of-tests, may: [operate] }
-storage: { path: flatline.db }
 `);
-  url = (await folder.start()).address()?.url ?? "";
+  await folder.start();
   expect((await post("/api/v1/events", events(), "application/x-ndjson")).status).toBe(200);
   for (const slug of slugs) await post(`/api/v1/checks/dead-asset-spike/${slug}/run`, "{}");
   const silence = { slug: "of-nobody-*", endsAt: new Date(Date.now() + hourMs).toISOString(), comment: "none" };
   await post("/api/v1/silences", JSON.stringify(silence));
-  browser = await startBrowser();
 });
 
 beforeEach(() => browser.forgive(0));
-
-afterAll(async () => {
-  expect(browser.complaints).toEqual([]);
-  await browser?.close();
-  await folder?.close();
-});
 
 describe("the list of incidents", () => {
   it("says what waits, its cause, and the next act", async () => {
@@ -147,7 +136,9 @@ describe("the page of an incident", () => {
     for (const path of ["/", "/incidents", "/incidents/1", "/o/globex", "/api/v1/incidents/1", "/api/v1/alerts"]) {
       const read = async (headers: Readonly<Record<string, string>>): Promise<string> =>
         (
-          await fetch(url + path, { headers: { accept: path.startsWith("/api") ? "*/*" : "text/html", ...headers } })
+          await fetch(folder.url + path, {
+            headers: { accept: path.startsWith("/api") ? "*/*" : "text/html", ...headers },
+          })
         ).text();
 
       expect([path, names.exec(await read({}))?.[0] ?? null]).toEqual([path, null]);
@@ -299,7 +290,10 @@ describe("an open page", () => {
 
 describe("acts on an incident", () => {
   it("lead to where one signs in, and are done by nobody else", async () => {
-    const answer = await fetch(`${url}/incidents/1/judge`, { headers: { accept: "text/html" }, redirect: "manual" });
+    const answer = await fetch(`${folder.url}/incidents/1/judge`, {
+      headers: { accept: "text/html" },
+      redirect: "manual",
+    });
 
     expect([answer.status, answer.headers.get("location")]).toEqual([303, "/sign-in?next=%2Fincidents%2F1%2Fjudge"]);
     for (const act of ["release", "judge"])
@@ -346,7 +340,7 @@ describe("acts on an incident", () => {
     await page.click("dialog button.primary");
 
     await page.locator("#did:has-text('1 judged.')").waitFor();
-    const { alerts } = (await (await fetch(`${url}/api/v1/incidents/1`)).json()) as {
+    const { alerts } = (await (await fetch(`${folder.url}/api/v1/incidents/1`)).json()) as {
       alerts: { slug: string; judgement: { verdict: string } | null }[];
     };
     expect(
@@ -384,7 +378,7 @@ describe("acts on an incident", () => {
       "/incidents/1?did=4%20released%2C%201%20already%20released.",
     ]);
     await eventually(async () => {
-      const { held } = (await (await fetch(`${url}/api/v1/incidents/1`)).json()) as { held: number };
+      const { held } = (await (await fetch(`${folder.url}/api/v1/incidents/1`)).json()) as { held: number };
       return held === 0 ? true : null;
     });
   });
@@ -403,7 +397,7 @@ describe("acts on an incident", () => {
 
   it("say what is done already", async () => {
     const ask = async (act: string): Promise<string> =>
-      (await fetch(`${url}/incidents/1/${act}`, { headers: { ...bearer, accept: "text/html" } })).text();
+      (await fetch(`${folder.url}/incidents/1/${act}`, { headers: { ...bearer, accept: "text/html" } })).text();
     const again = await form("/incidents/1/acknowledge", {});
     expect(again.headers.get("location")).toBe("/incidents/1?did=5%20already%20acknowledged.");
     const page = await open("/incidents/1?did=5%20already%20acknowledged.");

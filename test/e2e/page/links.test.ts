@@ -6,8 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { signActLink } from "../../../src/alerting/act-link.ts";
 import { Secret } from "../../../src/base/secret.ts";
-import { freePort } from "../../support/free-port.ts";
-import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { useDaemonFolder } from "../../support/program/daemon.ts";
 import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
 import { eventually } from "../../support/program/program.ts";
 
@@ -15,39 +14,32 @@ const secret = "a-secret-for-the-links";
 const bearer = { authorization: "Bearer a-token-of-the-tests", "content-type": "application/json" };
 const slugs = ["acme", "globex", "initech"];
 
-let folder: DaemonFolder;
+const folder = useDaemonFolder();
 let chat: HttpSink;
-let url: string;
 
 beforeAll(async () => {
-  folder = await makeDaemonFolder();
   // The first attempt for acme fails and echoes what it was sent: nothing of a link may be kept of that.
   let failures = 0;
   chat = await startHttpSink((response, { body, path }) => {
     if (path === "/acme" && failures++ === 0) response.writeHead(503, { "retry-after": "0" }).end(body);
     else response.writeHead(200).end("ok");
   });
-  const port = await freePort();
-  url = `http://127.0.0.1:${port}`;
   const receivers = slugs.map(
     (slug) => `  - { name: ${slug}-chat, type: slack, url: "${chat.url}/${slug}", match: { slug: ${slug} } }`,
   );
   await folder.configure(`
-source: { type: embedded }
 defaults: { schedule: "@yearly", gate: { releaseOn: [resolved] } }
 organizations: [acme, globex, initech]
-alerting: { groupWait: 0s, groupInterval: 0s, fleet: false, externalUrl: "${url}/" }
+alerting: { groupWait: 0s, groupInterval: 0s, fleet: false, externalUrl: "${folder.url}/" }
 receivers:
 ${receivers.join("\n")}
   - { name: hook, type: webhook, url: "${chat.url}/hook" }
-server: { listen: "127.0.0.1:${port}", token: a-token-of-the-tests, linkSecret: ${secret} }
-storage: { path: flatline.db }
+server: { listen: "${folder.listen}", token: a-token-of-the-tests, linkSecret: ${secret} }
 `);
   for (const slug of slugs) await folder.addDeaths(slug, { lastHour: 90, perDay: 3 });
   await folder.start();
 });
 afterAll(async () => {
-  await folder.close();
   await chat.close();
 });
 
@@ -79,7 +71,7 @@ interface Alert {
 }
 
 async function alertOf(slug: string): Promise<Alert> {
-  const response = await fetch(`${url}/api/v1/alerts`, { headers: bearer });
+  const response = await fetch(`${folder.url}/api/v1/alerts`, { headers: bearer });
   const { alerts } = (await response.json()) as { alerts: Alert[] };
   const alert = alerts.find((one) => one.slug === slug);
   if (alert === undefined) throw new Error(`no alert of ${slug}`);
@@ -107,7 +99,7 @@ describe("the links of a message", () => {
     const links = await linksOf("acme");
     const number = (await alertOf("acme")).incidentNumber;
     expect([...links.keys()]).toEqual([`Open incident ${number}`, "Acknowledge"]);
-    expect(links.get(`Open incident ${number}`)).toBe(`${url}/incidents/${number}`);
+    expect(links.get(`Open incident ${number}`)).toBe(`${folder.url}/incidents/${number}`);
   });
 
   it("are in chats and mail only, and kept nowhere", async () => {
@@ -179,7 +171,7 @@ describe("the links of a message", () => {
       (link) => {
         const incident = Number(link.pathname.split("/").at(-1));
         const over = { incident, receiver: "acme-chat", expiresAtMs: Date.now() - 1 };
-        link.href = `${url}/${signActLink(new Secret(secret), over)}`;
+        link.href = `${folder.url}/${signActLink(new Secret(secret), over)}`;
       },
       "expired",
     ],
@@ -188,7 +180,7 @@ describe("the links of a message", () => {
       (link) => {
         const incident = Number(link.pathname.split("/").at(-1));
         const gone = { incident, receiver: "gone", expiresAtMs: Date.now() + 60_000 };
-        link.href = `${url}/${signActLink(new Secret(secret), gone)}`;
+        link.href = `${folder.url}/${signActLink(new Secret(secret), gone)}`;
       },
       "expired",
     ],

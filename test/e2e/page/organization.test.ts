@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Page } from "playwright-core";
 
-import { sendForm, startBrowser, type TestBrowser, textAt } from "../../support/browser.ts";
-import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { sendForm, useBrowser, textAt } from "../../support/browser.ts";
+import { useDaemonFolder } from "../../support/program/daemon.ts";
 
 const bearer = { authorization: "Bearer let-me-in-of-the-tests" };
 const reader = { authorization: "Bearer reader-secret-of-tests" };
@@ -12,9 +12,8 @@ const together = ["globex", "initech", "umbrella", "stark"];
 const long = "organization".repeat(5);
 const slugs = [...together, "acme", "hooli", long];
 
-let browser: TestBrowser;
-let folder: DaemonFolder;
-let url: string;
+const folder = useDaemonFolder();
+const browser = useBrowser();
 
 interface Look {
   readonly slug: string;
@@ -61,24 +60,27 @@ function events(nowMs: number): string {
 }
 
 const send = (path: string, body: string, type = "application/json", headers: object = bearer): Promise<Response> =>
-  fetch(`${url}${path}`, { method: "POST", headers: { ...headers, "content-type": type }, body, redirect: "manual" });
+  fetch(`${folder.url}${path}`, {
+    method: "POST",
+    headers: { ...headers, "content-type": type },
+    body,
+    redirect: "manual",
+  });
 
 const form = (
   path: string,
   fields: Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>> = bearer,
-) => sendForm(url + path, fields, headers);
+) => sendForm(folder.url + path, fields, headers);
 
 const get = (path: string, headers: object = bearer): Promise<Response> =>
-  fetch(url + path, { headers: { ...headers, accept: "text/html" }, redirect: "manual" });
+  fetch(folder.url + path, { headers: { ...headers, accept: "text/html" }, redirect: "manual" });
 
 const open = (path: string, options: object = {}): Promise<Page> =>
-  browser.open(url + path, { extraHTTPHeaders: bearer, ...options });
+  browser.open(folder.url + path, { extraHTTPHeaders: bearer, ...options });
 
 beforeAll(async () => {
-  folder = await makeDaemonFolder();
   await folder.configure(`
-source: { type: embedded }
 defaults: { schedule: "0 0 1 1 *", receivers: [ops, { name: lead, after: 30m }] }
 organizations:
   - acme
@@ -91,29 +93,21 @@ organizations:
 alerting: { groupWait: 100ms, groupInterval: 1s }
 receivers: [{ name: ops, type: log }, { name: lead, type: log }]
 server:
-  listen: "127.0.0.1:0"
+  listen: "${folder.listen}"
   tokens:
     - { name: dana, token: let-me-in-of-the-tests, may: [read, operate, gate, ingest, admin] }
     - { name: reader, token: reader-secret-of-tests, may: [read] }
-storage: { path: flatline.db }
 `);
-  url = (await folder.start()).address()?.url ?? "";
+  await folder.start();
   const nowMs = Date.now();
   expect((await send("/api/v1/events", events(nowMs), "application/x-ndjson")).status).toBe(200);
   for (const slug of slugs.filter((one) => one !== "hooli"))
     await send(`/api/v1/checks/dead-asset-spike/${slug}/run`, "");
   // Of hooli nothing was ever stored: that fires with the third run.
   for (let run = 0; run < 3; run++) await send("/api/v1/checks/dead-asset-spike/hooli/run", "");
-  browser = await startBrowser();
 });
 
 beforeEach(() => browser.forgive(0));
-
-afterAll(async () => {
-  expect(browser.complaints).toEqual([]);
-  await browser?.close();
-  await folder?.close();
-});
 
 describe("the page of an organization", () => {
   it("says that it is well, and since when", async () => {
@@ -195,7 +189,7 @@ describe("acts on an organization", () => {
     await page.click("dialog button.primary");
 
     await page.locator("#did:has-text('1 judged.')").waitFor();
-    const { alerts } = (await (await fetch(`${url}/api/v1/incidents/1`)).json()) as {
+    const { alerts } = (await (await fetch(`${folder.url}/api/v1/incidents/1`)).json()) as {
       readonly alerts: readonly { readonly id: string; readonly slug: string; readonly judgement: object | null }[];
     };
     const judged = alerts.filter(({ judgement }) => judgement !== null);

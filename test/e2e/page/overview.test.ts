@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Page } from "playwright-core";
 
-import { startBrowser, type TestBrowser, textAt } from "../../support/browser.ts";
-import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { useBrowser, textAt } from "../../support/browser.ts";
+import { useDaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 
 const bearer = { authorization: "Bearer let-me-in-of-the-tests" };
@@ -10,45 +10,34 @@ const names = ["acme", "globex", "initech", "umbrella", "stark", "wayne", "tyrel
 const spiking = [...names, "soylent"];
 const calm = ["hooli", "nakatomi", "vandelay"];
 
-let browser: TestBrowser;
-let folder: DaemonFolder;
-let url: string;
+const folder = useDaemonFolder();
+const browser = useBrowser();
 
 const open = (path = "/", options: object = {}): Promise<Page> =>
-  browser.open(url + path, { extraHTTPHeaders: bearer, ...options });
+  browser.open(folder.url + path, { extraHTTPHeaders: bearer, ...options });
 
 beforeAll(async () => {
-  folder = await makeDaemonFolder();
   const organizations = [...spiking, ...calm].map(
     (slug, index) => `{ slug: ${slug}, labels: { team: ${index % 2 === 0 ? "trust" : "fraud"} } }`,
   );
   await folder.configure(`
-source: { type: embedded }
 defaults: { schedule: "0 0 1 1 *" }
 organizations: [${organizations.join(", ")}, quiet]
 alerting: { groupWait: 100ms, groupInterval: 1s }
 receivers: [{ name: ops, type: log }]
-server: { listen: "127.0.0.1:0", tokens: [{ name: dana, token: let-me-in-of-the-tests, may: [read, operate, gate, ingest] }] }
-storage: { path: flatline.db }
+server: { listen: "${folder.listen}", tokens: [{ name: dana, token: let-me-in-of-the-tests, may: [read, operate, gate, ingest] }] }
 `);
   for (const slug of calm) await folder.addDeaths(slug, { lastHour: 3, perDay: 3 });
   for (const [index, slug] of spiking.entries()) await folder.addDeaths(slug, { lastHour: 90 + index, perDay: 3 });
   // Sends events, and nobody configured it.
   await folder.addDeaths("stranger", { lastHour: 2, perDay: 1 });
-  url = (await folder.start()).address()?.url ?? "";
-  browser = await startBrowser();
+  await folder.start();
   await eventually(async () => {
-    const { incidents } = (await (await fetch(`${url}/api/v1/incidents`)).json()) as {
+    const { incidents } = (await (await fetch(`${folder.url}/api/v1/incidents`)).json()) as {
       incidents: { firing: number }[];
     };
     return incidents[0]?.firing === spiking.length ? true : null;
   });
-});
-
-afterAll(async () => {
-  expect(browser.complaints).toEqual([]);
-  await browser?.close();
-  await folder?.close();
 });
 
 describe("the overview", () => {
@@ -77,7 +66,7 @@ describe("the overview", () => {
     expect(await textAt(await open(), "p.lede:has-text('Not watched')")).toBe(
       "Not watched: 1 slug sends events and nothing checks it: stranger 8 events.",
     );
-    const anybody = await browser.open(url);
+    const anybody = await browser.open(folder.url);
     expect(await anybody.locator("text=Not watched").count()).toBe(0);
   });
 
@@ -98,12 +87,12 @@ describe("the overview", () => {
         .sizes()
         .then(({ responseBodySize }) => sizes.push(responseBodySize));
     });
-    await page.goto(url, { waitUntil: "networkidle" }).catch(() => undefined);
+    await page.goto(folder.url, { waitUntil: "networkidle" }).catch(() => undefined);
 
     expect(sizes.length).toBeLessThanOrEqual(6);
     expect(sizes.reduce((sum, one) => sum + one, 0)).toBeLessThan(60_000);
     const style = await page.locator("link[rel=stylesheet]").getAttribute("href");
-    const kept = await fetch(url + (style ?? ""));
+    const kept = await fetch(folder.url + (style ?? ""));
     expect(kept.headers.get("cache-control")).toContain("immutable");
   });
 });

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 
-import { axeViolations, startBrowser, type TestBrowser, textAt } from "../../support/browser.ts";
-import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { axeViolations, useBrowser, textAt } from "../../support/browser.ts";
+import { useDaemonFolder } from "../../support/program/daemon.ts";
 
 const token = "let-me-in";
 const bearer = { authorization: `Bearer ${token}` };
@@ -10,13 +10,12 @@ const dayMs = 86_400_000;
 // In three days, whatever today is: the recurring silence does not hold during the test.
 const weekday = (new Date().getUTCDay() + 3) % 7;
 
-let browser: TestBrowser;
-let folder: DaemonFolder;
-let url: string;
+const folder = useDaemonFolder();
+const browser = useBrowser();
 
 async function silence(body: Record<string, string>): Promise<void> {
   const endsAt = new Date(Date.now() + dayMs).toISOString();
-  const answer = await fetch(`${url}/api/v1/silences`, {
+  const answer = await fetch(`${folder.url}/api/v1/silences`, {
     method: "POST",
     headers: { ...bearer, "content-type": "application/json" },
     body: JSON.stringify({ endsAt, ...body }),
@@ -25,17 +24,13 @@ async function silence(body: Record<string, string>): Promise<void> {
 }
 
 beforeAll(async () => {
-  folder = await makeDaemonFolder();
   await folder.configure(`
-source: { type: embedded }
 defaults: { schedule: "0 0 1 1 *" }
 organizations: [acme, globex, umbra-a, umbra-b, "*", "gone-*"]
 silences: [{ schedule: "0 2 * * ${weekday}", duration: 2h, slug: "*", comment: database maintenance }]
-server: { listen: "127.0.0.1:0", token: "${token}" }
-storage: { path: flatline.db }
+server: { listen: "${folder.listen}", token: "${token}" }
 `);
-  url = (await folder.start()).address()?.url ?? "";
-  browser = await startBrowser();
+  await folder.start();
   await silence({ slug: "umbra-*", comment: "contract ended", createdBy: "Dana Reyes" });
   await silence({
     slug: "globex",
@@ -44,15 +39,9 @@ storage: { path: flatline.db }
   });
 });
 
-afterAll(async () => {
-  expect(browser.complaints).toEqual([]);
-  await browser?.close();
-  await folder?.close();
-});
-
 describe("the page of silences", () => {
   it("says what is held back, and lists by what holds, comes and is over", async () => {
-    const page = await browser.open(`${url}/silences`, authorized);
+    const page = await browser.open(`${folder.url}/silences`, authorized);
 
     expect(await textAt(page, "h1")).toBe(
       "1 silence holds back the messages of 2 organizations. No alert fires under it.",
@@ -67,7 +56,7 @@ describe("the page of silences", () => {
   });
 
   it("makes one, offers to make it again, and ends it", async () => {
-    const page = await browser.open(`${url}/silences`, authorized);
+    const page = await browser.open(`${folder.url}/silences`, authorized);
     await page.getByRole("link", { name: "Silence…" }).click();
     const dialog = page.locator("dialog:modal");
     await dialog.locator("[name=slug]").fill("acmee");
@@ -93,7 +82,7 @@ describe("the page of silences", () => {
   });
 
   it("silences by its name an organization whose name has a *", async () => {
-    const page = await browser.open(`${url}/silences/new?slug=${encodeURIComponent("gone-\\*")}`, authorized);
+    const page = await browser.open(`${folder.url}/silences/new?slug=${encodeURIComponent("gone-\\*")}`, authorized);
     await page.locator("[name=comment]").fill("it is gone");
     await page.locator("button.primary").click();
     await page.waitForURL(/\/silences\?did=/);
@@ -104,7 +93,7 @@ describe("the page of silences", () => {
   });
 
   it("is done without scripts as well, and says what is missing", async () => {
-    const page = await browser.open(`${url}/silences`, { ...authorized, javaScriptEnabled: false });
+    const page = await browser.open(`${folder.url}/silences`, { ...authorized, javaScriptEnabled: false });
     await page.getByRole("link", { name: "Silence…" }).click();
     await page.locator("[name=slug]").fill("globax");
     await page.locator("[name=comment]").fill("by hand");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { createSystemClock, dayMs, hourMs, minuteMs, secondMs } from "../../../src/base/time.ts";
-import { flawsAtAllWidths, startBrowser, type TestBrowser } from "../../support/browser.ts";
+import { flawsAtAllWidths, useBrowser } from "../../support/browser.ts";
 import { startHttpSink } from "../../support/far-side/http-sink.ts";
 import { startScriptedUpstream } from "../../support/far-side/scripted-upstream.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
@@ -265,16 +265,9 @@ receivers: [{ name: ops, type: log }, { name: lead, type: log }, { name: gone, t
   ],
 };
 
-let browser: TestBrowser;
+const browser = useBrowser();
 
-beforeAll(async () => {
-  browser = await startBrowser();
-});
-
-afterAll(async () => {
-  expect(browser.complaints).toEqual([]);
-  await browser?.close();
-});
+beforeAll(async () => {});
 
 describe.each([empty, eventless, firstMinute, unreachable, fleet])("$name", ({ start, states }) => {
   let folder: DaemonFolder;

@@ -1,16 +1,22 @@
 import { join } from "node:path";
 
+import { afterAll, beforeAll } from "vitest";
+
 import type { App } from "../../../src/daemon/app.ts";
 import { createSystemClock, hourMs, minuteMs } from "../../../src/base/time.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { freePort } from "../free-port.ts";
 import { makeProgramFolder } from "./program-folder.ts";
 import { createTestApp } from "./test-app.ts";
 
 /** A folder with a flatline.yaml and a store, for a daemon and the commands beside it. */
 export interface DaemonFolder {
   readonly path: string;
-  /** Writes flatline.yaml. */
+  /** An address of its own for `server.listen`, and its URL. */
+  readonly listen: string;
+  readonly url: string;
+  /** Writes flatline.yaml: the source is embedded, and the store beside it, where the text says nothing else. */
   configure(text: string): Promise<void>;
   /** Stores deaths of an organization: so many within the last hour, and so many a day over the week before. */
   addDeaths(slug: string, deaths: { readonly lastHour: number; readonly perDay: number }): Promise<void>;
@@ -22,11 +28,21 @@ export interface DaemonFolder {
 }
 
 const clock = createSystemClock();
+const usual = { source: "{ type: embedded }", storage: "{ path: flatline.db }" };
+
+/** One for all tests of the file, which goes with its daemons after them. */
+export function useDaemonFolder(): DaemonFolder {
+  const folder = {} as DaemonFolder;
+  beforeAll(async () => void Object.assign(folder, await makeDaemonFolder()));
+  afterAll(() => folder.close());
+  return folder;
+}
 
 /** Makes an empty one under the system's temporary folder. */
 export async function makeDaemonFolder(): Promise<DaemonFolder> {
   const folder = await makeProgramFolder();
   const { path } = folder;
+  const listen = `127.0.0.1:${await freePort()}`;
   const apps: App[] = [];
 
   async function withStore<Result>(work: (store: Store) => Promise<Result>): Promise<Result> {
@@ -40,7 +56,14 @@ export async function makeDaemonFolder(): Promise<DaemonFolder> {
 
   return {
     path,
-    configure: (text) => folder.write("flatline.yaml", text),
+    listen,
+    url: `http://${listen}`,
+    configure: (text) => {
+      const added = Object.entries(usual).flatMap(([key, value]) =>
+        new RegExp(`^${key}:`, "m").test(text) ? [] : [`${key}: ${value}\n`],
+      );
+      return folder.write("flatline.yaml", [text.trimEnd(), "\n", ...added].join(""));
+    },
     withStore,
     addDeaths: async (slug, { lastHour, perDay }) => {
       const nowMs = clock.nowMs();
