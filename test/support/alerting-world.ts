@@ -18,7 +18,6 @@ import { actor } from "../../src/contract/actor.ts";
 import type { JudgementVerdict } from "../../src/contract/judgement.ts";
 import type { CheckName, CheckReport } from "../../src/contract/report.ts";
 import type { ResultSeverity, Severity } from "../../src/contract/severity.ts";
-import type { StoreParts } from "../../src/store/store-parts.ts";
 import type { Store } from "../../src/store/store.ts";
 import { errorReport, resultReport } from "./reports.ts";
 import { engineNamed, type StoreEngineCase } from "./store/engines.ts";
@@ -51,8 +50,6 @@ export interface WorldOptions {
   /** Of single organizations, over the common ones. */
   readonly targets?: Readonly<Record<string, Partial<Omit<AlertTarget, "policy">>>>;
   readonly settings?: Partial<Omit<AlertingSettings, "receivers" | "targetOf">>;
-  readonly random?: () => number;
-  readonly maxAgeMs?: number;
 }
 
 /** Who acts on an incident, and on what of it. */
@@ -62,21 +59,16 @@ export interface IncidentHow {
   readonly isDryRun?: boolean;
 }
 
-/** Where a crash can be made to happen: before the commit of what is recorded, formed, acknowledged or acted, or after it. */
-export type CrashPoint = "record" | "recorded" | "form" | "formed" | "acknowledge" | "act" | "acted";
-const committed = { record: "recorded", form: "formed", act: "acted" } as const;
+/** Where a crash can be made to happen: before the commit of what is recorded, formed, acknowledged or acted. */
+export type CrashPoint = "record" | "form" | "acknowledge" | "act";
 
 /** Recorder, notifier and outbox over a real store, with virtual time and receivers of the test's making. */
 export interface AlertingWorld {
   readonly clock: VirtualClock;
   readonly store: Store;
-  /** How many processes there were, the one that lives now included. */
-  readonly processes: number;
   /** Of the process that lives now. */
   readonly board: Board;
   readonly receivers: ReadonlyMap<string, FakeReceiver>;
-  readonly notifier: Notifier;
-  readonly outbox: Outbox;
   /** A run of the check now, made durable; `count` is its currentCount. */
   run(
     slug: string,
@@ -84,7 +76,6 @@ export interface AlertingWorld {
     details?: {
       count?: number;
       check?: CheckName;
-      coverage?: number;
       carrier?: string;
       excess?: "ongoing" | "stopped";
     },
@@ -101,7 +92,6 @@ export interface AlertingWorld {
   acknowledge(slug: string): Promise<boolean>;
   /** Says of the organization's alert, or of the one with this id, what it was; null takes it back. */
   judge(subject: string, verdict: JudgementVerdict | null, comment?: string | null): Promise<void>;
-  comment(alertId: string, text: string): Promise<void>;
   /** How the incident of a notification stands now for its receiver. */
   present(notification: Notification): Promise<Notification>;
   /** Which alerts of a notification's incident fire, of those that its receiver is notified of. */
@@ -130,14 +120,7 @@ const plain: AlertPolicy = {
   minBaselineCoverage: 0,
 };
 
-class Crash extends Error {
-  readonly point: CrashPoint;
-
-  constructor(point: CrashPoint) {
-    super(point);
-    this.point = point;
-  }
-}
+class Crash extends Error {}
 
 /** A world that begins on a Monday morning; groupWait 10 s, groupInterval 1 m, no fleet verdict unless asked for. */
 export async function createAlertingWorld(initial: WorldOptions = {}): Promise<AlertingWorld> {
@@ -153,7 +136,6 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
   let ids = 0;
   let crash: CrashPoint | null = null;
   const newId = (): string => `id-${String(++ids).padStart(6, "0")}`;
-  const random = initial.random ?? ((): number => 0.5);
 
   const slugs = (): readonly string[] => options.slugs ?? ["acme"];
   const routes = (): readonly ReceiverRoute[] =>
@@ -221,7 +203,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
           },
         },
         timeoutMs: 10_000,
-        maxAgeMs: options.maxAgeMs ?? 24 * 3_600_000,
+        maxAgeMs: 24 * 3_600_000,
         rateLimit: null,
       };
     });
@@ -236,29 +218,18 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
   const kim = actor("kim", "token");
   const actContext = () => ({ settings: settings(), nowMs: clock.nowMs(), newId });
 
-  /** A transaction that a crash interrupts is rolled back, or was committed without anybody's knowing; no other follows it. */
-  function crashable(point: keyof typeof committed): Store {
+  /** A transaction that a crash interrupts is rolled back, and no other follows it. */
+  function crashable(point: CrashPoint): Store {
     let died: Crash | null = null;
-    const liveOn = (at: CrashPoint): void => {
-      if (crashing(at)) died = new Crash(at);
-      if (died !== null) throw died;
-    };
-    const atCommit = async <Done>(work: () => Promise<Done>): Promise<Done> => {
-      if (died !== null) throw died;
-      const done = await work();
-      liveOn(committed[point]);
-      return done;
-    };
     return {
       ...store,
       transaction: (work) =>
-        atCommit(() =>
-          store.transaction(async (parts: StoreParts) => {
-            const done = await work(parts);
-            liveOn(point);
-            return done;
-          }),
-        ),
+        store.transaction(async (parts) => {
+          const done = await work(parts);
+          if (crashing(point)) died = new Crash(point);
+          if (died !== null) throw died;
+          return done;
+        }),
     };
   }
 
@@ -300,7 +271,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     outbox = createOutbox({
       store: { outbox: store.outbox, transaction: crashingOutbox },
       clock,
-      random,
+      random: () => 0.5,
       logger,
       metrics: { receiverTimedOut: () => undefined, notificationAttempt: () => undefined },
       receivers: outboxReceivers(),
@@ -332,11 +303,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       // Runs that shared a commit are lost together, with one process.
       if (processes === process) restarted = restart();
       await restarted;
-      // What was committed is not run again.
-      if (error.point !== "recorded") return await recordOnce();
-      const state = board.state(check, slug);
-      if (state === null) throw error;
-      return { state, previousSeverity: null, changes: [] };
+      return await recordOnce();
     }
   }
 
@@ -375,20 +342,11 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
   return {
     clock,
     store,
-    get processes() {
-      return processes;
-    },
     get board() {
       return board;
     },
     receivers,
-    get notifier() {
-      return notifier;
-    },
-    get outbox() {
-      return outbox;
-    },
-    run: (slug, severity, { count, check, coverage, carrier, excess } = {}) => {
+    run: (slug, severity, { count, check, carrier, excess } = {}) => {
       const named = { startedAtMs: clock.nowMs(), slug, ...(check === undefined ? {} : { check }) };
       if (severity === "unknown") return record(errorReport(named));
       const given: ResultSeverity = severity;
@@ -398,7 +356,6 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
           severity: given,
           ...(carrier === undefined ? {} : { carrier }),
           ...(excess === undefined ? {} : { excess }),
-          baselineCoverage: coverage ?? null,
           ...(count === undefined ? {} : { currentCount: count }),
           assetTypes:
             given === "ok"
@@ -462,9 +419,6 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       return surviving(() => crashable("act").transaction((parts) => actOnIncident(parts, actContext(), request)));
     },
     release: (slug, comment) => releaseGate(store, actContext(), { slug, author: kim, comment }),
-    comment: async (alertId, text) => {
-      await actOnAlert(store, actContext(), { alertId, author: kim, act: { kind: "comment", comment: text } });
-    },
     present: (notification) =>
       presentOf({ parts: store, board, settings: settings(), nowMs: clock.nowMs() }, notification),
     firing: (notification) =>

@@ -1,31 +1,17 @@
 /** A dashboard as Grafana reads it: what of it asks Prometheus for something. */
 export interface DashboardModel {
   readonly uid: string;
-  readonly title: string;
   readonly panels: readonly PanelModel[];
   readonly templating: { readonly list: readonly VariableModel[] };
-  readonly links: readonly object[];
   readonly annotations: { readonly list: readonly { readonly name: string; readonly expr?: string }[] };
 }
 
-export interface PanelModel {
-  readonly id: number;
-  readonly type: string;
+interface PanelModel {
   readonly title?: string;
-  readonly description?: string;
-  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
-  readonly datasource?: { readonly type: string; readonly uid: string };
-  readonly fieldConfig?: { readonly defaults: { readonly unit?: string } };
-  readonly options?: { readonly legend?: { readonly calcs: readonly string[] } };
-  readonly targets?: readonly {
-    readonly refId: string;
-    readonly expr: string;
-    readonly instant?: boolean;
-    readonly datasource: { readonly type: string; readonly uid: string };
-  }[];
+  readonly targets?: readonly { readonly refId: string; readonly expr: string; readonly instant?: boolean }[];
 }
 
-export interface VariableModel {
+interface VariableModel {
   readonly name: string;
   readonly type: string;
   readonly query: string | { readonly query: string };

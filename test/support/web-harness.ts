@@ -7,7 +7,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { FlatlineError } from "../../src/base/errors.ts";
-import type { Unwatched } from "../../src/web/read/unwatched.ts";
 import type { Config } from "../../src/config/config.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Logger } from "../../src/base/logger.ts";
@@ -83,7 +82,6 @@ export interface WebWorld {
   outboxReads: number;
   /** Of what pages show. */
   version: number;
-  unwatched: Awaited<ReturnType<Unwatched["list"]>>;
   /** By alert. */
   assets: Map<string, DeadAssets>;
   logged: { fields: object; message: string }[];
@@ -254,7 +252,6 @@ export async function startWeb(
     outboxReads: 0,
     storeError: null,
     version: 0,
-    unwatched: [],
     assets: new Map(),
     logged: [],
   };
@@ -314,7 +311,7 @@ export async function startWeb(
       newest: async () => null,
       costOf: async () => null,
     },
-    unwatched: { slugs: async () => world.unwatched.map(({ slug }) => slug), list: async () => world.unwatched },
+    unwatched: { slugs: async () => [], list: async () => [] },
     showConfiguration: () => ({ server: { token: new Secret(token) } }),
     ...options,
   });

@@ -83,7 +83,7 @@ describe("beside a running daemon", () => {
 
     expect([imported.exitCode, imported.stdout]).toEqual([
       0,
-      "imported 2 organizations, 5 keys, 30 assets, 3 legitimacy rules, 30 reports, 30 proposals\n",
+      "imported 2 organizations, 5 keys, 22 assets, 1 legitimacy rule, 22 reports, 22 proposals\n",
     ]);
     expect([before, await statusWith(url, platformKeys.acme)]).toEqual([401, 200]);
     const metrics = await (await fetch(`${url}/metrics`)).text();
@@ -139,7 +139,7 @@ organizations: [acme]
     const { exitCode, stdout, stderr } = await cli(["reports", "list", "--all", "--json", "--limit", "10"]);
     await server.close();
 
-    expect([exitCode, stdout.trim().split("\n").length, stderr]).toEqual([0, 29, ""]);
+    expect([exitCode, stdout.trim().split("\n").length, stderr]).toEqual([0, 21, ""]);
   });
 });
 

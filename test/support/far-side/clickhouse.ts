@@ -1,9 +1,10 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 import { createClient } from "@clickhouse/client";
-
-import { startLineProcess } from "../program/line-process.ts";
 
 const installed = fileURLToPath(new URL("../../clickhouse/node_modules/chdb", import.meta.url));
 
@@ -26,9 +27,11 @@ export interface TestClickhouse {
 
 /** Starts a real engine behind its HTTP interface. */
 export async function startClickhouse(): Promise<TestClickhouse> {
-  const bridge = startLineProcess("../clickhouse/bridge.ts", []);
-  await bridge.untilLines(1);
-  const [url = ""] = bridge.lines;
+  const bridge = spawn(process.execPath, [fileURLToPath(new URL("../../clickhouse/bridge.ts", import.meta.url))], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const closed = once(bridge, "close");
+  const url = await Promise.race([once(createInterface({ input: bridge.stdout }), "line"), closed]).then(String);
   const client = createClient({ url });
   return {
     url,
@@ -42,7 +45,8 @@ export async function startClickhouse(): Promise<TestClickhouse> {
     },
     stop: async () => {
       await client.close();
-      await bridge.kill();
+      bridge.kill("SIGKILL");
+      await closed;
     },
   };
 }

@@ -21,52 +21,25 @@ export const platformKeys = {
 } as const;
 
 /** What `platformFixture` is evaluated and reviewed at. */
-export const platformNowMs = Date.UTC(2026, 10, 20, 12);
+const platformNowMs = Date.UTC(2026, 10, 20, 12);
 
-/**
- * Two organizations; proposal 3NN is about asset 5NN. Of acme: 301–320 queued; 330 not in the queue, 331 answered, 332
- * resolved, 333 queued but reported by acme itself, 334 on a blockchain address, 335 on an allowed asset, 336 and 337
- * on domains that a rule protects, 338 resolved and reported by acme itself. Of globex: 401.
- */
+/** Proposal 3NN is about asset 5NN. Of acme: 301–320 queued, 330 not in the queue; of globex: 401. */
 export function platformFixture(): object {
-  const queued = Array.from({ length: 20 }, (_, index) => 301 + index);
-  const special = [330, 331, 332, 333, 334, 335, 336, 337, 338];
-  const contents: Readonly<Record<number, string>> = {
-    334: "0x00000000219ab540356cbb839cbe05303d7705fa",
-    336: "https://login.protected.example/a",
-    337: "https://pay.acme.example/b",
-  };
-  const queues: Readonly<Record<number, string>> = { 330: "none", 331: "answered", 332: "none", 338: "none" };
-  const isResolved = (id: number): boolean => id === 332 || id === 338;
-  const isOwn = (id: number): boolean => id === 333 || id === 338;
+  const ids = [...Array.from({ length: 20 }, (_, index) => 301 + index), 330];
   const asset = (id: number): object => ({
     id: id + 200,
-    type: id === 334 ? "ADDRESS" : "URL",
-    content: contents[id] ?? `https://phish-${id}.test/login`,
-    status: id === 335 ? "ALLOWED" : "UNKNOWN",
+    type: "URL",
+    content: `https://phish-${id}.test/login`,
+    status: "UNKNOWN",
   });
   const report = (id: number, organization: string): object => ({
     id: id + 9_000,
     organization,
     createdAt: new Date(platformNowMs - (id - 300) * 60_000).toISOString(),
-    status: "TODO",
-    source: "API",
-    country: "US",
     title: `report of ${id}`,
-    reporter: { kind: "human", name: "Kim", organization: isOwn(id) ? organization : null },
-    proposals: [
-      {
-        id,
-        assetId: id + 200,
-        decision: isResolved(id) ? "APPROVE" : null,
-        decidedBy: isResolved(id) ? "human" : null,
-        queue: queues[id] ?? "queued",
-        resolved: isResolved(id),
-      },
-    ],
-    scans: [],
+    reporter: { kind: "human", name: "Kim", organization: null },
+    proposals: [{ id, assetId: id + 200, queue: id === 330 ? "none" : "queued", resolved: false }],
   });
-  const all = [...queued, ...special];
   return {
     organizations: [
       { slug: "acme", name: "Acme", brands: [{ id: 7, name: "Acme Pay" }] },
@@ -79,13 +52,9 @@ export function platformFixture(): object {
       { key: platformKeys.globex, role: "customer", organizations: ["globex"] },
       { key: platformKeys.both, role: "customer", organizations: ["acme", "globex"] },
     ],
-    assets: [...all, 401].map(asset),
-    legitimacyRules: [
-      { name: "popular", enabled: true, domains: ["protected.example"] },
-      { name: "owned", enabled: true, organization: "acme", pattern: "*.acme.example" },
-      { name: "off", enabled: false, domains: ["test"] },
-    ],
-    reports: [...all.map((id) => report(id, "acme")), report(401, "globex")],
+    assets: [...ids, 401].map(asset),
+    legitimacyRules: [{ name: "popular", enabled: true, domains: ["protected.example", "example.org"] }],
+    reports: [...ids.map((id) => report(id, "acme")), report(401, "globex")],
   };
 }
 
@@ -93,7 +62,6 @@ export function platformFixture(): object {
 export interface PlatformServer {
   /** Ends in /api/v2. */
   readonly baseUrl: string;
-  readonly origin: string;
   readonly store: Store;
   readonly world: WebWorld;
   /** Every request that was answered, as `operation code`. */
@@ -118,19 +86,13 @@ export interface CallAnswer {
   readonly json: unknown;
 }
 
-export interface PlatformServerOptions extends Partial<Pick<ApiV2Options, "apiFor" | "authenticate" | "bodies">> {
-  /** [platformNowMs] */
-  readonly nowMs?: () => number;
-  /** Fills the store [platformFixture]. */
-  readonly seed?: (store: Store) => Promise<unknown>;
-}
+type PlatformServerOptions = Partial<Pick<ApiV2Options, "apiFor" | "authenticate" | "bodies">>;
 
 export async function startPlatformServer(options: PlatformServerOptions = {}): Promise<PlatformServer> {
   const folder = await mkdtemp(path.join(tmpdir(), "flatline-platform-"));
-  const clock = { ...createSystemClock(), nowMs: options.nowMs ?? (() => platformNowMs) };
+  const clock = { ...createSystemClock(), nowMs: () => platformNowMs };
   const store = await openStore({ path: path.join(folder, "flatline.db"), clock });
-  const fixture = [{ name: "fixture.json", text: JSON.stringify(platformFixture()) }];
-  await (options.seed === undefined ? importFixtures({ store, clock, files: fixture }) : options.seed(store));
+  await importFixtures({ store, clock, files: [{ name: "fixture.json", text: JSON.stringify(platformFixture()) }] });
   const counted: string[] = [];
   const logged: WebWorld["logged"] = [];
   const log = (fields: object, message: string): void => void logged.push({ fields, message });
@@ -146,7 +108,6 @@ export async function startPlatformServer(options: PlatformServerOptions = {}): 
   const web = await startWeb({ plugins: (bodies) => [apiV2Routes({ bodies, ...service })], logger });
   return {
     baseUrl: `${web.url}/api/v2`,
-    origin: web.url,
     store,
     world: { ...web.world, logged },
     counted,

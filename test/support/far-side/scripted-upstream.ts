@@ -32,8 +32,6 @@ export interface ReceivedRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: string;
-  /** Header names as they came, to see repeated ones. */
-  readonly rawHeaders: readonly string[];
 }
 
 export interface ScriptedUpstream {
@@ -42,8 +40,6 @@ export interface ScriptedUpstream {
   /** The origin with /api/v2. */
   readonly baseUrl: string;
   readonly requests: readonly ReceivedRequest[];
-  /** Bytes of endless bodies that the sockets took. */
-  readonly endlessBytes: () => number;
   /** Adds steps: each serves one request, in order. */
   script(...steps: readonly ScriptedStep[]): void;
   /** Serves what no step is left for, instead of calling it unexpected: for daemons, which ask when they like. */
@@ -61,7 +57,6 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
   const unexpected: string[] = [];
   const waiting = new Set<{ readonly count: number; readonly resolve: () => void }>();
   let fallback: ((request: ReceivedRequest) => ScriptedStep) | null = null;
-  let endlessBytes = 0;
 
   function nextStep(request: ReceivedRequest): ScriptedStep {
     const step = steps.shift() ?? fallback?.(request);
@@ -83,9 +78,7 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
     const request = await readRequest(incoming);
     const step = nextStep(request);
     note(request);
-    await perform(step, outgoing, (bytes) => {
-      endlessBytes += bytes;
-    });
+    await perform(step, outgoing);
   }
 
   const server = createServer((incoming, outgoing) => {
@@ -99,7 +92,6 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
     origin,
     baseUrl: `${origin}/api/v2`,
     requests,
-    endlessBytes: () => endlessBytes,
     script: (...more) => {
       steps.push(...more);
     },
@@ -127,16 +119,11 @@ async function readRequest(incoming: IncomingMessage): Promise<ReceivedRequest> 
     method: incoming.method ?? "",
     path: incoming.url ?? "",
     headers: incoming.headers,
-    rawHeaders: incoming.rawHeaders.filter((_value, index) => index % 2 === 0),
     body: Buffer.concat(chunks).toString(),
   };
 }
 
-async function perform(
-  step: ScriptedStep,
-  outgoing: ServerResponse,
-  onEndless: (bytes: number) => void,
-): Promise<void> {
+async function perform(step: ScriptedStep, outgoing: ServerResponse): Promise<void> {
   switch (step.kind) {
     case "answer":
       await step.after;
@@ -160,11 +147,7 @@ async function perform(
       const chunk = step.chunk ?? "x".repeat(65_536);
       outgoing.writeHead(step.status ?? 200, { "content-type": "application/json" });
       const pump = (): void => {
-        let hasRoom = true;
-        while (hasRoom && !outgoing.destroyed) {
-          hasRoom = outgoing.write(chunk);
-          onEndless(chunk.length);
-        }
+        while (!outgoing.destroyed && outgoing.write(chunk));
       };
       outgoing.on("drain", pump);
       pump();

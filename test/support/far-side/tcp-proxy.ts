@@ -9,8 +9,6 @@ export interface TcpProxy {
   swallow(): void;
   /** Lets everything through again; what was swallowed is cut. */
   mend(): void;
-  /** How many have come so far. */
-  connections(): number;
   close(): Promise<void>;
 }
 
@@ -30,9 +28,7 @@ export async function startTcpProxy(port: number): Promise<TcpProxy> {
     for (const socket of sockets) socket.destroy();
   }
 
-  let connections = 0;
   const server = createServer((near) => {
-    connections++;
     keep(near);
     if (state === "refusing") return near.destroy();
     if (state === "swallowing") return near.resume();
@@ -57,7 +53,6 @@ export async function startTcpProxy(port: number): Promise<TcpProxy> {
       state = "open";
       cut();
     },
-    connections: () => connections,
     close: async () => {
       cut();
       await new Promise<void>((resolve) => server.close(() => resolve()));
