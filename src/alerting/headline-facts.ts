@@ -74,6 +74,7 @@ export function headlineFacts(
     ),
     /** Organizations whose takedowns are on hold, and those allowed again; 0 when nobody uses gates. */
     held: isGateUsed ? summary.held : 0,
+    ...heldWithoutJudgement(members, settings),
     opened: isGateUsed ? Math.max(0, failed.size - summary.held) : 0,
     /** All alerts ended by a result, none by a change of the configuration. */
     isBack: members.every(({ end }) => end === null || end.isByRun),
@@ -95,6 +96,17 @@ function judgedOf(members: readonly IncidentMember[]) {
     : null;
   const judges = new Set(given.map(({ by, note }) => describeAuthor(by, note)));
   return { judgement, judged, judges: [...judges], judgeable: judgeable.length };
+}
+
+/** Returns how many of the organizations on hold wait for no judgement, but for an end or a release by hand. */
+function heldWithoutJudgement(members: readonly IncidentMember[], { gateOf }: HeadlineContext["settings"]) {
+  const holding = members.filter(({ holdsGate }) => holdsGate);
+  const unjudged = slugsOf(
+    holding.filter(({ slug, judgement }) => judgement === undefined && gateOf(slug).releaseOn.includes("judged")),
+  );
+  const others = holding.filter(({ slug }) => !unjudged.has(slug));
+  const heldToEnd = slugsOf(others.filter(({ end }) => end === null)).size;
+  return { heldToEnd, heldToRelease: slugsOf(others).size - heldToEnd };
 }
 
 /** Numbers leave out silenced members (CONTRACT 15), unless all are silenced. */

@@ -131,19 +131,22 @@ export function judgedInPart({ judged, judges, judgeable, judgement }: HeadlineF
   return parts.length === 0 ? "" : `${[...parts, ...(judges.length === 0 ? [] : [by])].join(", ")}.`;
 }
 
-function gateSentences({ held, opened, judgement, endedAtMs, alone, whole }: HeadlineFacts): string[] {
+/** "Takedowns of 9 organizations are on hold until somebody judges it.", or until an end or a release. */
+function gateSentences({ held, heldToEnd, heldToRelease, opened, alone, whole }: HeadlineFacts): string[] {
   const takedowns = (count: number): string =>
     `Takedowns of ${alone !== null && whole.organizations === 1 ? alone.slug : countOf(count, "organization")} are`;
-  if (held > 0) {
-    const until =
-      judgement === null
-        ? "somebody judges it"
-        : judgement.verdict === "checker" && endedAtMs === null
-          ? `${held === 1 ? "its" : "their"} alerts end`
-          : "they are released";
-    return [`${takedowns(held)} on hold until ${until}.`];
-  }
-  return opened > 0 ? [`${takedowns(opened)} allowed again.`] : [];
+  if (held === 0) return opened > 0 ? [`${takedowns(opened)} allowed again.`] : [];
+  const untils = (
+    [
+      [held - heldToEnd - heldToRelease, "somebody judges it"],
+      [heldToEnd, `${heldToEnd === 1 ? "its" : "their"} alerts end`],
+      [heldToRelease, "they are released"],
+    ] as const
+  ).filter(([count]) => count > 0);
+  const said = untils.map(
+    ([count, until]) => `${untils.length === 1 ? "" : `of ${formatCount(count)} `}until ${until}`,
+  );
+  return [`${takedowns(held)} on hold${untils.length === 1 ? "" : ":"} ${said.join(", ")}.`];
 }
 
 function endSentences({ family, isBack, alone }: HeadlineFacts): string[] {

@@ -236,6 +236,33 @@ describe("the headline of an incident", () => {
         "Takedowns of 118 organizations are on hold until their alerts end.",
     ],
     [
+      "judged checker, and one that only warns has joined: no judgement is missing for what is on hold",
+      {
+        members: [...many(9, { judgement }, { holdsGate: true }).slice(1), ...many(1)],
+        incident: { verdict },
+      },
+      "9 of 300 organizations began to spike within 1 minute, from one cause. " +
+        "Takedowns of 8 organizations are on hold until their alerts end.",
+    ],
+    [
+      "judged checker, and one that fails has joined",
+      {
+        members: [...many(9, { judgement }, { holdsGate: true }).slice(1), ...many(1, {}, { holdsGate: true })],
+        incident: { verdict },
+      },
+      "9 of 300 organizations began to spike within 1 minute, from one cause. " +
+        "Takedowns of 9 organizations are on hold: of 1 until somebody judges it, of 8 until their alerts end.",
+    ],
+    [
+      "judged checker, and ended by a reload: only a release is left",
+      {
+        members: many(1, { judgement, end: { atMs: endMs, isByRun: false } }, { holdsGate: true }),
+        incident: { endedAtMs: endMs },
+      },
+      "globex spiked for 24 min. What ended it is a change of the configuration. " +
+        "The checker was wrong, says dana (ops): «captcha in eu-1». Takedowns of globex are on hold until they are released.",
+    ],
+    [
       "judged in part: it does not speak for the whole",
       { members: [...many(9, { judgement }).slice(0, 1), ...many(9).slice(1)], incident: { verdict } },
       "9 of 300 organizations began to spike within 1 minute, from one cause.",
