@@ -8,6 +8,7 @@ const nowMs = 40 * dayMs;
 const input = (buckets: ExcessInput["buckets"], given: Partial<ExcessInput> = {}): ExcessInput => ({
   buckets,
   windowMs: dayMs,
+  currentCount: 10_000,
   expectedCount: 24,
   warnMultiplier: 2,
   longestPauseMs: 0,
@@ -32,6 +33,10 @@ describe("an excess", () => {
     });
     expect(excessOf(input(hourOf(5, hourMs))).state).toBe("ongoing");
     expect(excessOf(input(hourOf(5, hourMs + minuteMs))).state).toBe("stopped");
+  });
+
+  it("has no more deaths in the last hour than the result has in its window", () => {
+    expect(excessOf(input(hourOf(5, minuteMs), { currentCount: 180 })).deathsLastHour).toBe(180);
   });
 
   it("has stopped when that is longer ago than the longest usual pause, and leaves the window a window later", () => {

@@ -7,6 +7,8 @@ export interface ExcessInput {
   /** The deaths of the window by minute, in the order of time; minutes without a death are left out. */
   readonly buckets: readonly DeathBucket[];
   readonly windowMs: number;
+  /** The window's deaths by the result: `buckets` are read later, and may have some that came since. */
+  readonly currentCount: number;
   readonly expectedCount: number;
   readonly warnMultiplier: number;
   /** The longest pause between two deaths in the week before the excess began. */
@@ -26,9 +28,9 @@ const leastSince = 3;
  * busy hours hold less than half of the excess.
  */
 export function excessOf(input: ExcessInput): SpikeExcess {
-  const { buckets, windowMs, expectedCount, warnMultiplier, longestPauseMs, nowMs } = input;
+  const { buckets, windowMs, currentCount, expectedCount, warnMultiplier, longestPauseMs, nowMs } = input;
   const usualPerHour = (expectedCount * hourMs) / windowMs;
-  const deathsLastHour = sumOf(buckets.filter(({ atMs }) => atMs > nowMs - hourMs));
+  const deathsLastHour = Math.min(currentCount, sumOf(buckets.filter(({ atMs }) => atMs > nowMs - hourMs)));
   const { busyDeaths, lastAtMs } = busyHours(buckets, Math.max(leastBusy, warnMultiplier * usualPerHour));
   const excessIs = (state: SpikeExcess["state"], quietSinceMs: number | null): SpikeExcess => ({
     state,

@@ -44,13 +44,14 @@ export function createSpikeEvidence(
     try {
       const nowMs = Date.parse(result.generatedAt);
       const { windowStartMs, endMs } = spikeWindow(nowMs, thresholds);
-      const { counting, expectedCount } = result.observed;
+      const { counting, currentCount, expectedCount } = result.observed;
       const ask: Ask = {
         slug,
         interval: { afterMs: windowStartMs, untilMs: endMs },
         thresholds,
         nowMs,
         count: counting === "assets" ? "assets" : "deaths",
+        currentCount: typeof currentCount === "number" ? currentCount : 0,
         expectedCount: typeof expectedCount === "number" ? expectedCount : 0,
       };
       const counts = await readCounts(store, ask, bounded);
@@ -82,6 +83,7 @@ interface Ask {
   readonly thresholds: SpikeThresholds;
   readonly nowMs: number;
   readonly count: CountKind;
+  readonly currentCount: number;
   readonly expectedCount: number;
 }
 
@@ -158,7 +160,7 @@ async function findOnset(store: Pick<StoreParts, "evidence">, ask: Ask, buckets:
 
 async function findExcess(
   store: Pick<StoreParts, "evidence">,
-  { slug, interval, thresholds, expectedCount, nowMs }: Ask,
+  { slug, interval, thresholds, nowMs, ...counts }: Ask,
   buckets: Minutes,
   onset: number | null,
 ): Promise<SpikeFacts["excess"]> {
@@ -166,7 +168,7 @@ async function findExcess(
   const untilMs = onset ?? interval.afterMs;
   const before = await store.evidence.deathMinutes({ slug, interval: { afterMs: untilMs - pausesMs, untilMs } });
   const { warnMultiplier } = thresholds;
-  return excessOf({ buckets, windowMs, expectedCount, warnMultiplier, longestPauseMs: longestPauseOf(before), nowMs });
+  return excessOf({ ...counts, buckets, windowMs, warnMultiplier, longestPauseMs: longestPauseOf(before), nowMs });
 }
 
 /** Returns the second opinion on the open incident of the organization's spike. */
