@@ -31,7 +31,7 @@ const list = asking({
   },
   json: "print an array of incidents",
   help: `
-ON HOLD: organizations whose takedowns its alerts hold. A narrow terminal goes without ACKNOWLEDGED and SINCE.
+ON HOLD: organizations whose takedowns its alerts hold. A narrow terminal goes without ACKNOWLEDGED and DETECTED.
 
 Examples:
   flatline incidents list
@@ -45,14 +45,14 @@ Examples:
       {
         INCIDENT: ({ number }) => String(number),
         SEVERITY: ({ severity, endedAt }) => (endedAt === null ? severity : `${severity}, ended`),
-        SINCE: ({ startedAt }) => withoutFraction(startedAt),
+        DETECTED: ({ startedAt }) => withoutFraction(startedAt),
         "ON HOLD": ({ held }) => (held === 0 ? "" : formatCount(held)),
         ACKNOWLEDGED: ({ acknowledgedBy = null }) => acknowledgedBy,
         WHAT: ({ headline: [first = ""] }) => breakAddresses(first),
       },
       {
         right: ["INCIDENT", "ON HOLD"],
-        dispensable: ["ACKNOWLEDGED", "SINCE"],
+        dispensable: ["ACKNOWLEDGED", "DETECTED"],
         empty: state === "open" ? "no incident is open" : "no incident is kept",
         context,
       },
@@ -239,11 +239,12 @@ function namesOf(slugs: readonly string[]): string {
 }
 
 function renderIncident(incident: IncidentDetailAnswer, context: CliContext): string {
-  const { number, severity, endedAt, startedAt, deaths, alerts, carriers, comments = [] } = incident;
+  const { number, severity, endedAt, startedAt, onsetAt, deaths, alerts, carriers, comments = [] } = incident;
+  const began = onsetAt === null ? "" : `began ${withoutFraction(onsetAt)}, `;
   const facts = [
     `incident ${number}: ${endedAt === null ? severity : `ended ${withoutFraction(endedAt)}, ${severity}`}`,
     ...incident.headline.map((sentence) => breakAddresses(sentence)),
-    `since ${withoutFraction(startedAt)}, ` +
+    `${began}detected ${withoutFraction(startedAt)}; ` +
       `${formatCount(incident.firing)} of ${formatCount(incident.organizations)} organizations fire`,
     deaths === null ? null : deathWords({ currentCount: deaths.count, expectedCount: deaths.expected }),
     incident.secondOpinion === null ? null : `second opinion: ${incident.secondOpinion.finding}`,

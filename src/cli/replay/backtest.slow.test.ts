@@ -99,7 +99,7 @@ describe("backtest --events", () => {
       "thresholds.minSpikeCount=20",
     ]);
 
-    expect(stdout).toMatch(/^INCIDENT {2}WORST {2}BEGAN +FOR +ORGANIZATIONS\n/);
+    expect(stdout).toMatch(/^INCIDENT {2}WORST {2}DETECTED +FOR +ORGANIZATIONS\n/);
     expect(stdout).toMatch(/^ +\d+ {2}fail {3}2019-10-22T12:00:00Z {2}23\.0 h {2}riskhosts$/m);
     expect(stdout).toMatch(
       /^17 incidents, \d+ messages, 0\.\d\d messages a week\. 12 of 12 found, 0 missed, 1 false \(0\.01 a week/m,

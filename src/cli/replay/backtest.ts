@@ -174,7 +174,7 @@ function textOf(replayed: Replayed, compared: Compared | null, context: CliConte
   const columns = {
     INCIDENT: ({ number }: ReplayedIncident) => String(number),
     WORST: ({ severity }: ReplayedIncident) => severity,
-    BEGAN: ({ startsAtMs }: ReplayedIncident) => withoutFraction(iso(startsAtMs)),
+    DETECTED: ({ startsAtMs }: ReplayedIncident) => withoutFraction(iso(startsAtMs)),
     FOR: ({ startsAtMs, endedAtMs }: ReplayedIncident) =>
       endedAtMs === null ? "still firing" : formatDelay(endedAtMs - startsAtMs),
     ORGANIZATIONS: ({ slugs, isOneCause, family }: ReplayedIncident) =>

@@ -118,9 +118,12 @@ describe("/api/v1/incidents", () => {
 describe("flatline incidents", () => {
   it("lists and shows them", async () => {
     const listed = await flatline("incidents", "list");
-    expect(listed.stdout).toMatch(/INCIDENT.*SEVERITY.*\n\s*1\s+fail\s.*2 of 3 organizations spike since \d\d:\d\d\./);
+    expect(listed.stdout).toMatch(
+      /INCIDENT.*SEVERITY.*DETECTED.*\n\s*1\s+fail\s.*2 of 3 organizations spike since \d\d:\d\d\./,
+    );
     const shown = await flatline("incidents", "show", "1");
     expect(shown.stdout).toMatch(/^incident 1: fail\n2 of 3 organizations spike since \d\d:\d\d\.\n/);
+    expect(shown.stdout).toMatch(/^began \S+Z, detected \S+Z; 2 of 2 organizations fire$/m);
     expect(shown.stdout).toContain("180 deaths");
     expect(JSON.parse((await flatline("incidents", "list", "--json")).stdout)).toMatchObject([{ number: 1 }]);
     expect(await flatline("incidents", "show", "7")).toMatchObject({ exitCode: 64, stdout: "" });
