@@ -8,7 +8,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   base: [],
   spike: ["base"],
   contract: ["base", "spike"],
-  evidence: ["base", "contract", "spike"],
+  evidence: ["base", "contract", "spike", "words"],
   store: ["base", "contract", "spike"],
   config: ["base", "contract", "spike", "checks", "receivers"],
   metrics: ["base", "contract", "spike", "checks"],

@@ -59,23 +59,20 @@ export function risesOf(values: readonly ValueCounts[], totals: TotalCounts): Ri
   });
   const carriers = bounded
     .filter(({ liftLower }) => liftLower >= (hasBaseline ? leastLift : leastShare))
-    .toSorted(
-      (left, right) =>
-        right.liftLower - left.liftLower ||
-        compareText(left.attribute, right.attribute) ||
-        compareText(left.value, right.value),
-    );
+    .toSorted((left, right) => right.liftLower - left.liftLower || (valueText(left) < valueText(right) ? -1 : 1));
   return { carriers, largestRise: hasBaseline ? Math.max(0, ...bounded.map(({ liftUpper }) => liftUpper)) : null };
 }
 
-/** `87 % reason=tls_handshake, usually 4 %`. */
-export function carrierText({ attribute, value, share, baselineShare }: Carrier): string {
-  const usually = baselineShare === null ? "nothing to compare with" : `usually ${formatPercent(baselineShare)}`;
-  return `${formatPercent(share)} ${attribute}=${value}, ${usually}`;
+/** `reason=tls_handshake`. */
+export function valueText({ attribute, value }: Pick<Carrier, "attribute" | "value">): string {
+  return `${attribute}=${value}`;
 }
 
-function compareText(left: string, right: string): number {
-  return left < right ? -1 : left > right ? 1 : 0;
+/** `87 % reason=tls_handshake, usually 4 %`. */
+export function carrierText(carrier: Carrier): string {
+  const { share, baselineShare } = carrier;
+  const usually = baselineShare === null ? "nothing to compare with" : `usually ${formatPercent(baselineShare)}`;
+  return `${formatPercent(share)} ${valueText(carrier)}, ${usually}`;
 }
 
 /** An interval; both bounds are shares or differences of shares. */

@@ -1,10 +1,11 @@
 import { opinionWords, type OpinionCounts } from "../contract/second-opinion.ts";
 import { noEvidence, stoppedAtMsOf, type SpikeEvidence } from "../contract/spike-evidence.ts";
+import { withInstants } from "../contract/v1/instant.ts";
 import type { Finding, HealthcheckResult } from "../contract/healthcheck.ts";
-import { assetTypeAttribute, carrierText, risesOf, type Carrier, type ValueCounts } from "./attribution.ts";
+import { assetTypeAttribute, carrierText, risesOf, valueText, type ValueCounts } from "./attribution.ts";
 import { concentratedCarrier, likelyCause } from "./likely-cause.ts";
-import { markerText, type OnsetMarker } from "./marker.ts";
-import { onsetText } from "./onset.ts";
+import { afterText, nbsp, timeText } from "../words/numbers.ts";
+import type { OnsetMarker } from "./marker.ts";
 import type { Regret } from "./regret.ts";
 
 // Kinds of findings: of a value that stands out, and of the second opinion.
@@ -95,26 +96,20 @@ export function withEvidence(
 
 /** Returns the evidence as values of `observed`, as far as it is known. */
 function observedOf({ sharedValue, onset, excess, revived }: SpikeEvidence): HealthcheckResult["observed"] {
-  const iso = (atMs: number | null | undefined) =>
-    atMs === null || atMs === undefined ? null : new Date(atMs).toISOString();
-  const values = {
+  const values = withInstants({
     carrier: sharedValue,
     revivedCount: revived?.count ?? null,
     revivedShare: revived === null ? null : revived.count / revived.judged,
-    onsetAt: iso(onset?.atMs),
+    onsetAtMs: onset?.atMs ?? null,
     excess: excess?.state ?? null,
     deathsLastHour: excess?.deathsLastHour ?? null,
     usualPerHour: excess?.usualPerHour ?? null,
-    excessStoppedAt: excess === null ? null : iso(stoppedAtMsOf(excess)),
-    expectedEndAt: iso(excess?.expectedEndAtMs),
+    excessStoppedAtMs: excess && stoppedAtMsOf(excess),
+    expectedEndAtMs: excess?.expectedEndAtMs ?? null,
     marker: onset?.marker?.text ?? null,
-    markerAt: iso(onset?.marker?.atMs),
-  };
+    markerAtMs: onset?.marker?.atMs ?? null,
+  });
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
-}
-
-function valueText({ attribute, value }: Carrier): string {
-  return `${attribute}=${value}`;
 }
 
 function withOnset(
@@ -123,8 +118,8 @@ function withOnset(
   marker: OnsetMarker | null,
 ): readonly Finding[] {
   if (onsetAtMs === null) return findings;
-  const after = marker === null ? "" : `, ${markerText(marker, onsetAtMs)}`;
-  const began = `began about ${onsetText(onsetAtMs, Date.parse(generatedAt))}${after}`;
+  const after = marker === null ? "" : `, ${afterText(onsetAtMs - marker.atMs, marker.text)}`;
+  const began = `began about ${timeText(onsetAtMs, Date.parse(generatedAt))} UTC${after}`.replaceAll(nbsp, " ");
   return findings.map((finding) =>
     finding.kind === id ? { ...finding, message: `${finding.message}, ${began}` } : finding,
   );

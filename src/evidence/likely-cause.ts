@@ -49,11 +49,10 @@ export function likelyCause(evidence: CauseEvidence): CauseText {
       cause: "unclear",
       reason: `Fewer than ${leastQuietDeaths} deaths on quiet days before: nothing to compare with.`,
     };
-  const concentrated = evidence.carriers.filter(isConcentrated);
   const carrier = concentratedCarrier(evidence.carriers);
   if (carrier !== null)
     return { cause: "checker", reason: `The deaths are concentrated in one value: ${carrierText(carrier)}.` };
-  const [ofType] = concentrated;
+  const ofType = evidence.carriers.find(isConcentrated);
   // The end of a campaign also has one type of asset.
   if (ofType !== undefined)
     return { cause: "unclear", reason: `The deaths are concentrated in one asset type: ${carrierText(ofType)}.` };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { dayMs, minuteMs } from "../base/time.ts";
-import { markerBefore, markerText } from "./marker.ts";
+import { markerBefore } from "./marker.ts";
 
 const onsetAtMs = Date.UTC(2026, 0, 15, 9, 40);
 const marker = (minutesBefore: number, text = `${minutesBefore}`) => ({
@@ -20,14 +20,5 @@ describe("the marker of an onset", () => {
     ["nothing where nothing is marked", [], undefined],
   ])("is %s", (_rule, markers, text) => {
     expect(markerBefore(markers, onsetAtMs)?.text).toBe(text);
-  });
-
-  it.each([
-    [0, "right after «rollout»"],
-    [40, "40 min after «rollout»"],
-    [60, "1 h after «rollout»"],
-    [125, "2 h 5 min after «rollout»"],
-  ])("is told as %i minutes: %s", (minutes, text) => {
-    expect(markerText(marker(minutes, "rollout"), onsetAtMs)).toBe(text);
   });
 });

@@ -1,4 +1,4 @@
-import { dayMs, hourMs, minuteMs } from "../base/time.ts";
+import { dayMs, minuteMs } from "../base/time.ts";
 
 /** A marker of people that may explain an onset. */
 export interface OnsetMarker {
@@ -16,15 +16,4 @@ export const onsetMinuteMs = minuteMs - 1;
 export function markerBefore<Marker extends OnsetMarker>(markers: readonly Marker[], onsetAtMs: number): Marker | null {
   const near = markers.filter(({ atMs }) => atMs <= onsetAtMs + onsetMinuteMs && onsetAtMs - atMs <= markerReachMs);
   return near.reduce<Marker | null>((last, one) => (last === null || one.atMs > last.atMs ? one : last), null);
-}
-
-/** `40 min after «captcha rollout»`: what came first, not what caused it. */
-export function markerText({ text, atMs }: OnsetMarker, onsetAtMs: number): string {
-  const sinceMs = Math.max(0, onsetAtMs - atMs);
-  if (sinceMs < minuteMs) return `right after «${text}»`;
-  const minutes = Math.round(sinceMs / minuteMs);
-  const hours = Math.floor(minutes / 60);
-  const rest = minutes % 60;
-  const length = sinceMs < hourMs && hours === 0 ? `${minutes} min` : `${hours} h${rest === 0 ? "" : ` ${rest} min`}`;
-  return `${length} after «${text}»`;
 }

@@ -48,10 +48,3 @@ export function onsetAtMs({ buckets, windowMs, expectedCount }: OnsetInput): num
   }
   return bestStartMs;
 }
-
-/** `09:40 UTC`, with the day when it is another one than that of `nowMs`. */
-export function onsetText(atMs: number, nowMs: number): string {
-  const iso = new Date(atMs).toISOString();
-  const isToday = iso.slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10);
-  return `${isToday ? "" : `${iso.slice(0, 10)} `}${iso.slice(11, 16)} UTC`;
-}

@@ -1,10 +1,9 @@
 import type { AlertNotice, IncidentNotice, Notification } from "../alerting/notify/notification.ts";
 import { formatCount, formatNumber } from "../base/numbers.ts";
-import { minuteMs } from "../base/time.ts";
 import { deathWords } from "../contract/death-counts.ts";
 import { isOwnCheck } from "../contract/report.ts";
 import { opinionWords } from "../contract/second-opinion.ts";
-import { countOf, durationText, instantText } from "./numbers.ts";
+import { afterText, countOf, instantText } from "./numbers.ts";
 import { plainText } from "../base/unseen-text.ts";
 
 /** A fact that the sentences of a message do not say: `Began`, `14 Jan 21:40 UTC`. */
@@ -34,12 +33,13 @@ export function incidentFacts(
   const onset = notices.find((notice) => notice.onset?.atMs === headline.beganAtMs)?.onset;
   const marker = onset?.marker ?? fleet?.evidence?.markers.findLast(({ atMs }) => atMs <= headline.beganAtMs);
   const began = timeFact("Began", headline.beganAtMs, nowMs);
+  const after = marker === undefined ? "" : `, ${afterText(headline.beganAtMs - marker.atMs, marker.text)}`;
   return [
     ...(firing === 0 || firing === organizations
       ? []
       : [{ label: "Firing", text: `${formatCount(firing)} of ${countOf(organizations, "organization")}` }]),
     ...(isOne || counts === null ? [] : [{ label: "In all", text: counts }]),
-    ...(onsetAtMs === null ? [] : [marker === undefined ? began : after(began, headline.beganAtMs, marker)]),
+    ...(onsetAtMs === null ? [] : [{ ...began, text: `${began.text}${after}` }]),
     timeFact("Detected", startedAtMs, nowMs),
     ...(endedAtMs === null ? [] : [timeFact("Ended", endedAtMs, nowMs)]),
     ...(status === "resolved" ? [] : overFacts(incident, nowMs)),
@@ -48,12 +48,6 @@ export function incidentFacts(
       : [{ label: "Second opinion", text: opinionWords(secondOpinion) }]),
     ...(own.lastError === null ? [] : [{ label: "Last error", text: own.lastError }]),
   ];
-}
-
-/** "14 Jan 21:40 UTC, 40 min after «captcha rollout»". */
-function after(fact: Fact, beganAtMs: number, { text, atMs }: { readonly text: string; readonly atMs: number }): Fact {
-  const sinceMs = beganAtMs - atMs;
-  return { ...fact, text: `${fact.text}, ${sinceMs < minuteMs ? "right" : durationText(sinceMs)} after «${text}»` };
 }
 
 /** Returns since when nothing is unusual, and when it ends; empty: it goes on, or is unknown. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { durationText, instantText, shareText } from "./numbers.ts";
+import { afterText, durationText, instantText, shareText } from "./numbers.ts";
 
 const spaced = (text: string): string => text.replaceAll("\u00A0", " ");
 
@@ -13,6 +13,13 @@ describe("numbers", () => {
     [48 * 3_600_000 + 60_000, "2 d"],
   ])("%d ms are %s", (durationMs, text) => {
     expect(spaced(durationText(durationMs))).toBe(text);
+  });
+
+  it.each([
+    [59_999, "right after «rollout»"],
+    [40 * 60_000, "40 min after «rollout»"],
+  ])("%d ms are %s", (ms, text) => {
+    expect(spaced(afterText(ms, "rollout"))).toBe(text);
   });
 
   it("of shares", () => {

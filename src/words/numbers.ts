@@ -12,7 +12,6 @@ const units = [
   ["min", 60_000],
   ["s", 1_000],
 ] as const;
-const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /** "1 organization", "2,000 organizations". */
 export function countOf(count: number, one: string, many = `${one}s`): string {
@@ -35,24 +34,27 @@ export function durationText(ms: number): string {
   return rest === 0 ? first : `${first} ${rest}${nbsp}${next[0]}`;
 }
 
+/** `40 min after «captcha rollout»`: what came first, not what caused it. */
+export function afterText(ms: number, what: string): string {
+  return `${ms < 60_000 ? "right" : durationText(ms)} after «${what}»`;
+}
+
 /** `10 minutes`, rounded up, up to 90; then hours. */
 export function withinText(ms: number): string {
   const minutes = Math.max(1, Math.ceil(ms / 60_000));
   return minutes <= 90 ? countOf(minutes, "minute") : countOf(Math.ceil(minutes / 60), "hour");
 }
 
-const two = (value: number): string => String(value).padStart(2, "0");
-
 /** `12:00`, in UTC. */
 export function clockText(atMs: number): string {
-  const at = new Date(atMs);
-  return `${two(at.getUTCHours())}:${two(at.getUTCMinutes())}`;
+  return new Date(atMs).toISOString().slice(-13, -8);
 }
 
 /** `15 Jan`, in UTC. */
 export function dayText(atMs: number): string {
-  const at = new Date(atMs);
-  return `${at.getUTCDate()}${nbsp}${months[at.getUTCMonth()] ?? ""}`;
+  // "Thu, 15 Jan 2026 12:00:00 GMT"
+  const [, day, month] = new Date(atMs).toUTCString().split(" ");
+  return `${Number(day)}${nbsp}${month}`;
 }
 
 /** `15 Jan 12:00`, or `12:00` today, in UTC. */

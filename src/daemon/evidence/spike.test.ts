@@ -208,7 +208,7 @@ describe("the evidence of a spike", () => {
     const { result: enriched } = await evidenceOf(world, own.board)({ result }, { slug: "acme", thresholds }, never);
 
     expect(enriched.observed["onsetAt"]).toBe("2026-01-14T08:00:00.000Z");
-    expect(enriched.findings[0]?.message).toMatch(/, began about 2026-01-14 08:00 UTC$/);
+    expect(enriched.findings[0]?.message).toMatch(/, began about 14 Jan 08:00 UTC$/);
   });
 
   it("leaves the result as it is when the store fails", async () => {
