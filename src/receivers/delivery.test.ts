@@ -145,9 +145,9 @@ describe("deliverRequest", () => {
 
 describe("addressSecrets", () => {
   it("holds credentials", () => {
-    const secrets = addressSecrets(new Secret("https://user-name:pass%40word@example.com/"));
+    const secrets = addressSecrets(new Secret("https://user-name:p%40ss@example.com/"));
 
-    expect(secrets.map((secret) => secret.reveal())).toEqual(expect.arrayContaining(["pass@word", "pass%40word"]));
+    expect(secrets.map((secret) => secret.reveal())).toEqual(expect.arrayContaining(["p@ss", "p%40ss"]));
   });
 });
 

@@ -114,10 +114,14 @@ function partsOf(address: Secret): readonly Secret[] {
   const parts = new Set([text]);
   if (URL.canParse(text)) {
     const url = new URL(text);
-    const tokens = [...url.pathname.split("/"), ...url.searchParams.values(), url.username, url.password];
-    // Basic authorization sends user and password in this form.
-    const basic = `${decoded(url.username)}:${decoded(url.password)}`;
-    if (url.password !== "") parts.add(Buffer.from(basic).toString("base64"));
+    const tokens = [...url.pathname.split("/"), ...url.searchParams.values(), url.username];
+    const [user, password] = [decoded(url.username), decoded(url.password)];
+    if (password !== "") {
+      // Basic authorization, AUTH PLAIN and AUTH LOGIN send it in these forms.
+      const sent = [`${user}:${password}`, `\0${user}\0${password}`, password];
+      for (const form of sent) parts.add(Buffer.from(form).toString("base64"));
+      for (const form of [url.password, password]) parts.add(form);
+    }
     for (const whole of [url.href, `${url.pathname}${url.search}`]) if (whole.length > 1) parts.add(whole);
     for (const token of tokens) {
       if (token.length < shortestTokenCharacters) continue;

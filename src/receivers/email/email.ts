@@ -10,7 +10,7 @@ import { describeNetworkError } from "../../base/http.ts";
 import { isLoopbackHost } from "../../base/loopback-host.ts";
 import { secret } from "../../base/schema/secret-rules.ts";
 import { checkHttpUrl } from "../../base/schema/values.ts";
-import { Secret } from "../../base/secret.ts";
+import type { Secret } from "../../base/secret.ts";
 import type { Notification } from "../../alerting/notify/notification.ts";
 import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
 import { actLinks, linkSecrets } from "../chat-receiver.ts";
@@ -90,12 +90,12 @@ export function createEmailReceiver(
   const { from, url, hello } = options;
   const recipients = [...new Set(options.to)];
   const address = url.reveal();
-  const secrets = [...addressSecrets(url), ...passwordsOf(address)];
   return {
     recipients,
     answerMs,
     deliver: async (notification, context) => {
       const acts = actLinks(notification, deps.signLink, context.nowMs);
+      const secrets = [...addressSecrets(url), ...linkSecrets(acts)];
       // Loaded on first use: most configurations send no mail.
       const { createTransport } = await import("nodemailer");
       const transport = createTransport({
@@ -120,9 +120,9 @@ export function createEmailReceiver(
         const headers = { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" };
         const sent = transport.sendMail({ ...mailOf(notification, { acts }), ...people, date, headers });
         const info = await orAborted(sent, context, () => isSent);
-        return { kind: "accepted", detail: shown(info.response, [...secrets, ...linkSecrets(acts)]) };
+        return { kind: "accepted", detail: shown(info.response, secrets) };
       } catch (error) {
-        return smtpOutcome(error, [...secrets, ...linkSecrets(acts)]);
+        return smtpOutcome(error, secrets);
       } finally {
         transport.close();
       }
@@ -188,17 +188,6 @@ export function mailOf(notification: Notification, wording?: Wording) {
 /** The same for retries, so that a mailbox recognizes a mail that it has. */
 function messageId(id: string): string {
   return `<${id.replaceAll(/[^\w.-]/g, "-")}@flatline.invalid>`;
-}
-
-function passwordsOf(address: string): Secret[] {
-  const { username, password } = new URL(address);
-  if (password === "") return [];
-  const plain = decodeURIComponent(password);
-  // AUTH PLAIN and AUTH LOGIN send the password in these forms, which a server may echo.
-  const sent = [`\0${decodeURIComponent(username)}\0${plain}`, plain].map((text) =>
-    Buffer.from(text).toString("base64"),
-  );
-  return [...sent, password, plain].map((text) => new Secret(text));
 }
 
 /** Waits until the timeout, or until `answerSignal` aborts if the whole mail was sent. */

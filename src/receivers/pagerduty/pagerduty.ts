@@ -85,7 +85,7 @@ export function pagerdutyEvents(notification: Notification): PagerdutyEvent[] {
   if (status === "resolved") return [...before, eventOf("resolve", key)];
   const isWithinSize = (event: PagerdutyEvent): boolean =>
     Buffer.byteLength(JSON.stringify(event)) <= limits.eventBytes;
-  const render = (message: FittedMessage) => triggerOf(message, { notification, notice, key });
+  const render = (message: FittedMessage) => triggerOf(key, message, notification, notice);
   return [...before, fitMessage(messageOf(notification), render, isWithinSize)];
 }
 
@@ -97,16 +97,12 @@ function eventOf(action: "trigger" | "acknowledge" | "resolve", key: string) {
   return { event_action: action, dedup_key: cutText(key, limits.dedupKey) };
 }
 
-interface Triggered {
-  readonly notification: Notification;
-  /** The worst alert. */
-  readonly notice: AlertNotice;
-  readonly key: string;
-}
-
+/** `notice`: the worst alert. */
 function triggerOf(
+  key: string,
   { title, text, links, facts, lists }: FittedMessage,
-  { notification: { fleet, incident, externalUrl, severity, alerts }, notice, key }: Triggered,
+  { fleet, incident, externalUrl, severity, alerts }: Notification,
+  notice: AlertNotice,
 ) {
   const [page] = httpLinks([{ label: "flatline", url: externalUrl }]);
   const isOne = fleet === null && alerts.every(({ slug }) => slug === notice.slug);

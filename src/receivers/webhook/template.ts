@@ -1,4 +1,4 @@
-import { CaptureTag, Liquid, type Context, type FS } from "liquidjs";
+import { CaptureTag, Liquid, type Context } from "liquidjs";
 
 import { asFlatlineError, FlatlineError } from "../../base/errors.ts";
 import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
@@ -52,8 +52,8 @@ function createEngine(contentType: string): Liquid {
   // Captured text is a value: it is escaped where it is put out.
   let captures = 0;
   const engine = new Liquid({
-    fs: noFiles,
-    relativeReference: false,
+    // In place of files: nothing can be named.
+    templates: {},
     strictVariables: true,
     strictFilters: true,
     lenientIf: true,
@@ -77,7 +77,7 @@ function createEngine(contentType: string): Liquid {
     }
   };
   const toJson = (value: unknown) => {
-    const text = JSON.stringify(value instanceof JsonText ? value.toString() : (value ?? null));
+    const text = JSON.stringify(value ?? null);
     return isJson(contentType) ? new JsonText(text) : text;
   };
   for (const name of ["json", "jsonify"]) engine.registerFilter(name, toJson);
@@ -86,15 +86,7 @@ function createEngine(contentType: string): Liquid {
 }
 
 /** A whole JSON value, which needs no further escaping in a body of JSON: `{{ alerts | json }}`. */
-class JsonText {
-  readonly #text: string;
-  constructor(text: string) {
-    this.#text = text;
-  }
-  toString(): string {
-    return this.#text;
-  }
-}
+class JsonText extends String {}
 
 function isJson(contentType: string): boolean {
   return /^application\/(?:[\w.-]+\+)?json\b/i.test(contentType.trim());
@@ -125,18 +117,6 @@ function textOf(value: unknown): string {
   if (typeof value === "string") return value;
   // Numbers and booleans become JSON, too; no payload has a value that JSON cannot write.
   return JSON.stringify(value) ?? "";
-}
-
-const noFiles: FS = {
-  existsSync: () => false,
-  exists: async () => false,
-  readFileSync: refuseFile,
-  readFile: refuseFile,
-  resolve: (_dir, file) => file,
-};
-
-function refuseFile(): never {
-  throw new FlatlineError("invalid_config", "templates read no files");
 }
 
 function guarded<Result>(work: () => Result, what: string): Result {
