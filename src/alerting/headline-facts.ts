@@ -32,7 +32,7 @@ export function headlineFacts(
   }: { readonly incident: Incident; readonly summary: IncidentSummary; readonly members: readonly IncidentMember[] },
   { settings, nowMs, isGateUsed, part }: HeadlineContext,
 ) {
-  const { number, family, startedAtMs, endedAtMs, likelyCause, secondOpinion } = summary;
+  const { family, startedAtMs, endedAtMs, likelyCause, secondOpinion } = summary;
   const shown = notSilenced(members);
   const own = part === undefined ? shown : notSilenced(part.members);
   const isPart = part !== undefined && part.watched < settings.slugs.length;
@@ -41,7 +41,6 @@ export function headlineFacts(
   const untilMs = stopped.length === 0 ? (endedAtMs ?? nowMs) : Math.max(...stopped);
   const failed = slugsOf(members.filter((alert) => isGateAlert(alert) && alert.peak.severity === "fail"));
   return {
-    number,
     family,
     startedAtMs,
     endedAtMs,

@@ -13,9 +13,9 @@ export const judgementSentences: Readonly<Record<JudgementVerdict, string>> = {
 
 /** Returns the headline of an incident (CONTRACT 19). The first sentence can stand alone. */
 export function headline(facts: HeadlineFacts, nowMs: number): readonly [string, ...string[]] {
+  if (facts.platform !== null) return platformSentences(facts, facts.platform, nowMs);
   const first = firstSentence(facts, nowMs);
   const said = facts.judgement === null ? [] : [judgementSentence(facts.judgement)];
-  if (facts.platform !== null) return [first, ...platformSentences(facts, facts.platform)];
   const gates = gateSentences(facts);
   if (facts.endedAtMs !== null) return [first, ...endSentences(facts), ...said, ...gates];
   if (facts.family !== "deaths") return [first, ...said, ...gates];
@@ -26,8 +26,7 @@ export function headline(facts: HeadlineFacts, nowMs: number): readonly [string,
 }
 
 function firstSentence(facts: HeadlineFacts, nowMs: number): string {
-  const { family, endedAtMs, lastedMs, platform, alone } = facts;
-  if (platform !== null) return platformSentence(facts, nowMs);
+  const { family, endedAtMs, lastedMs, alone } = facts;
   if (family !== "deaths") return otherSentence(facts, nowMs);
   if (endedAtMs !== null) {
     const lasted = durationText(lastedMs);
@@ -155,39 +154,34 @@ function endSentences({ family, isBack, alone }: HeadlineFacts): string[] {
   return [alone === null ? "All rates are back under their thresholds." : "Its rate is back under the threshold."];
 }
 
-/** "security.example.com has answered 503 since 02:10: none of the 300 organizations is checked." */
-function platformSentence({ platform, startedAtMs, endedAtMs, whole }: HeadlineFacts, nowMs: number): string {
-  if (platform === null) return "";
-  const { host, status, isSilent, unwatched } = platform;
+/** "security.example.com has answered 503 since 02:10: none of the 300 organizations is checked.", and what follows. */
+function platformSentences(
+  { startedAtMs, endedAtMs, whole: { watched } }: HeadlineFacts,
+  { host, status, isSilent, unwatched, onHold, checks }: NonNullable<HeadlineFacts["platform"]>,
+  nowMs: number,
+): readonly [string, string] {
   const who = host === "embedded" ? "The store of events" : host;
-  if (endedAtMs !== null) {
-    const past = status !== null ? `answered ${status}` : isSilent ? "did not answer" : "gave no result";
-    return `${who} ${past} for ${durationText(endedAtMs - startedAtMs)}.`;
-  }
-  const perfect = status !== null ? `answered ${status}` : isSilent ? "not answered" : "given no result";
-  const checked =
-    unwatched === 0
-      ? ""
-      : unwatched >= whole.watched
-        ? ": " +
-          (whole.watched === 1
-            ? "the one organization is not"
-            : `none of the ${formatCount(whole.watched)} organizations is`) +
-          " checked"
-        : `: ${formatCount(unwatched)} of the ${formatCount(whole.watched)} organizations ` +
-          `${unwatched === 1 ? "is" : "are"} not checked`;
-  return `${who} has ${perfect} since ${timeText(startedAtMs, nowMs)}${checked}.`;
+  const answered = status === null ? null : `answered ${status}`;
+  if (endedAtMs !== null)
+    return [
+      `${who} ${answered ?? (isSilent ? "did not answer" : "gave no result")} for ` +
+        `${durationText(endedAtMs - startedAtMs)}.`,
+      "Nothing is known of the time between.",
+    ];
+  const since = timeText(startedAtMs, nowMs);
+  const first = `${who} has ${answered ?? (isSilent ? "not answered" : "given no result")} since ${since}`;
+  if (unwatched === 0) return [`${first}.`, `Only ${checks.join(", ")}: deaths are watched.`];
+  const whose = onHold === 0 || onHold === unwatched ? "Takedowns" : `Takedowns of ${countOf(onHold, "organization")}`;
+  return [
+    `${first}: ${unwatchedClause(unwatched, watched)} checked.`,
+    `${whose} ${onHold === 0 ? "go on" : "are on hold"}, as \`whenUnknown\` says.`,
+  ];
 }
 
-function platformSentences(
-  { endedAtMs }: HeadlineFacts,
-  { unwatched, onHold, checks }: NonNullable<HeadlineFacts["platform"]>,
-): string[] {
-  if (endedAtMs !== null) return ["Nothing is known of the time between."];
-  if (unwatched === 0) return [`Only ${checks.join(", ")}: deaths are watched.`];
-  if (onHold === 0) return ["Takedowns go on, as `whenUnknown` says."];
-  const whose = onHold === unwatched ? "Takedowns" : `Takedowns of ${countOf(onHold, "organization")}`;
-  return [`${whose} are on hold, as \`whenUnknown\` says.`];
+function unwatchedClause(unwatched: number, watched: number): string {
+  if (watched === 1) return "the one organization is not";
+  if (unwatched >= watched) return `none of the ${formatCount(watched)} organizations is`;
+  return `${formatCount(unwatched)} of the ${formatCount(watched)} organizations ${unwatched === 1 ? "is" : "are"} not`;
 }
 
 function otherSentence(

@@ -111,7 +111,6 @@ const incident: IncidentNotice = {
   ],
   headline: {
     ...counted.headline,
-    number: 41,
     startedAtMs: startsAtMs,
     likelyCause,
     carrier: part(carriers[0]),
