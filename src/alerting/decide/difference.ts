@@ -56,47 +56,53 @@ export type Difference =
   | { readonly kind: "same"; readonly repeatMs: number | null }
   | Change;
 
-export interface Look extends RoutedAddress, Now {
+/** An address of a receiver at an instant, with the settings that hold for it. */
+export interface AddressNow extends RoutedAddress, Now {
   readonly settings: DueSettings;
 }
 
-export function differenceOf(alert: HeldAlert, row: QueuedAlert | null, isEscalated: boolean, look: Look): Difference {
-  const { route } = look;
+export function differenceOf(
+  alert: HeldAlert,
+  row: QueuedAlert | null,
+  isEscalated: boolean,
+  now: AddressNow,
+): Difference {
+  const { route } = now;
   const { id: alertId, severity, changed, target } = alert;
-  const told = row?.severity ?? null;
+  const queued = row?.severity ?? null;
   const events = eventsOf[alert.kind];
   const repeatMs = target?.policy.repeatIntervalMs ?? 0;
   const givenUpAtMs = alert.end === null ? (row?.notDeliveredAtMs ?? null) : null;
-  const againAtMs = givenUpAtMs === null ? null : endOf(givenUpAtMs, Math.max(repeatMs, leastAgainMs), look);
-  const change = (kind: Change["kind"], event: NoticeEvent, of: string, sinceMs: number): Change => {
-    const reason = againAtMs === null ? (of as Reason) : "not_delivered";
-    const notice = { alertId, event, severity, previousSeverity: told ?? "ok", reason };
+  const againAtMs = givenUpAtMs === null ? null : endOf(givenUpAtMs, Math.max(repeatMs, leastAgainMs), now);
+  const change = (kind: Change["kind"], event: NoticeEvent, cause: string, sinceMs: number): Change => {
+    const reason = againAtMs === null ? (cause as Reason) : "not_delivered";
+    const notice = { alertId, event, severity, previousSeverity: queued ?? "ok", reason };
     return { kind, notice, sinceMs, ownAtMs: againAtMs };
   };
   if (row?.isEnded === true) return { kind: "none" };
   if (alert.end !== null) {
-    if (told === null) return { kind: "none" };
+    if (queued === null) return { kind: "none" };
     if (!route.sendResolved) return { kind: "over" };
     return change("ends", events.over, alert.reason, alert.end.storedAtMs ?? alert.end.atMs);
   }
   const afterMs = routedAfterMs(alert, target, route);
   const isWanted = afterMs !== null && wants(route, severity);
-  if (told === null && !isWanted) return { kind: "none" };
+  if (queued === null && !isWanted) return { kind: "none" };
   const isTaken = alert.acknowledgement !== null || alert.judgement !== undefined;
   const firingAtMs = alert.firingAtMs ?? alert.startsAtMs;
-  if (told === null && afterMs !== null && afterMs > 0 && againAtMs === null) {
+  if (queued === null && afterMs !== null && afterMs > 0 && againAtMs === null) {
     if (alert.isSilenced || isTaken) return { kind: "held", isOpen: false };
-    const escalation = change("escalates", events.begun, "escalation", look.nowMs);
-    if (!isEscalated) return { ...escalation, ownAtMs: endOf(firingAtMs, afterMs, look) };
+    const escalation = change("escalates", events.begun, "escalation", now.nowMs);
+    if (!isEscalated) return { ...escalation, ownAtMs: endOf(firingAtMs, afterMs, now) };
   }
   if (alert.isSilenced) return { kind: "held", isOpen: true };
   const changedAtMs = changed?.atMs ?? firingAtMs;
-  if (told === null) {
+  if (queued === null) {
     const isReached = route.minSeverity === "fail" && changed !== undefined && changed.atMs > changed.firedAtMs;
     const sinceMs = isReached ? changedAtMs : (changed?.firedAtMs ?? changedAtMs);
     const reason = alert.wasSilencedAt(sinceMs)
       ? "silence_ended"
-      : isAdded(alert, look, sinceMs)
+      : isAdded(alert, now, sinceMs)
         ? "receiver_added"
         : isReached
           ? "min_severity_reached"
@@ -105,14 +111,14 @@ export function differenceOf(alert: HeldAlert, row: QueuedAlert | null, isEscala
   }
   // Below minSeverity it stays open for the receiver, without news or reminders.
   if (!isWanted) return { kind: "same", repeatMs: null };
-  if (severity === told) return { kind: "same", repeatMs: isTaken || repeatMs === 0 ? null : repeatMs };
-  const isWorse = compareSeverity(severity, told) > 0;
+  if (severity === queued) return { kind: "same", repeatMs: isTaken || repeatMs === 0 ? null : repeatMs };
+  const isWorse = compareSeverity(severity, queued) > 0;
   const reason = alert.wasSilencedAt(changedAtMs) ? "silence_ended" : isWorse ? "severity_rose" : "severity_fell";
   return change("changes", isWorse ? "escalated" : "deescalated", reason, changedAtMs);
 }
 
 /** Returns whether the settings before the last reload did not send it to this address. */
-function isAdded(alert: Alert, { receiver, recipient, settings: { before } }: Look, sinceMs: number): boolean {
+function isAdded(alert: Alert, { receiver, recipient, settings: { before } }: AddressNow, sinceMs: number): boolean {
   if (before === undefined || sinceMs > before.untilMs) return false;
   const was = before.settings.receivers.find(({ name }) => name === receiver);
   if (was === undefined || !recipientsOf(was).includes(recipient) || !wants(was, alert.severity)) return true;

@@ -7,12 +7,12 @@ import type { NoticeEvent } from "../notify/notification.ts";
 import {
   differenceOf,
   endOf,
+  type AddressNow,
   type Change,
   type Difference,
   type DueNotice,
   type DueSettings,
   type HeldAlert,
-  type Look,
   type Now,
 } from "./difference.ts";
 import type { Reason } from "./reasons.ts";
@@ -52,21 +52,21 @@ export interface Due {
 interface Item {
   readonly held: HeldAlert;
   /** The severity that was queued last; null: none. */
-  readonly told: Severity | null;
-  readonly is: Difference;
+  readonly queued: Severity | null;
+  readonly difference: Difference;
 }
 
-type Changed = Item & { readonly is: Change };
+type Changed = Item & { readonly difference: Change };
 
 /** An incident for one address. */
-interface Part extends Look {
+interface Part extends AddressNow {
   readonly incident: Incident;
   readonly items: readonly Item[];
   readonly known: QueuedIncident;
   /** The alerts that escalate to the receiver go together, when the first of them is due. */
   readonly escalatesAtMs: number;
   /** Firing alerts, and ended ones whose end the receiver does not know. */
-  readonly all: readonly Item[];
+  readonly open: readonly Item[];
   /** The ones that are not silenced. */
   readonly members: readonly Item[];
   /** An alert of it fires, silenced or not. */
@@ -81,7 +81,7 @@ interface Step {
   readonly known?: Partial<QueuedIncident>;
 }
 
-const untold = {
+const nothingKnown = {
   lastNewAtMs: 0,
   members: 0,
   knowsVerdict: false,
@@ -100,12 +100,12 @@ export function due(holds: readonly HeldIncident[], queued: Queued, settings: Du
   const incidents = new Map(queued.incidents.map((one) => [`${one.incident} ${addressKey(one)}`, one]));
   const done = addressesOf(settings.receivers).flatMap((address) => {
     const key = addressKey(address);
-    const look = { ...address, ...now, settings };
+    const addressNow = { ...address, ...now, settings };
     const { receiver, recipient } = address;
     return holds.map(({ incident, alerts }) => {
       const { number } = incident;
       const known = incidents.get(`${number} ${key}`) ?? {
-        ...untold,
+        ...nothingKnown,
         lastAtMs: now.nowMs,
         receiver,
         recipient,
@@ -113,9 +113,10 @@ export function due(holds: readonly HeldIncident[], queued: Queued, settings: Du
       };
       const items = alerts.map((held) => {
         const row = rows.get(`${held.id} ${key}`) ?? null;
-        return { held, told: row?.severity ?? null, is: differenceOf(held, row, known.isEscalated, look) };
+        const difference = differenceOf(held, row, known.isEscalated, addressNow);
+        return { held, queued: row?.severity ?? null, difference };
       });
-      return dueOfPart({ ...look, incident, known, items, ...partOf(items, now) });
+      return dueOfPart({ ...addressNow, incident, known, items, ...partOf(items, now) });
     });
   });
   return {
@@ -131,26 +132,31 @@ export function due(holds: readonly HeldIncident[], queued: Queued, settings: Du
   };
 }
 
-function partOf(items: readonly Item[], { nowMs }: Now): Pick<Part, "all" | "members" | "isLasting" | "escalatesAtMs"> {
-  const escalatesAtMs = earliest(items.flatMap(({ is }) => (is.kind === "escalates" ? (is.ownAtMs ?? []) : [])));
-  const all = items.filter(({ told, is }) => {
-    if (is.kind === "escalates") return escalatesAtMs <= nowMs;
-    if (is.kind === "held") return told !== null || is.isOpen;
-    return is.kind !== "none" && is.kind !== "over";
+function partOf(
+  items: readonly Item[],
+  { nowMs }: Now,
+): Pick<Part, "open" | "members" | "isLasting" | "escalatesAtMs"> {
+  const escalatesAtMs = earliest(
+    items.flatMap(({ difference }) => (difference.kind === "escalates" ? (difference.ownAtMs ?? []) : [])),
+  );
+  const open = items.filter(({ queued, difference }) => {
+    if (difference.kind === "escalates") return escalatesAtMs <= nowMs;
+    if (difference.kind === "held") return queued !== null || difference.isOpen;
+    return difference.kind !== "none" && difference.kind !== "over";
   });
-  const members = all.filter(({ held }) => held.end !== null || !held.isSilenced);
-  return { all, members, isLasting: all.some(({ held }) => held.end === null), escalatesAtMs };
+  const members = open.filter(({ held }) => held.end !== null || !held.isSilenced);
+  return { open, members, isLasting: open.some(({ held }) => held.end === null), escalatesAtMs };
 }
 
 function dueOfPart(part: Part): Due {
-  const { receiver, recipient, incident, items, known, all, members, isLasting, nowMs } = part;
+  const { receiver, recipient, incident, items, known, open, members, isLasting, nowMs } = part;
   const address = { receiver, recipient, incident: incident.number };
   const changes = changesOf(part);
   const step = changes.notices.length > 0 ? changes : { ...changes, ...otherNews(part) };
   const { notices } = step;
   const isOfVerdict = incident.verdict !== null && (isLasting || known.knowsVerdict);
   const isNew = notices.some(({ event }) => event === "firing" || event === "unknown");
-  const told: QueuedIncident = {
+  const knownAfter: QueuedIncident = {
     ...known,
     lastAtMs: nowMs,
     lastNewAtMs: isNew ? nowMs : known.lastNewAtMs,
@@ -158,26 +164,31 @@ function dueOfPart(part: Part): Due {
     knowsVerdict: known.knowsVerdict || isOfVerdict,
     isEscalated: known.isEscalated || notices.some(({ reason }) => reason === "escalation"),
   };
-  const before = notices.length > 0 ? told : step.known === undefined ? [] : known;
+  const stored = notices.length > 0 ? knownAfter : step.known === undefined ? [] : known;
   const changed = [
     // A reminder repeats what the receiver knows.
     ...notices
       .filter(({ event }) => event !== "reminder" && event !== "acknowledged")
       .map(({ alertId, severity, event }) => ({ alertId, severity, isEnded: isEndEvent(event) })),
-    ...items.flatMap(({ held, told: severity, is }) =>
-      is.kind === "over" ? [{ alertId: held.id, severity, isEnded: true }] : [],
+    ...items.flatMap(({ held, queued: severity, difference }) =>
+      difference.kind === "over" ? [{ alertId: held.id, severity, isEnded: true }] : [],
     ),
   ];
   return {
     notifications: notices.length === 0 ? [] : [{ ...address, isOfVerdict, notices }],
     queued: {
       alerts: changed.map((one) => ({ ...one, ...address, queuedAtMs: nowMs, notDeliveredAtMs: null })),
-      incidents: [before].flat().map((one) => ({ ...one, ...step.known })),
+      incidents: [stored].flat().map((one) => ({ ...one, ...step.known })),
     },
-    waiting: step.waiting.map(({ held, is }) => ({ receiver, recipient, alertId: held.id, sinceMs: is.sinceMs })),
-    parts: [{ ...address, part: all.map(({ held }) => held.id) }],
+    waiting: step.waiting.map(({ held, difference: { sinceMs } }) => ({
+      receiver,
+      recipient,
+      alertId: held.id,
+      sinceMs,
+    })),
+    parts: [{ ...address, part: open.map(({ held }) => held.id) }],
     nextAtMs: step.nextAtMs,
-    hasSilenced: items.some(({ held, is }) => is.kind === "held" && held.isSilenced),
+    hasSilenced: items.some(({ held, difference }) => difference.kind === "held" && held.isSilenced),
   };
 }
 
@@ -189,38 +200,41 @@ function dueOfPart(part: Part): Due {
  */
 function changesOf(part: Part): Step {
   const { items, known, settings, incident, members, isLasting, nowMs } = part;
-  const changed = items.filter((item): item is Changed => "notice" in item.is);
+  const changed = items.filter((item): item is Changed => "notice" in item.difference);
   const groupedAtMs = ({ sinceMs }: Change): number => endOf(sinceMs, settings.groupWaitMs, part);
   const newFromMs = endOf(known.lastNewAtMs, settings.groupIntervalMs, part);
   const isBroad = incident.verdict !== null || incident.family === "unreachable";
   const isFound = isLasting && incident.verdict !== null && !known.knowsVerdict;
-  const worst = worstSeverity(items.flatMap(({ told }) => told ?? []));
+  const worst = worstSeverity(items.flatMap(({ queued }) => queued ?? []));
   // An alert that fires again within groupWait keeps the incident open.
-  const overAtMs = Math.max(...changed.map(({ is }) => (is.kind === "ends" ? groupedAtMs(is) : 0)));
-  function dueAtMs(is: Change): number {
-    if (is.kind === "escalates") return part.escalatesAtMs;
-    if (isBroad && is.kind === "ends") return isLasting ? Infinity : overAtMs;
+  const ends = changed.flatMap(({ difference }) => (difference.kind === "ends" ? difference : []));
+  const overAtMs = Math.max(0, ...ends.map(groupedAtMs));
+  function dueAtMs(change: Change): number {
+    if (change.kind === "escalates") return part.escalatesAtMs;
+    if (isBroad && change.kind === "ends") return isLasting ? Infinity : overAtMs;
     if (isFound) return nowMs;
-    if (is.ownAtMs !== null) return is.ownAtMs;
-    if (is.kind === "begins")
-      return isBroad && members.length < 2 * known.members ? Infinity : Math.max(groupedAtMs(is), newFromMs);
-    return isBroad && compareSeverity(is.notice.severity, worst) <= 0 ? Infinity : groupedAtMs(is);
+    if (change.ownAtMs !== null) return change.ownAtMs;
+    if (change.kind === "begins")
+      return isBroad && members.length < 2 * known.members ? Infinity : Math.max(groupedAtMs(change), newFromMs);
+    return isBroad && compareSeverity(change.notice.severity, worst) <= 0 ? Infinity : groupedAtMs(change);
   }
-  const timed = changed.map((item) => ({ item, atMs: dueAtMs(item.is) })).filter(({ atMs }) => atMs < Infinity);
+  const timed = changed.map((item) => ({ item, atMs: dueAtMs(item.difference) })).filter(({ atMs }) => atMs < Infinity);
   const isFlushed = timed.some(({ atMs }) => atMs <= nowMs);
-  const { going = [], left = [] } = Object.groupBy(timed, ({ item: { is }, atMs }) => {
-    const isReady = is.ownAtMs === null && (is.kind !== "begins" || newFromMs <= nowMs);
+  const { going = [], left = [] } = Object.groupBy(timed, ({ item: { difference }, atMs }) => {
+    const isReady = difference.ownAtMs === null && (difference.kind !== "begins" || newFromMs <= nowMs);
     return isFlushed && (atMs <= nowMs || isReady) ? "going" : "left";
   });
-  const waiting = left.flatMap(({ item }) => (item.is.ownAtMs === null ? [item] : []));
+  const waiting = left.flatMap(({ item }) => (item.difference.ownAtMs === null ? [item] : []));
   const nextAtMs = earliest(left.map(({ atMs }) => atMs));
   const notices = [
-    ...going.toSorted((one, other) => one.item.is.sinceMs - other.item.is.sinceMs).map(({ item }) => item.is.notice),
-    ...(isFound ? items.flatMap((item) => (item.is.kind === "same" ? remind(item, "one_cause") : [])) : []),
+    ...going
+      .toSorted((one, other) => one.item.difference.sinceMs - other.item.difference.sinceMs)
+      .map(({ item }) => item.difference.notice),
+    ...(isFound ? items.flatMap((item) => (item.difference.kind === "same" ? remind(item, "one_cause") : [])) : []),
   ];
   const reminded = items.flatMap((item) => {
-    const { is } = item;
-    return is.kind === "same" && is.repeatMs !== null ? [{ item, repeatMs: is.repeatMs }] : [];
+    const { difference } = item;
+    return difference.kind === "same" && difference.repeatMs !== null ? [{ item, repeatMs: difference.repeatMs }] : [];
   });
   if (notices.length > 0 || waiting.length > 0 || reminded.length === 0) return { notices, waiting, nextAtMs };
   const againAtMs = endOf(known.lastAtMs, earliest(reminded.map(({ repeatMs }) => repeatMs)), part);
@@ -228,30 +242,30 @@ function changesOf(part: Part): Step {
   return { waiting, nextAtMs, notices: reminded.flatMap(({ item }) => remind(item, "repeat_interval")) };
 }
 
-function remind({ held, told }: Item, reason: Reason, event: NoticeEvent = "reminder"): DueNotice[] {
-  return told === null ? [] : [{ alertId: held.id, event, severity: told, previousSeverity: told, reason }];
+function remind({ held, queued: severity }: Item, reason: Reason, event: NoticeEvent = "reminder"): DueNotice[] {
+  return severity === null ? [] : [{ alertId: held.id, event, severity, previousSeverity: severity, reason }];
 }
 
 /** Other news of an incident that the receiver knows. */
-function otherNews({ route, known, incident, items, all, members }: Part): Partial<Step> {
-  const tell = (known: Partial<QueuedIncident>, reason: Reason, event?: NoticeEvent): Partial<Step> => {
+function otherNews({ route, known, incident, items, open, members }: Part): Partial<Step> {
+  const notify = (known: Partial<QueuedIncident>, reason: Reason, event?: NoticeEvent): Partial<Step> => {
     const notices = members.flatMap((item) => (item.held.end === null ? remind(item, reason, event) : []));
     return notices.length === 0 ? {} : { notices, known };
   };
   if (route.takesAcknowledgements === true) {
-    const acts = all.flatMap(({ held: alert }) => (alert.end === null ? [alert.acknowledgement] : []));
+    const acts = open.flatMap(({ held: alert }) => (alert.end === null ? [alert.acknowledgement] : []));
     const isAcknowledged = acts.length > 0 && acts.every((act) => act !== null);
     const acknowledgedKey = isAcknowledged ? incident.outlived : null;
     if (acknowledgedKey === known.acknowledgedKey) return {};
     // The receiver knows its own acknowledgements. No message takes one back.
     const isKnown = acknowledgedKey === null || acts.every((act) => act?.receiver === route.name);
-    return isKnown ? { known: { acknowledgedKey } } : tell({ acknowledgedKey }, "acknowledged", "acknowledged");
+    return isKnown ? { known: { acknowledgedKey } } : notify({ acknowledgedKey }, "acknowledged", "acknowledged");
   }
   if (route.hasThreads !== true) return {};
   const shown = items.flatMap(({ held }) => (held.end === null && !held.isSilenced ? held : []));
-  if (!known.knowsStop && excessStoppedAtMs(shown) !== null) return tell({ knowsStop: true }, "excess_stopped");
+  if (!known.knowsStop && excessStoppedAtMs(shown) !== null) return notify({ knowsStop: true }, "excess_stopped");
   const look = incident.secondOpinion?.look ?? 0;
-  return look > known.knownLook ? tell({ knownLook: look }, "second_opinion") : {};
+  return look > known.knownLook ? notify({ knownLook: look }, "second_opinion") : {};
 }
 
 export function isEndEvent(event: string): boolean {
