@@ -1,9 +1,9 @@
 import { FlatlineError } from "../../base/errors.ts";
-import { dayMs, hourMs } from "../../base/time.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { FirstEvents } from "../../contract/liveness-counts.ts";
 import { noEvidence } from "../../contract/spike-evidence.ts";
 import type { SpikeEvaluation } from "../../spike/evaluate.ts";
+import { spikeWindow, windowCoverage } from "../../spike/spike.ts";
 import { isSilent, type EventFlowSettings } from "../event-flow/event-flow.ts";
 import {
   type CheckedOrganization,
@@ -68,7 +68,7 @@ export function spikeFound(
   const isEvident = assetTypes !== undefined && result.severity !== "ok";
   return {
     result,
-    baselineCoverage: first === undefined ? null : coverageOfBaseline(target.thresholds, nowMs, first.atMs),
+    baselineCoverage: first === undefined ? null : windowCoverage(spikeWindow(nowMs, target.thresholds), first.atMs),
     ...(isEvident
       ? { evidence: { ...noEvidence, assetTypes: assetTypes.map(({ assetType, excess }) => ({ assetType, excess })) } }
       : {}),
@@ -90,12 +90,4 @@ export async function refuseSilence(
     "stream_silent",
     `no liveness event ${since}: without any there are no deaths to count, see whether the liveness checker still runs`,
   );
-}
-
-/** Share (0–1) of the baseline that lies after the first stored event (CONTRACT 7, minBaselineCoverage). */
-export function coverageOfBaseline(thresholds: SpikeThresholds, nowMs: number, firstEventAtMs: number | null): number {
-  if (firstEventAtMs === null) return 0;
-  const baselineMs = thresholds.baselineDays * dayMs;
-  const baselineEndMs = nowMs - thresholds.windowHours * hourMs;
-  return Math.min(1, Math.max(0, (baselineEndMs - firstEventAtMs) / baselineMs));
 }
