@@ -80,34 +80,14 @@ describe("evaluateSpike by the median", () => {
     );
   });
 
-  const rules: readonly { rule: string; dayCounts: number[]; currentCount: number; given: object; severity: string }[] =
-    [
-      {
-        rule: "exactly the median times the multiplier is ok",
-        dayCounts: [9, 10, 90],
-        currentCount: 20,
-        given: {},
-        severity: "ok",
-      },
-      { rule: "one more is warn", dayCounts: [9, 10, 90], currentCount: 21, given: {}, severity: "warn" },
-      {
-        rule: "an even number of days: the mean of the middle two, a half exactly",
-        dayCounts: [1, 10, 11, 90],
-        currentCount: 21,
-        given: {},
-        severity: "ok",
-      },
-      { rule: "… and one more", dayCounts: [1, 10, 11, 90], currentCount: 22, given: {}, severity: "warn" },
-      {
-        rule: "1.1 is eleven tenths: 11 of 10 is not above",
-        dayCounts: [10],
-        currentCount: 11,
-        given: { warnMultiplier: 1.1 },
-        severity: "ok",
-      },
-      { rule: "minSpikeCount holds as ever", dayCounts: [0], currentCount: 9, given: {}, severity: "ok" },
-    ];
-  it.each(rules)("$rule", ({ dayCounts, currentCount, given, severity }) => {
+  it.each<[string, number[], number, object, string]>([
+    ["exactly the median times the multiplier is ok", [9, 10, 90], 20, {}, "ok"],
+    ["one more is warn", [9, 10, 90], 21, {}, "warn"],
+    ["an even number of days: the mean of the middle two, a half exactly", [1, 10, 11, 90], 21, {}, "ok"],
+    ["… and one more", [1, 10, 11, 90], 22, {}, "warn"],
+    ["1.1 is eleven tenths: 11 of 10 is not above", [10], 11, { warnMultiplier: 1.1 }, "ok"],
+    ["minSpikeCount holds as ever", [0], 9, {}, "ok"],
+  ])("%s", (_rule, dayCounts, currentCount, given, severity) => {
     const thresholds = { ...given, baselineDays: dayCounts.length };
 
     for (const days of [dayCounts, dayCounts.toReversed()])

