@@ -32,20 +32,6 @@ describe("a signed link", () => {
     expect(ids[0]).not.toBe(given().signature);
   });
 
-  it.each<[string, Partial<GivenLink>]>([
-    ["for another incident", { incident: "42" }],
-    ["in another receiver's name", { receiver: "lead" }],
-    ["for longer", { until: String(link.expiresAtMs + 1) }],
-    ["for ever", { until: "Infinity" }],
-    ["with a signature that was cut", { signature: given().signature.slice(0, -1) }],
-    ["with a signature of another length", { signature: `${given().signature}A` }],
-    ["without a signature", { signature: "" }],
-  ])("is altered when it is used %s", (_what, changes) => {
-    expect(readActLink(secret, { ...given(), ...changes }, nowMs)).toBe("altered");
-    // A forger does not learn that the link is too old.
-    expect(readActLink(secret, { ...given(), ...changes }, nowMs + 2 * linkLifeMs)).toBe("altered");
-  });
-
   it("is altered under another secret", () => {
     expect(readActLink(new Secret("another-secret-of-16"), given(), nowMs)).toBe("altered");
   });
@@ -60,6 +46,8 @@ it("any part of a signed link that is changed makes it an altered one", () => {
       fc.pre(Object.entries(link).some(([name, text]) => text !== whole[name as keyof GivenLink]));
 
       expect(readActLink(secret, link, nowMs)).toBe("altered");
+      // A forger does not learn that the link is too old.
+      expect(readActLink(secret, link, nowMs + 2 * linkLifeMs)).toBe("altered");
     }),
   );
 });

@@ -239,32 +239,6 @@ describe("false deaths", () => {
     return counter.regret;
   }
 
-  const dead = (asset: string, atMs: number, count = 1): AssetLook => ({
-    typeId: 1,
-    asset,
-    atMs,
-    isDeath: true,
-    count,
-  });
-  const alive = (asset: string, atMs: number): AssetLook => ({ ...dead(asset, atMs), isDeath: false });
-
-  it.each<[string, readonly AssetLook[], number, number]>([
-    ["none", [], 0, 0],
-    ["alive after its death", [dead("a", 1), alive("a", 2)], 1, 1],
-    ["alive at the same instant", [dead("a", 1), alive("a", 1)], 1, 0],
-    ["alive before", [alive("a", 1), dead("a", 2)], 1, 0],
-    ["another asset", [dead("a", 1), alive("b", 2)], 1, 0],
-    ["alive by a look that says no type", [dead("a", 1), { ...alive("a", 2), typeId: noType }], 1, 1],
-    ["a page of the name of a URL", [dead("a", 1), { ...alive("a", 2), typeId: 2 }], 1, 0],
-    ["dead twice, alive between and after", [dead("a", 1), alive("a", 2), dead("a", 3), alive("a", 4)], 2, 2],
-    ["dead twice, alive once after both", [dead("a", 1), dead("a", 2), alive("a", 3)], 2, 2],
-    ["dead twice, alive with the second", [dead("a", 1), dead("a", 2), alive("a", 2)], 2, 1],
-    ["alive twice", [dead("a", 1), alive("a", 2), alive("a", 3)], 1, 1],
-    ["counted rows", [dead("a", 1, 3), alive("a", 2)], 3, 3],
-  ])("%s", (_, events, judgedCount, revivedCount) => {
-    expect(regretOf(events)).toEqual({ judgedCount, revivedCount });
-  });
-
   const event = fc.record({
     typeId: fc.constantFrom(noType, 1, 2),
     asset: fc.constantFrom("a", "b"),

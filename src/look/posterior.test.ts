@@ -38,20 +38,6 @@ describe("posteriorOfMostAlive", () => {
   it("is one half when nothing was asked", () => {
     expect(posteriorOfMostAlive(0, 0, exact)).toBe(0.5);
   });
-
-  it("grows with each asset that shows life", () => {
-    const found = Array.from({ length: 65 }, (_, alive) => posteriorOfMostAlive(alive, 64, exact));
-
-    expect(found).toStrictEqual(found.toSorted((left, right) => left - right));
-    expect(found[0]).toBeLessThan(1e-6);
-    expect(found[64]).toBeGreaterThan(1 - 1e-6);
-  });
-
-  it("turns with the roles of life and death", () => {
-    const mirrored = { sensitivity: exact.specificity, specificity: exact.sensitivity };
-
-    expect(posteriorOfMostAlive(13, 20, exact)).toBeCloseTo(1 - posteriorOfMostAlive(7, 20, mirrored), 12);
-  });
 });
 
 describe("accuracyOf", () => {

@@ -27,32 +27,15 @@ function sharesOf(looks: readonly AssetLook[], firstEventAtMs: number | null = 0
 }
 
 describe("the shares of undone deaths", () => {
-  it.each<[string, readonly AssetLook[], Partial<RegretShares>]>([
-    ["none without deaths", [], { deaths: 0, share: null, longDeaths: 0, longShare: null }],
-    ["a death at the end of the window counts", [dead("a", 2)], { deaths: 1, longDeaths: 1 }],
-    ["one that is younger than the maturity does not", [dead("a", 1.99)], { deaths: 0, longDeaths: 0 }],
-    ["one at the start of the window is in the longer one only", [dead("a", 3)], { deaths: 0, longDeaths: 1 }],
-    ["one at the start of the longer one is in neither", [dead("a", 9)], { deaths: 0, longDeaths: 0 }],
-    ["alive later undoes it", [dead("a", 2.5), alive("a", 0)], { revived: 1, share: 1, longShare: 1 }],
-    ["alive 6 h later does", [dead("a", 2.5), alive("a", 2.25)], { revived: 1 }],
-    ["alive sooner does not: a checker that flaps", [dead("a", 2.5), alive("a", 2.26)], { revived: 0 }],
-    ["nor does a look after one that was sooner", [dead("a", 2.5), alive("a", 2.4), alive("a", 1)], { revived: 0 }],
-    ["alive at that instant does not", [dead("a", 2.5), alive("a", 2.5)], { revived: 0, share: 0 }],
-    ["another asset alive does not", [dead("a", 2.5), alive("b", 1)], { revived: 0 }],
-    ["an asset of another type alive does not", [dead("a", 2.5), { ...alive("a", 1), typeId: 2 }], { revived: 0 }],
-    ["both deaths before it", [dead("a", 2.5), dead("a", 2.2), alive("a", 1)], { deaths: 2, revived: 2 }],
-    ["dead again since", [dead("a", 2.6), alive("a", 2.3), dead("a", 1)], { deaths: 1, revived: 1 }],
-    ["counted rows", [dead("a", 2.5, 3), dead("b", 2.5), alive("a", 1)], { deaths: 4, revived: 3, share: 0.75 }],
-  ])("%s", (_rule, looks, expected) => {
-    expect(sharesOf(looks)).toMatchObject(expected);
-  });
-
-  it("are null while the events do not reach back to the longer stretch", () => {
+  it("are of all deaths, and null without any or while the events do not reach back to the longer stretch", () => {
     const looks = [dead("a", 2.5), alive("a", 1)];
 
     expect(sharesOf(looks, startMs)).toMatchObject({ share: 1, longShare: 1 });
     expect(sharesOf(looks, startMs + 1)).toMatchObject({ share: null, longShare: null });
     expect(sharesOf(looks, null)).toMatchObject({ deaths: 1, share: null });
+    expect(sharesOf([])).toMatchObject({ share: null, longShare: null });
+    const some = [dead("a", 2.5, 3), dead("b", 2.5), dead("c", 5), alive("a", 1)];
+    expect(sharesOf(some)).toMatchObject({ deaths: 4, share: 0.75, longDeaths: 5, longShare: 0.6 });
   });
 
   it("are what a look at each death finds, in any order of one instant", () => {
