@@ -41,78 +41,57 @@ function withProposal({ request, facts }: Case, change: Partial<NonNullable<Revi
   return { request, facts: { ...facts, proposal: facts.proposal === null ? null : { ...facts.proposal, ...change } } };
 }
 
-interface Failing {
-  readonly code: string;
-  readonly says: RegExp;
-  readonly make: (from: Case) => Case;
-}
+type Failing = readonly [rule: string, code: string, says: RegExp, make: (from: Case) => Case];
 
-/** The rules in order: `make` breaks one, `says` is the answer. */
-const failing = {
-  "customer-key": {
-    code: "api_forbidden",
-    says: /only a customer's key may review/,
-    make: ({ request, facts }) => ({ request, facts: { ...facts, role: "staff" } }),
-  },
-  "proposal-exists": {
-    code: "api_not_found",
-    says: /no proposal 301/,
-    make: ({ request, facts }) => ({ request, facts: { ...facts, proposal: null } }),
-  },
-  "not-self-reported": {
-    code: "api_forbidden",
-    says: /submitted this report itself/,
-    make: (from) => withProposal(from, { isSelfReported: true }),
-  },
-  open: {
-    code: "api_conflict",
-    says: /already resolved/,
-    make: (from) => withProposal(from, { isResolved: true }),
-  },
-  "in-queue": {
-    code: "api_forbidden",
-    says: /not in the customer review queue/,
-    make: (from) => withProposal(from, { queue: "none" }),
-  },
-  "asset-confirmed": {
-    code: "api_conflict",
-    says: /not about asset 999/,
-    make: ({ request, facts }) => ({ request: { ...request, assetId: 999 }, facts }),
-  },
-  "brand-exists": {
-    code: "api_bad_request",
-    says: /^brandId: the organization has no brand 7/,
-    make: ({ request, facts }) => ({ request, facts: { ...facts, isKnownBrand: false } }),
-  },
-  recheckable: {
-    code: "api_bad_request",
-    says: /type ADDRESS can't be checked again/,
-    make: (from) => {
+const withFacts =
+  (change: Partial<ReviewFacts>) =>
+  ({ request, facts }: Case): Case => ({ request, facts: { ...facts, ...change } });
+
+/** The rules in order, with what is answered when one is broken, and what breaks it. */
+const rules: readonly Failing[] = [
+  ["customer-key", "api_forbidden", /only a customer's key may review/, withFacts({ role: "staff" })],
+  ["proposal-exists", "api_not_found", /no proposal 301/, withFacts({ proposal: null })],
+  [
+    "not-self-reported",
+    "api_forbidden",
+    /submitted this report itself/,
+    (from) => withProposal(from, { isSelfReported: true }),
+  ],
+  ["open", "api_conflict", /already resolved/, (from) => withProposal(from, { isResolved: true })],
+  ["in-queue", "api_forbidden", /not in the customer review queue/, (from) => withProposal(from, { queue: "none" })],
+  [
+    "asset-confirmed",
+    "api_conflict",
+    /not about asset 999/,
+    ({ request, facts }) => ({ request: { ...request, assetId: 999 }, facts }),
+  ],
+  ["brand-exists", "api_bad_request", /^brandId: the organization has no brand 7/, withFacts({ isKnownBrand: false })],
+  [
+    "recheckable",
+    "api_bad_request",
+    /type ADDRESS can't be checked again/,
+    (from) => {
       const { facts } = withProposal(from, { asset: { id: 501, type: "ADDRESS", status: "UNKNOWN" } });
       const { brandId: _brandId, label: _label, ...request } = from.request;
       return { request: { ...request, decision: "WATCHLIST", watchlistReason: "DEAD" }, facts };
     },
-  },
-  "not-legitimate": {
-    code: "api_forbidden",
-    says: /legitimate by the rule "popular"/,
-    make: ({ request, facts }) => ({ request, facts: { ...facts, legitimacyRule: "popular" } }),
-  },
-  "within-budget": {
-    code: "api_rate_limited",
-    says: /10 reviews by API in the last 24 hours/,
-    make: ({ request, facts }) => ({ request, facts: { ...facts, apiReviewsAtMs: tenReviews } }),
-  },
-} satisfies Record<string, Failing>;
+  ],
+  ["not-legitimate", "api_forbidden", /legitimate by the rule "popular"/, withFacts({ legitimacyRule: "popular" })],
+  [
+    "within-budget",
+    "api_rate_limited",
+    /10 reviews by API in the last 24 hours/,
+    withFacts({ apiReviewsAtMs: tenReviews }),
+  ],
+];
 
 // A request has one decision: APPROVE breaks `brand-exists` and `not-legitimate`, WATCHLIST `recheckable`.
 const exclusive: ReadonlySet<string> = new Set(["brand-exists recheckable", "recheckable not-legitimate"]);
-const rules = Object.entries<Failing>(failing);
-const pairs = rules.flatMap(([first, one], index) =>
+const pairs = rules.flatMap(([first, , says, breakFirst], index) =>
   rules
     .slice(index + 1)
     .filter(([second]) => !exclusive.has(`${first} ${second}`))
-    .map(([second, other]) => ({ first, second, one, other })),
+    .map(([second, , , breakSecond]) => ({ first, second, says, broken: breakFirst(breakSecond(fine)) })),
 );
 
 describe("judgeReview", () => {
@@ -120,107 +99,58 @@ describe("judgeReview", () => {
     expect(judgeReview(fine.request, fine.facts)).toBeNull();
   });
 
-  it.each(rules)("refuses what fails %s", (_rule, { code, says, make }) => {
+  it.each(rules)("refuses what fails %s", (_rule, code, says, make) => {
     const { request, facts } = make(fine);
-    const message = expect.stringMatching(says) as string;
 
-    expect(judgeReview(request, facts)).toMatchObject({ code, message });
+    expect(judgeReview(request, facts)).toMatchObject({ code, message: expect.stringMatching(says) });
   });
 
-  it.each(pairs)("of two failing rules $first answers before $second", ({ one, other }) => {
-    const { request, facts } = one.make(other.make(fine));
-
-    expect(judgeReview(request, facts)).toMatchObject({ message: expect.stringMatching(one.says) as string });
+  it.each(pairs)("of two failing rules $first answers before $second", ({ says, broken: { request, facts } }) => {
+    expect(judgeReview(request, facts)?.message).toMatch(says);
   });
 
-  it.each([
-    {
-      rule: "an answered proposal is not in the queue any more",
-      case: withProposal(fine, { queue: "answered" }),
-      verdict: { message: expect.stringMatching(/has answered it/) as string },
-    },
-    {
-      rule: "APPROVE of an allowed asset is refused without a rule too",
-      case: withProposal(fine, { asset: { id: 501, type: "URL", status: "ALLOWED" } }),
-      verdict: { message: expect.stringMatching(/allowlist/) as string },
-    },
-    {
-      rule: "APPROVE of a blocked asset is accepted",
-      case: withProposal(fine, { asset: { id: 501, type: "URL", status: "BLOCKED" } }),
-      verdict: null,
-    },
-    {
-      rule: "APPROVE without a brand asks for none",
-      case: {
-        request: { proposalId: 301, assetId: 501, decision: "APPROVE", label: "C2 Server" } as const,
-        facts: { ...fine.facts, isKnownBrand: false },
-      },
-      verdict: null,
-    },
-    {
-      rule: "APPROVE as a false positive is like any other APPROVE",
-      case: {
-        ...fine,
-        request: { proposalId: 301, assetId: 501, decision: "APPROVE", label: "False Positive" } as const,
-      },
-      verdict: null,
-    },
-    {
-      rule: "REJECT of what is legitimate is accepted",
-      case: {
-        request: { proposalId: 301, assetId: 501, decision: "REJECT", rejectReason: "irrelevant" } as const,
-        facts: { ...fine.facts, legitimacyRule: "popular" },
-      },
-      verdict: null,
-    },
-    {
-      rule: "REJECT of what can't be checked again is accepted",
-      case: {
-        request: { proposalId: 301, assetId: 501, decision: "REJECT", rejectReason: "decayed" } as const,
-        facts: {
-          ...fine.facts,
-          proposal: { ...queued, asset: { id: 501, type: "ADDRESS", status: "UNKNOWN" } as const },
-        },
-      },
-      verdict: null,
-    },
-    {
-      rule: "WATCHLIST of what is legitimate and allowed is accepted",
-      case: {
-        request: { proposalId: 301, assetId: 501, decision: "WATCHLIST", watchlistReason: "DEAD" } as const,
-        facts: {
-          ...fine.facts,
-          legitimacyRule: "popular",
-          proposal: { ...queued, asset: { id: 501, type: "SIGNAL", status: "ALLOWED" } as const },
-        },
-      },
-      verdict: null,
-    },
-    {
-      rule: "a type that is no site and no social platform can't be checked again",
-      case: {
-        request: { proposalId: 301, assetId: 501, decision: "WATCHLIST", watchlistReason: "DEAD" } as const,
-        facts: {
-          ...fine.facts,
-          proposal: { ...queued, asset: { id: 501, type: "NPM", status: "UNKNOWN" } as const },
-        },
-      },
-      verdict: { message: expect.stringMatching(/type NPM/) as string },
-    },
-    {
-      rule: "nine reviews are within the budget",
-      case: { request: approve, facts: { ...fine.facts, apiReviewsAtMs: tenReviews.slice(1) } },
-      verdict: null,
-    },
-    {
-      rule: "the wait ends when the oldest of the last ten leaves the window",
-      case: { request: approve, facts: { ...fine.facts, apiReviewsAtMs: tenReviews } },
-      verdict: { retryAfterMs: 14 * hourMs },
-    },
-  ])("$rule", ({ case: { request, facts }, verdict }) => {
+  const given = (request: object, facts: Partial<ReviewFacts> = {}, asset: object = {}): Case => {
+    const proposal = { ...queued, asset: { ...queued.asset, ...asset } };
+    return {
+      request: { proposalId: 301, assetId: 501, ...request } as ReviewRequest,
+      facts: { ...fine.facts, proposal, ...facts },
+    };
+  };
+  const rejection = { decision: "REJECT", rejectReason: "irrelevant" };
+  const watchlisting = { decision: "WATCHLIST", watchlistReason: "DEAD" };
+
+  it.each<[string, Case, object | null]>([
+    ["an answered proposal is refused", withProposal(fine, { queue: "answered" }), { message: /has answered it/ }],
+    ["APPROVE of an allowed asset is refused", given(approve, {}, { status: "ALLOWED" }), { message: /allowlist/ }],
+    ["APPROVE of a blocked asset is accepted", given(approve, {}, { status: "BLOCKED" }), null],
+    [
+      "APPROVE without a brand asks for none",
+      given({ decision: "APPROVE", label: "C2 Server" }, { isKnownBrand: false }),
+      null,
+    ],
+    ["REJECT of what is legitimate is accepted", given(rejection, { legitimacyRule: "popular" }), null],
+    ["REJECT of what can't be checked again is accepted", given(rejection, {}, { type: "ADDRESS" }), null],
+    [
+      "WATCHLIST of what is legitimate and allowed is accepted",
+      given(watchlisting, { legitimacyRule: "popular" }, { type: "SIGNAL", status: "ALLOWED" }),
+      null,
+    ],
+    [
+      "a type that is no site and no social platform can't be checked again",
+      given(watchlisting, {}, { type: "NPM" }),
+      { message: /type NPM/ },
+    ],
+    ["nine reviews are within the budget", given(approve, { apiReviewsAtMs: tenReviews.slice(1) }), null],
+    [
+      "the wait ends when the oldest of the last ten leaves the window",
+      given(approve, { apiReviewsAtMs: tenReviews }),
+      { retryAfterMs: 14 * hourMs },
+    ],
+  ])("%s", (_rule, { request, facts }, verdict) => {
     const refusal = judgeReview(request, facts);
 
     if (verdict === null) expect(refusal).toBeNull();
+    else if ("message" in verdict) expect(refusal?.message).toMatch(verdict.message as RegExp);
     else expect(refusal).toMatchObject(verdict);
   });
 });

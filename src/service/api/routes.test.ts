@@ -27,106 +27,49 @@ afterAll(async () => {
   await server.close();
 });
 
-/** `call`: method, path, then body and key. */
-interface Refused {
-  readonly rule: string;
-  readonly call: Parameters<PlatformServer["call"]>;
-  readonly status: number;
-  readonly code: string;
-}
+const large = "x".repeat(1_100_000);
+const rejected = { slug: "globex", assetId: 501, decision: "REJECT" };
 
-const refused: readonly Refused[] = [
-  { rule: "no key", call: ["GET", reports, { key: null }], status: 401, code: "UNAUTHORIZED" },
-  { rule: "an unknown key", call: ["GET", reports, { key: "nobody" }], status: 401, code: "UNAUTHORIZED" },
-  {
-    rule: "a key in another case",
-    call: ["GET", reports, { key: platformKeys.acme.toUpperCase() }],
-    status: 401,
-    code: "UNAUTHORIZED",
-  },
-  {
-    rule: "no key for the description",
-    call: ["GET", "/openapi.json", { key: null }],
-    status: 401,
-    code: "UNAUTHORIZED",
-  },
-  { rule: "no key for no path", call: ["GET", "/nowhere", { key: null }], status: 401, code: "UNAUTHORIZED" },
-  {
-    rule: "no key for a path that cannot be decoded",
-    call: ["GET", "/%zz", { key: null }],
-    status: 401,
-    code: "UNAUTHORIZED",
-  },
-  { rule: "no key for an odd method", call: ["PROPFIND", reports, { key: null }], status: 401, code: "UNAUTHORIZED" },
-  { rule: "no key before the method", call: ["DELETE", reports, { key: null }], status: 401, code: "UNAUTHORIZED" },
-  {
-    rule: "no key before the body",
-    call: ["POST", spike, { key: null, body: "{" }],
-    status: 401,
-    code: "UNAUTHORIZED",
-  },
-  {
-    rule: "no key before the size of the body",
-    call: ["POST", spike, { key: null, body: "x".repeat(1_100_000) }],
-    status: 401,
-    code: "UNAUTHORIZED",
-  },
-  { rule: "no such path", call: ["GET", "/nowhere"], status: 404, code: "NOT_FOUND" },
-  { rule: "a path that cannot be decoded", call: ["GET", "/%zz"], status: 404, code: "NOT_FOUND" },
-  {
-    rule: "a proposal id that cannot be decoded",
-    call: ["POST", "/organization/proposals/%ff/review", { body: {} }],
-    status: 400,
-    code: "BAD_REQUEST",
-  },
-  { rule: "GET of the healthcheck", call: ["GET", spike], status: 404, code: "NOT_FOUND" },
-  { rule: "POST of the listing", call: ["POST", reports, { body: {} }], status: 404, code: "NOT_FOUND" },
-  { rule: "an odd method", call: ["PROPFIND", reports], status: 404, code: "NOT_FOUND" },
-  {
-    rule: "a body that is too large",
-    call: ["POST", spike, { body: "x".repeat(1_100_000) }],
-    status: 413,
-    code: "BAD_REQUEST",
-  },
-  { rule: "a body that is no JSON", call: ["POST", spike, { body: "{" }], status: 400, code: "BAD_REQUEST" },
-  {
-    rule: "a body that is no UTF-8",
-    call: ["POST", spike, { body: Buffer.from([0x22, 0xff, 0x22]) }],
-    status: 400,
-    code: "BAD_REQUEST",
-  },
-  { rule: "no body", call: ["POST", spike], status: 400, code: "BAD_REQUEST" },
-  {
-    rule: "a bad threshold before the slug",
-    call: ["POST", spike, { body: { slug: "globex", windowHours: "24" } }],
-    status: 400,
-    code: "BAD_REQUEST",
-  },
-  {
-    rule: "a bad limit before the slug",
-    call: ["GET", `${reports}?slug=globex&limit=101`],
-    status: 400,
-    code: "BAD_REQUEST",
-  },
-  {
-    rule: "a REJECT without a reason before the slug",
-    call: [
-      "POST",
-      "/organization/proposals/301/review",
-      { body: { slug: "globex", assetId: 501, decision: "REJECT" } },
-    ],
-    status: 400,
-    code: "BAD_REQUEST",
-  },
-  { rule: "a repeated parameter", call: ["GET", `${reports}?limit=5&limit=5`], status: 400, code: "BAD_REQUEST" },
-  { rule: "__proto__ as a parameter", call: ["GET", `${reports}?__proto__=x`], status: 400, code: "BAD_REQUEST" },
+/** Method, path, then body and key. */
+type Call = Parameters<PlatformServer["call"]>;
+
+const refused: readonly (readonly [rule: string, answer: string, call: Call])[] = [
+  ["no key", "401 UNAUTHORIZED", ["GET", reports, { key: null }]],
+  ["an unknown key", "401 UNAUTHORIZED", ["GET", reports, { key: "nobody" }]],
+  ["a key in another case", "401 UNAUTHORIZED", ["GET", reports, { key: platformKeys.acme.toUpperCase() }]],
+  ["no key for the description", "401 UNAUTHORIZED", ["GET", "/openapi.json", { key: null }]],
+  ["no key for no path", "401 UNAUTHORIZED", ["GET", "/nowhere", { key: null }]],
+  ["no key for a path that cannot be decoded", "401 UNAUTHORIZED", ["GET", "/%zz", { key: null }]],
+  ["no key for an odd method", "401 UNAUTHORIZED", ["PROPFIND", reports, { key: null }]],
+  ["no key before the method", "401 UNAUTHORIZED", ["DELETE", reports, { key: null }]],
+  ["no key before the body", "401 UNAUTHORIZED", ["POST", spike, { key: null, body: "{" }]],
+  ["no key before the size of the body", "401 UNAUTHORIZED", ["POST", spike, { key: null, body: large }]],
+  ["no such path", "404 NOT_FOUND", ["GET", "/nowhere"]],
+  ["a path that cannot be decoded", "404 NOT_FOUND", ["GET", "/%zz"]],
+  ["a proposal id that cannot be decoded", "400 BAD_REQUEST", ["POST", review.replace("301", "%ff"), { body: {} }]],
+  ["GET of the healthcheck", "404 NOT_FOUND", ["GET", spike]],
+  ["POST of the listing", "404 NOT_FOUND", ["POST", reports, { body: {} }]],
+  ["an odd method", "404 NOT_FOUND", ["PROPFIND", reports]],
+  ["a body that is too large", "413 BAD_REQUEST", ["POST", spike, { body: large }]],
+  ["a body that is no JSON", "400 BAD_REQUEST", ["POST", spike, { body: "{" }]],
+  ["a body that is no UTF-8", "400 BAD_REQUEST", ["POST", spike, { body: Buffer.from([0x22, 0xff, 0x22]) }]],
+  ["no body", "400 BAD_REQUEST", ["POST", spike]],
+  [
+    "a bad threshold before the slug",
+    "400 BAD_REQUEST",
+    ["POST", spike, { body: { slug: "globex", windowHours: "24" } }],
+  ],
+  ["a bad limit before the slug", "400 BAD_REQUEST", ["GET", `${reports}?slug=globex&limit=101`]],
+  ["a REJECT without a reason before the slug", "400 BAD_REQUEST", ["POST", review, { body: rejected }]],
+  ["a repeated parameter", "400 BAD_REQUEST", ["GET", `${reports}?limit=5&limit=5`]],
+  ["__proto__ as a parameter", "400 BAD_REQUEST", ["GET", `${reports}?__proto__=x`]],
 ];
 
 describe("API v2 refuses", () => {
-  it.each(refused)("$rule: $status $code", async ({ call, status, code }) => {
+  it.each(refused)("%s: %s", async (_rule, expected, call) => {
     const answer = await server.call(...call);
 
-    expect([answer.status, errorBodySchema.strict().parse(answer.json).code]).toEqual([status, code]);
+    expect(`${answer.status} ${errorBodySchema.strict().parse(answer.json).code}`).toBe(expected);
     expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
     expect(answer.headers.get("cache-control")).toBe("no-store");
     expect(answer.headers.get("access-control-allow-origin")).toBeNull();
@@ -181,14 +124,10 @@ describe("API v2 answers", () => {
     },
   );
 
-  it.each<[string, string | Uint8Array, number]>([
-    ["a byte order mark before the JSON", `\ufeff${JSON.stringify({ slug: "acme" })}`, 200],
-    ["unknown keys, however long", JSON.stringify({ slug: "acme", more: "x".repeat(20_000) }), 200],
-    ["no UTF-8", new Uint8Array([0xff, 0x22]), 400],
-  ])("a healthcheck's body with %s", async (_rule, body, status) => {
-    const answer = await server.call("POST", spike, { body });
+  it("a body with a byte order mark, and with unknown keys, however long", async () => {
+    const body = `\ufeff${JSON.stringify({ slug: "acme", more: "x".repeat(20_000) })}`;
 
-    expect(answer.status).toBe(status);
+    expect((await server.call("POST", spike, { body })).status).toBe(200);
   });
 
   it("a page of reports, to HEAD without its body", async () => {
@@ -221,24 +160,14 @@ describe("API v2 answers", () => {
 });
 
 describe("a failure inside", () => {
-  const failures = [
-    { rule: "a bug", error: new TypeError("secret inside"), status: 500, retryAfter: null },
-    {
-      rule: "a broken store",
-      error: new FlatlineError("store_unusable", "secret inside"),
-      status: 500,
-      retryAfter: "1",
-    },
-    { rule: "a busy store", error: new FlatlineError("store_busy", "secret inside"), status: 500, retryAfter: "1" },
-    {
-      rule: "a used up budget",
-      error: new FlatlineError("api_rate_limited", "later", { retryAfterMs: 1_001 }),
-      status: 429,
-      retryAfter: "2",
-    },
+  const failures: readonly (readonly [string, Error, number, string | null])[] = [
+    ["a bug", new TypeError("secret inside"), 500, null],
+    ["a broken store", new FlatlineError("store_unusable", "secret inside"), 500, "1"],
+    ["a busy store", new FlatlineError("store_busy", "secret inside"), 500, "1"],
+    ["a used up budget", new FlatlineError("api_rate_limited", "later", { retryAfterMs: 1_001 }), 429, "2"],
   ];
 
-  it.each(failures)("$rule is $status and tells nothing of it", async ({ error, status, retryAfter }) => {
+  it.each(failures)("%s tells nothing of it", async (_rule, error, status, retryAfter) => {
     const fails = (): Promise<never> => Promise.reject(error);
     const broken = await startPlatformServer({
       apiFor: () => ({ deadAssetSpike: fails, listReports: fails, reviewProposal: fails }),
