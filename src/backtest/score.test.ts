@@ -20,20 +20,15 @@ const dayMs = 24 * hourMs;
 
 describe("scoreEpisodes", () => {
   const incident = { fromMs: 10 * dayMs, toMs: 10 * dayMs + 6 * hourMs };
-  const rules: readonly { rule: string; firedAtMs: number; endsAtMs: number; found: boolean }[] = [
-    { rule: "during the incident", firedAtMs: 10 * dayMs + hourMs, endsAtMs: 11 * dayMs, found: true },
-    { rule: "on the day after", firedAtMs: incident.toMs + dayMs, endsAtMs: 12 * dayMs, found: true },
-    { rule: "later than that", firedAtMs: incident.toMs + dayMs + 1, endsAtMs: 12 * dayMs, found: false },
-    {
-      rule: "12 h before, and lasting",
-      firedAtMs: incident.fromMs - 12 * hourMs,
-      endsAtMs: incident.fromMs,
-      found: true,
-    },
-    { rule: "longer before", firedAtMs: incident.fromMs - 12 * hourMs - 1, endsAtMs: 11 * dayMs, found: false },
-    { rule: "over before it began", firedAtMs: incident.fromMs - hourMs, endsAtMs: incident.fromMs - 1, found: false },
-  ];
-  it.each(rules)("an alert $rule", ({ firedAtMs, endsAtMs, found }) => {
+  const { fromMs, toMs } = incident;
+  it.each<[string, number, number, boolean]>([
+    ["during the incident", fromMs + hourMs, 11 * dayMs, true],
+    ["on the day after", toMs + dayMs, 12 * dayMs, true],
+    ["later than that", toMs + dayMs + 1, 12 * dayMs, false],
+    ["12 h before, and lasting", fromMs - 12 * hourMs, fromMs, true],
+    ["longer before", fromMs - 12 * hourMs - 1, 11 * dayMs, false],
+    ["over before it began", fromMs - hourMs, fromMs - 1, false],
+  ])("an alert %s", (_rule, firedAtMs, endsAtMs, found) => {
     const score = scoreEpisodes([
       {
         slug: "acme",
@@ -188,48 +183,33 @@ describe("a choice", () => {
   const advised = { baselineDays: 28, minSpikeCount: 20 } as const;
   const advice = point(2.5, 1, 0.4, advised);
 
-  it.each<{ rule: string; points: readonly TuningPoint[]; chosen: number; asGood: boolean | null }>([
-    { rule: "the advice, though others are quieter", points: [point(6, 1, 0.02), advice], chosen: 1, asGood: true },
-    {
-      rule: "what finds more than the advice",
-      points: [point(2, 1, 0.5), { ...advice, score: point(1, 0.9, 0).score }],
-      chosen: 0,
-      asGood: false,
-    },
-    {
-      rule: "what is quiet enough, where the advice is not",
-      points: [point(2, 0.5, 0.5), { ...advice, score: point(1, 1, 0.6).score }],
-      chosen: 0,
-      asGood: false,
-    },
-    {
-      rule: "the fewest settings that differ from the advice",
-      points: [point(2.4, 1, 0.1), point(12, 1, 0.1, advised)],
-      chosen: 1,
-      asGood: null,
-    },
-    {
-      rule: "then the nearest by ratio: ×3 before ×2",
-      points: [point(2, 1, 0.1, advised), point(3, 1, 0.1, advised)],
-      chosen: 1,
-      asGood: null,
-    },
-    {
-      rule: "by the sum of all ratios",
-      points: [
+  it.each<[rule: string, points: readonly TuningPoint[], chosen: number, asGood: boolean | null]>([
+    ["the advice, though others are quieter", [point(6, 1, 0.02), advice], 1, true],
+    ["what finds more than the advice", [point(2, 1, 0.5), { ...advice, score: point(1, 0.9, 0).score }], 0, false],
+    [
+      "what is quiet enough, where the advice is not",
+      [point(2, 0.5, 0.5), { ...advice, score: point(1, 1, 0.6).score }],
+      0,
+      false,
+    ],
+    ["the fewest settings that differ from the advice", [point(2.4, 1, 0.1), point(12, 1, 0.1, advised)], 1, null],
+    ["then the nearest by ratio: ×3 before ×2", [point(2, 1, 0.1, advised), point(3, 1, 0.1, advised)], 1, null],
+    [
+      "by the sum of all ratios",
+      [
         point(2.4, 1, 0.1, { minSpikeCount: 50, baselineDays: 28 }),
         point(4, 1, 0.1, { minSpikeCount: 25, baselineDays: 28 }),
       ],
-      chosen: 1,
-      asGood: null,
-    },
-    {
-      rule: "another baseline as one that differs",
-      points: [point(2.5, 1, 0.1, { ...advised, baseline: "mean" }), point(2, 1, 0.1)],
-      chosen: 0,
-      asGood: null,
-    },
-  ])("of those that find most is $rule", ({ points: some, chosen, asGood }) => {
+      1,
+      null,
+    ],
+    [
+      "another baseline as one that differs",
+      [point(2.5, 1, 0.1, { ...advised, baseline: "mean" }), point(2, 1, 0.1)],
+      0,
+      null,
+    ],
+  ])("of those that find most is %s", (_rule, some, chosen, asGood) => {
     const [best = advice] = rankCandidates(some, 0.5);
 
     expect(best).toBe(some[chosen]);

@@ -276,18 +276,6 @@ describe("what an upstream says in a refusal", () => {
 });
 
 describe("attempts", () => {
-  it.each([
-    { rule: "a reset connection", step: { kind: "reset" } as const },
-    { rule: "429", step: answer({ status: 429 }) },
-    { rule: "500", step: answer({ status: 500 }) },
-  ])("go on after $rule", async ({ step }) => {
-    bench.upstream.script(step, step, ok);
-
-    const result = await ask();
-
-    expect(result.severity).toBe("ok");
-  });
-
   it("go on after a timeout", async () => {
     bench.upstream.script({ kind: "hang" }, ok);
     const call = ask();
