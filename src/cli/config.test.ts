@@ -1,25 +1,16 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
 import { runCli } from "../../test/support/program/cli-run.ts";
+import { makeProgramFolder } from "../../test/support/program/program-folder.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { renderJsonSchema } from "../config/schema/json-schema.ts";
 
 const clock = createVirtualClock({ startMs: Date.UTC(2026, 0, 15, 12) });
 
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "flatline-cli-config-"));
-});
-afterEach(() => rm(folder, { recursive: true, force: true }));
-
 async function run(args: readonly string[], text?: string): Promise<string> {
-  if (text !== undefined) await writeFile(join(folder, "flatline.yaml"), text);
-  const { exitCode, stdout, stderr } = await runCli(["config", ...args], { cwd: folder, env: { KEY: "hush" }, clock });
+  await using folder = await makeProgramFolder(text);
+  const env = { KEY: "hush" };
+  const { exitCode, stdout, stderr } = await runCli(["config", ...args], { cwd: folder.path, env, clock });
   expect([exitCode, stderr]).toEqual([0, ""]);
   return stdout;
 }

@@ -90,16 +90,6 @@ it("a configuration is refused in words, or means the same when it is shown and 
   );
 });
 
-describe("describeConfig", () => {
-  it("is what YAML shows, as data", async () => {
-    for (const text of everyKey) {
-      const config = await loadDocument(text);
-
-      expect(parse(renderConfig(config))).toEqual(describeConfig(config));
-    }
-  });
-});
-
 // A key that is added to the schema alone would be accepted and do nothing.
 describe("every key of the schema", () => {
   const defaultOf = schemaKeys();

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 
-import { organizationOf, useConfigFolder } from "../../test/support/config-folder.ts";
-import { describeOrganization } from "../config/render.ts";
+import { useConfigFolder } from "../../test/support/config-folder.ts";
 import { alertingSettings, checkTargets } from "./targets.ts";
 
 const { load } = useConfigFolder();
@@ -74,15 +73,4 @@ it.each([
   const config = await load(`source: { type: embedded }\norganizations: ["a\\uD800"]\n${line}\n`);
 
   expect(alertingSettings(config).targetOf("dead-asset-spike", "a\uD800")?.url).toBe(url);
-});
-
-it("is shown as it holds, under the names of the file", async () => {
-  const config = await load(text);
-
-  expect(describeOrganization(organizationOf(config, "acme"))).toMatchObject({
-    healthchecks: [
-      { path: "reviewing/backlog", schedule: "0 * * * *", parameters: { warnThreshold: 50 } },
-      { path: "takedowns/registrar/stuck", parameters: {}, alert: { for: "1h" } },
-    ],
-  });
 });

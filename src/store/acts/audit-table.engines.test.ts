@@ -66,19 +66,6 @@ describe.each(storeEngines)("the audit, on $engine,", ({ openTemporary }) => {
     expect(await ages(after === undefined ? {} : { after })).toEqual([1, 0]);
   });
 
-  it("is undone with the act", async () => {
-    const { store } = opened;
-
-    const act = store.transaction(async ({ audit, markers }) => {
-      await audit.append(kim);
-      await markers.remove("none");
-      throw new Error("the act failed");
-    });
-
-    await expect(act).rejects.toThrow("the act failed");
-    expect(await store.audit.list({ limit: 9 })).toEqual([]);
-  });
-
   it("forgets what is older than its retention", async () => {
     const { audit } = opened.store;
     for (const offset of [0, 1, 2]) await audit.append({ ...kim, atMs: nowMs + offset });
