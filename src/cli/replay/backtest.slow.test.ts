@@ -5,35 +5,32 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 
+import { firingAlert } from "../../../test/support/firing-alert.ts";
 import { runCli } from "../../../test/support/program/cli-run.ts";
+import { createSystemClock } from "../../base/time.ts";
+import { openStore } from "../../store/open.ts";
 
 const records = fileURLToPath(new URL("../../../examples/records", import.meta.url));
-const byLabels = ["--truth", "labels", "labels.json"];
+const byLabels = "--truth labels labels.json";
 
 let folder: string;
-const run = (line: readonly string[]) => runCli(line, { cwd: folder });
+const run = (line: string) => runCli(line.split(" "), { cwd: folder });
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "flatline-backtest-"));
   await cp(records, folder, { recursive: true });
-  await writeFile(
-    join(folder, "flatline.yaml"),
-    `source: { type: embedded }
-organizations:
-  - { slug: riskhosts, schedule: "0 * * * *", thresholds: { minSpikeCount: 20 } }
-storage: { path: flatline.db }
-`,
-  );
-  await writeFile(
-    join(folder, "median.yaml"),
-    `source: { type: embedded }
-organizations:
-  - { slug: riskhosts, schedule: "0 * * * *", baseline: median, thresholds: { minSpikeCount: 20 }, alert: { for: 3h } }
-storage: { path: flatline.db }
-`,
-  );
+  const rest = "thresholds: { minSpikeCount: 20 }";
+  await configure("flatline.yaml", `{ slug: riskhosts, schedule: "0 * * * *", ${rest} }`);
+  const median = `{ slug: riskhosts, schedule: "0 * * * *", baseline: median, ${rest}, alert: { for: 3h } }`;
+  await configure("median.yaml", median);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Writes a configuration of one organization. */
+function configure(file: string, organization: string): Promise<void> {
+  const text = `source: { type: embedded }\norganizations: [${organization}]\nstorage: { path: flatline.db }\n`;
+  return writeFile(join(folder, file), text);
+}
 
 interface Told {
   readonly incidents: readonly {
@@ -63,18 +60,18 @@ interface Report extends Told {
   }[];
 }
 
-async function report(line: readonly string[]): Promise<Report> {
-  const { exitCode, stdout, stderr } = await run(["backtest", ...line, "--json"]);
+async function report(line: string): Promise<Report> {
+  const { exitCode, stdout, stderr } = await run(`backtest ${line} --json`);
   expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/ evaluations?\n(.*\n)*replayed in /)]);
   return JSON.parse(stdout) as Report;
 }
 
-const both = ["--events", "riskhosts.csv.gz", "--events", "lightswitch.csv.gz", "--step", "1h"];
+const both = "--events riskhosts.csv.gz --events lightswitch.csv.gz --step 1h";
 
 describe("backtest --events", () => {
   it("holds the built-in settings, others and the advice against labels, without configuration and store", async () => {
-    const mean = await report([...both, ...byLabels]);
-    const median = await report([...both, ...byLabels, "--setting", "baseline=median"]);
+    const mean = await report(`${both} ${byLabels}`);
+    const median = await report(`${both} ${byLabels} --setting baseline=median`);
 
     expect([mean.truth, mean.events]).toEqual(["labels", 49_393]);
     expect([mean, median, mean.advice].map((one) => [one?.score?.found, one?.score?.incidents])).toEqual([
@@ -89,15 +86,9 @@ describe("backtest --events", () => {
   });
 
   it("says which incidents would have been told, how many messages, and the same of the advice", async () => {
-    const line = ["backtest", "riskhosts", "--events", "riskhosts.csv.gz", "--step", "1h", "--truth", "revived"];
+    const line = "backtest riskhosts --events riskhosts.csv.gz --step 1h --truth revived";
 
-    const { stdout, stderr } = await run([
-      ...line,
-      "--setting",
-      "baseline=median",
-      "--setting",
-      "thresholds.minSpikeCount=20",
-    ]);
+    const { stdout, stderr } = await run(`${line} --setting baseline=median --setting thresholds.minSpikeCount=20`);
 
     expect(stdout).toMatch(/^INCIDENT {2}WORST {2}DETECTED +FOR +ORGANIZATIONS\n/);
     expect(stdout).toMatch(/^ +\d+ {2}fail {3}2019-10-22T12:00:00Z {2}23\.0 h {2}riskhosts$/m);
@@ -116,13 +107,13 @@ describe("backtest --events", () => {
     const rows = Array.from({ length: 40 }, (_, day) => `${atDay(day)},acme,`);
     for (const day of [12, 35]) rows.push(...Array.from({ length: 60 }, (_, index) => `${atDay(day)},acme,${index}`));
     await writeFile(join(folder, "two-spikes.csv"), `at,slug,asset\n${rows.join("\n")}\n`);
-    const line = ["--events", "two-spikes.csv", "--step", "1h"];
+    const line = "--events two-spikes.csv --step 1h";
     const later = "2026-01-30T00:00:00.000Z";
     const ofOne = "1 incident, 2 messages, 1.40 messages a week.\n";
     const advised = `With what \`init\` writes, the advice (median of 28 days, ×2.5, at least 20): ${ofOne}`;
 
-    const { stdout } = await run(["backtest", ...line]);
-    const fromLater = await run(["backtest", ...line, "--from", later]);
+    const { stdout } = await run(`backtest ${line}`);
+    const fromLater = await run(`backtest ${line} --from ${later}`);
     const { messages, advice } = await report(line);
 
     expect(stdout.split("\n\n")[1]).toBe(
@@ -134,75 +125,57 @@ The advice can begin at 2026-01-30T00:00:00Z, when its baseline is full. The rul
   });
 
   it("keeps to a stretch, and prints what would have been told as CSV", async () => {
-    const stretch = ["--events", "riskhosts.csv.gz", "--step", "6h", "--setting", "baseline=median"];
-    const line = [...stretch, "--from", "2019-10-22T00:00:00Z", "--to", "2019-10-23T00:00:00Z"];
+    const stretch = "--from 2019-10-22T00:00:00Z --to 2019-10-23T00:00:00Z";
+    const line = `--events riskhosts.csv.gz --step 6h --setting baseline=median ${stretch}`;
 
     expect((await report(line)).organizations[0]?.evaluations).toEqual({ ok: 2, warn: 0, fail: 3, unknown: 0 });
-    expect((await run(["backtest", ...line, "--csv"])).stdout).toBe(
+    expect((await run(`backtest ${line} --csv`)).stdout).toBe(
       "at,incident,organization,event,severity,reason\n2019-10-22T12:00:00.000Z,1,riskhosts,firing,fail,not_ok\n",
     );
   });
 });
 
-describe("backtest over the store", () => {
-  beforeAll(async () => {
-    await run(["import", "events", "riskhosts.csv.gz", "lightswitch.csv.gz"]);
-  });
+it("backtest over the store goes by the schedule, thresholds and alerts of the configuration", async () => {
+  await run("import events riskhosts.csv.gz lightswitch.csv.gz");
 
-  it("goes by the schedule, thresholds and alerts of the configuration", async () => {
-    const mean = await report(["-c", "flatline.yaml", ...byLabels]);
-    const median = await report(["-c", "median.yaml", ...byLabels]);
+  const mean = await report(`-c flatline.yaml ${byLabels}`);
+  const median = await report(`-c median.yaml ${byLabels}`);
 
-    expect([mean, median].map(({ organizations: [one], score }) => [one?.baseline, score?.found])).toEqual([
-      ["mean", 11],
-      ["median", 12],
-    ]);
-    // `for: 3h` delays every alert by three hours.
-    expect((median.score?.delaySeconds ?? 0) - (mean.score?.delaySeconds ?? 0)).toBeCloseTo(3 * 3_600, -3);
-  });
-
-  it("finds in the store what it finds in the file", async () => {
-    const rule = ["--step", "1h", "--truth", "revived", "--setting", "thresholds.minSpikeCount=20"];
-
-    const stored = await report(rule);
-    const fromFile = await report(["riskhosts", "--events", "riskhosts.csv.gz", ...rule]);
-
-    expect(stored.incidents).toEqual(fromFile.incidents);
-    expect(stored.incidents.length).toBeGreaterThan(0);
-  });
+  expect([mean, median].map(({ organizations: [one], score }) => [one?.baseline, score?.found])).toEqual([
+    ["mean", 11],
+    ["median", 12],
+  ]);
+  // `for: 3h` delays every alert by three hours.
+  expect((median.score?.delaySeconds ?? 0) - (mean.score?.delaySeconds ?? 0)).toBeCloseTo(3 * 3_600, -3);
 });
 
 it("says nothing of organizations that were not asked for", async () => {
   await writeFile(join(folder, "other.csv"), "at,slug,status\n2026-01-01T00:00:00Z,other,offline\n");
 
-  const line = ["backtest", "riskhosts", "--events", "riskhosts.csv.gz", "--events", "other.csv", "--step", "1d"];
-  const { exitCode, stderr } = await run(line);
+  const { exitCode, stderr } = await run("backtest riskhosts --events riskhosts.csv.gz --events other.csv --step 1d");
 
   expect([exitCode, stderr]).toEqual([0, expect.not.stringContaining("offline")]);
 });
 
 describe("where assets are counted", () => {
   beforeAll(async () => {
-    const assets =
-      "source: { type: embedded }\norganizations: [{ slug: flaps, baseline: median, count: assets }]\n" +
-      "storage: { path: flatline.db }\n";
-    await writeFile(join(folder, "flaps.yaml"), assets);
+    await configure("flaps.yaml", "{ slug: flaps, baseline: median, count: assets }");
     const { rows, breakAtMs } = flappingChecker();
     await writeFile(join(folder, "flaps.csv"), `at,slug,asset,status\n${rows.join("\n")}\n`);
     const from = new Date(breakAtMs).toISOString();
     await writeFile(join(folder, "flaps.json"), JSON.stringify({ flaps: { incidents: [{ from, to: from }] } }));
-    await run(["import", "events", "-c", "flaps.yaml", "flaps.csv"]);
+    await run("import events -c flaps.yaml flaps.csv");
   });
 
   it("backtest finds what deaths hide, and check says the same", async () => {
-    const line = ["--step", "1h", "--truth", "labels", "flaps.json"];
+    const line = "--step 1h --truth labels flaps.json";
     const fromFile = (count: string) =>
-      report([...line, "--events", "flaps.csv", "--setting", "baseline=median", "--setting", `count=${count}`]);
+      report(`${line} --events flaps.csv --setting baseline=median --setting count=${count}`);
 
     const [deaths, assets] = [await fromFile("deaths"), await fromFile("assets")];
-    const stored = await report(["-c", "flaps.yaml", ...line]);
+    const stored = await report(`-c flaps.yaml ${line}`);
     const [firing] = stored.incidents[0]?.told ?? [];
-    const { stdout } = await run(["check", "-c", "flaps.yaml", "--at", firing?.at ?? "", "--json"]);
+    const { stdout } = await run(`check -c flaps.yaml --at ${firing?.at ?? ""} --json`);
 
     expect([deaths, assets].map(({ score, incidents }) => [score?.found, incidents.length])).toEqual([
       [0, 0],
@@ -214,26 +187,16 @@ describe("where assets are counted", () => {
   });
 
   it("tune leaves the mean out, and says so in the YAML", async () => {
-    const flaps = ["--truth", "labels", "flaps.json"];
-    const line = [
-      "tune",
-      "--events",
-      "flaps.csv",
-      ...flaps,
-      "--setting",
-      "baseline=median",
-      "--setting",
-      "count=assets",
-      "--json",
-    ];
+    const flaps = "--truth labels flaps.json";
+    const counted = "--setting baseline=median --setting count=assets";
 
-    const { exitCode, stdout, stderr } = await run(line);
+    const { exitCode, stdout, stderr } = await run(`tune --events flaps.csv ${flaps} ${counted} --json`);
 
     expect([exitCode, stderr.includes("Expected")]).toEqual([0, false]);
     const tuned = JSON.parse(stdout) as { yaml: string; candidates: { baseline: string }[] };
     expect(parse(tuned.yaml)).toMatchObject({ defaults: { baseline: "median", count: "assets" } });
     expect(new Set(tuned.candidates.map(({ baseline }) => baseline))).toEqual(new Set(["median"]));
-    const configured = await run(["tune", "-c", "flaps.yaml", ...flaps, "--json"]);
+    const configured = await run(`tune -c flaps.yaml ${flaps} --json`);
     expect(JSON.parse(configured.stdout)).toMatchObject({
       chosen: { baseline: "median", count: "assets" },
       adviceAsGood: true,
@@ -264,28 +227,9 @@ function flappingChecker(): { rows: string[]; breakAtMs: number } {
   return { rows, breakAtMs: startMs + breakHour * hourMs };
 }
 
-describe("check over what was backtested", () => {
-  const at = ["check", "riskhosts", "--at", "2019-10-22T18:00:00Z", "--json"];
-  const verdictOf = async (line: readonly string[]): Promise<unknown> => {
-    const { stdout } = await run([...at, ...line]);
-    return (JSON.parse(stdout) as unknown[])[0];
-  };
-
-  it("is ok by the mean, and fail by the median", async () => {
-    const observed = { currentCount: 30, baselineCount: 372 };
-    const days = { day1: 0, day2: 283, day3: 0, day4: 89, day5: 0, day6: 0, day7: 0 };
-    const failed = { severity: "fail", result: { observed: { ...observed, expectedCount: 0, ratio: null, ...days } } };
-
-    expect(await verdictOf([])).toMatchObject({ severity: "ok", result: { observed } });
-    expect(await verdictOf(["-c", "median.yaml"])).toMatchObject(failed);
-  });
-});
-
 describe("tune", () => {
   it("proposes settings that config check takes", async () => {
-    const line = ["tune", "--events", "riskhosts.csv.gz", ...byLabels, "--max-false-alarms", "0.1"];
-
-    const { exitCode, stdout } = await run(line);
+    const { exitCode, stdout } = await run(`tune --events riskhosts.csv.gz ${byLabels} --max-false-alarms 0.1`);
 
     expect(exitCode).toBe(0);
     const [table = "", yaml = ""] = stdout.split(/\n\n(?=defaults:)/);
@@ -298,11 +242,11 @@ describe("tune", () => {
     });
     expect(defaults.thresholds["failMultiplier"]).toBeGreaterThan(defaults.thresholds["warnMultiplier"] ?? 0);
     await writeFile(join(folder, "tuned.yaml"), `source: { type: embedded }\norganizations: [riskhosts]\n${yaml}`);
-    expect((await run(["config", "check", "-c", "tuned.yaml"])).exitCode).toBe(0);
+    expect((await run("config check -c tuned.yaml")).exitCode).toBe(0);
   });
 
   it("answers with data, by assets found alive when no truth is named, for the named organizations", async () => {
-    const { stdout } = await run(["tune", "riskhosts", "--events", "riskhosts.csv.gz", "--json"]);
+    const { stdout } = await run("tune riskhosts --events riskhosts.csv.gz --json");
 
     const found = JSON.parse(stdout) as { truth: string; yaml: string; candidates: unknown[]; chosen: object };
     expect(found).toMatchObject({
@@ -319,15 +263,15 @@ describe("tune over half of the past", () => {
   it("chooses a rule that finds as much in the other half: the advice among what it tries", async () => {
     const half = "2019-10-20T00:00:00Z";
 
-    const { stdout } = await run(["tune", ...both, ...byLabels, "--to", half, "--json"]);
+    const { stdout } = await run(`tune ${both} ${byLabels} --to ${half} --json`);
     const tuned = JSON.parse(stdout) as { chosen: { baseline: string; thresholds: Record<string, number> } };
     const { baseline, thresholds } = tuned.chosen;
     const chosen = {
       baseline,
       ...Object.fromEntries(Object.entries(thresholds).map(([key, value]) => [`thresholds.${key}`, value])),
     };
-    const settings = Object.entries(chosen).flatMap(([path, value]) => ["--setting", `${path}=${value}`]);
-    const there = await report([...both, ...byLabels, "--from", half, ...settings]);
+    const settings = Object.entries(chosen).map(([path, value]) => `--setting ${path}=${value}`);
+    const there = await report(`${both} ${byLabels} --from ${half} ${settings.join(" ")}`);
 
     expect(tuned).toMatchObject({
       chosen: { baseline: "median", thresholds: { baselineDays: 28, warnMultiplier: 2.5, minSpikeCount: 20 } },
@@ -361,6 +305,14 @@ const refusals: readonly (readonly [string, string, number, string])[] = [
     64,
     '--setting thresholds.fail: unknown key; did you mean "failMultiplier"?',
   ],
+  ["--truth judged where nothing was judged", "tune --truth judged", 64, "is judged"],
+  [
+    "--truth judged over a file without a configuration",
+    "backtest --events riskhosts.csv.gz --truth judged",
+    64,
+    "name its configuration with --config FILE",
+  ],
+  ["a truth that is none", "backtest --truth people", 64, "--truth is labels FILE, revived or judged"],
   ["a setting without a value", "backtest --events riskhosts.csv.gz --setting baseline", 64, "--setting is PATH=VALUE"],
   [
     "assets that are counted against a mean",
@@ -393,10 +345,27 @@ describe("backtest, tune and check refuse", () => {
   });
 
   it.each(refusals)("%s", async (_what, line, code, message) => {
-    const { exitCode, stdout, stderr } = await run(line.split(" "));
+    const { exitCode, stdout, stderr } = await run(line);
 
     expect([exitCode, stdout]).toEqual([code, ""]);
     expect(stderr).toContain(message);
     expect(stderr).not.toMatch(/^\s+at /m);
   });
+});
+
+it("backtest and tune go by what people said of incidents", async () => {
+  await run("import events riskhosts.csv.gz");
+  const store = await openStore({ path: join(folder, "flatline.db"), clock: createSystemClock() });
+  const end = { atMs: Date.parse("2019-10-23T11:00:00Z"), isByRun: true };
+  await store.alerts.save(firingAlert("a", Date.parse("2019-10-22T12:00:00Z"), { slug: "riskhosts", end }));
+  await store.alerts.judge(["a"], { verdict: "checker", comment: null, by: "kim", note: null, atMs: end.atMs });
+  await store.close();
+
+  const judged = await report("riskhosts --truth judged --setting baseline=median");
+  const { stderr } = await run("tune riskhosts --truth judged --json");
+
+  expect(judged).toMatchObject({ truth: "judged", judged: { checker: 1 }, score: { found: 1, incidents: 1 } });
+  expect(stderr).toContain(
+    "judged alerts: 1 checker, 0 real, 0 expected; an alert that is not judged counts as false\n",
+  );
 });
