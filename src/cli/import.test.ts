@@ -1,17 +1,16 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable } from "node:stream";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { createSystemClock } from "../base/time.ts";
+import { runCli, type CliOptions } from "../../test/support/program/cli-run.ts";
+import { createSystemClock, hourMs } from "../base/time.ts";
 import { openStore } from "../store/open.ts";
-import type { CliContext } from "./context.ts";
-import { runProgram } from "./program.ts";
 
 const startMs = Date.UTC(2026, 0, 15, 12);
-const nowMs = startMs + 2 * 3_600_000;
+const nowMs = startMs + 2 * hourMs;
+const clock = { ...createSystemClock(), nowMs: () => nowMs };
 const csv = "at,slug,id\n2026-01-15T12:00:00Z,acme,1\n2026-01-15T13:00:00Z,globex,\n";
 
 let folder: string;
@@ -24,36 +23,8 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-async function run(args: readonly string[], options: { stdin?: string | Buffer; isTerminal?: boolean } = {}) {
-  const printed = { stdout: "", stderr: "", exitCode: 0 };
-  const output = (name: "stdout" | "stderr") => ({
-    write: (text: string): void => {
-      printed[name] += text;
-    },
-    isTerminal: options.isTerminal ?? false,
-    columns: 80,
-  });
-  const context: CliContext = {
-    env: {},
-    cwd: folder,
-    version: "0.0.0",
-    nodeVersion: "24.0.0",
-    stdout: output("stdout"),
-    stderr: output("stderr"),
-    stdin: Readable.from(options.stdin === undefined ? [] : [options.stdin]),
-    clock: { ...createSystemClock(), nowMs: () => nowMs },
-    random: () => 0,
-    signal: new AbortController().signal,
-    userName: () => "tester",
-    onHangup: () => undefined,
-    onCrash: () => undefined,
-    setExitCode: (code) => {
-      printed.exitCode = code;
-    },
-  };
-  await runProgram(["import", "events", ...args], context);
-  return printed;
-}
+const run = (args: readonly string[], options: Partial<CliOptions> = {}) =>
+  runCli(["import", "events", ...args], { cwd: folder, clock, ...options });
 
 async function firstEventAtMs(slug: string): Promise<number | null> {
   const store = await openStore({ path: join(folder, "data", "flatline.db"), clock: createSystemClock() });
@@ -134,10 +105,10 @@ describe("import events", () => {
   });
 
   it("takes any time with --any-time", async () => {
-    await writeFile(join(folder, "old.csv"), "at,slug\n1,acme\n");
+    const stdin = "at,slug\n1,acme\n";
 
-    expect(await run(["old.csv"])).toMatchObject({ exitCode: 65, stderr: expect.stringContaining("before 2000") });
-    expect(await run(["--any-time", "old.csv"])).toMatchObject({ exitCode: 0 });
+    expect(await run(["-"], { stdin })).toMatchObject({ exitCode: 65, stderr: expect.stringContaining("before 2000") });
+    expect(await run(["--any-time", "-"], { stdin })).toMatchObject({ exitCode: 0 });
   });
 
   it.each([
@@ -152,7 +123,7 @@ describe("import events", () => {
   });
 
   it("shows its progress on a terminal, and takes it away", async () => {
-    const { stderr } = await run(["events.csv"], { isTerminal: true });
+    const { stderr } = await run(["events.csv"], { typed: "" });
 
     expect(stderr).toMatch(/\rchecking: 2 rows/);
     expect(stderr).toMatch(/\r +\r$/);
@@ -236,40 +207,11 @@ const dead = "DETECTED_AS_DEAD";
 const alive = "DETECTED_AS_ALIVE";
 const exportsOfOthers: [name: string, rows: string, flags: string][] = [
   [
-    "abuse.ch Feodo Tracker",
-    `"first_seen_utc","dst_ip","dst_port","c2_status","last_online","malware"
-"2026-01-15 12:00:00","192.0.2.10","443","offline","2026-01-14","Emotet"
-"2026-01-15 13:00:00","192.0.2.11","8080","online","2026-01-15","QakBot"
-# END 2 entries`,
-    "--map first_seen_utc=at,dst_ip=asset,c2_status=status " +
-      `--status offline=${dead},online=${alive} --ignore * --timezone UTC`,
-  ],
-  [
     "abuse.ch ThreatFox",
     `# "first_seen_utc","ioc_id","ioc_value","ioc_type","tags"
 "2026-01-15 12:00:00", "1652711", "http://a.example/x", "url", "lumma,stealer"
 "2026-01-15 13:00:00", "1652709", "http://b.example/x", "url", ""`,
     `--map first_seen_utc=at,ioc_id=id,ioc_value=asset,tags=attr.tags --set status=${alive} --ignore * --timezone UTC`,
-  ],
-  [
-    "abuse.ch MalwareBazaar",
-    `# "first_seen_utc","sha256_hash","reporter","file_name","signature"
-"2026-01-15 12:00:00", "${"a".repeat(64)}", "abuse_ch", "a.exe", "n/a"
-"2026-01-15 13:00:00", "${"b".repeat(64)}", "abuse_ch", "b, c.exe", "Mirai"`,
-    `--map first_seen_utc=at,sha256_hash=asset,signature=attr.signature --ignore * --timezone UTC`,
-  ],
-  [
-    "abuse.ch SSLBL",
-    `# Listingdate,SHA1,Listingreason
-2026-01-15 12:00:00,${"c".repeat(40)},Vidar C&C
-2026-01-15 13:00:00,${"d".repeat(40)},AsyncRAT C&C`,
-    `--map Listingdate=at,SHA1=asset,Listingreason=attr.reason --timezone UTC`,
-  ],
-  [
-    "OpenPhish",
-    `{"url":"https://a.example/login","isotime":"2026-01-15T12:00:00Z","brand":"Acme","ip":"192.0.2.1","emails":[]}
-{"url":"https://b.example/login","isotime":"2026-01-15T13:00:00Z","brand":"Acme","ip":null,"emails":["x@y.example"]}`,
-    `--map url=asset,isotime=at,brand=attr.brand --ignore *`,
   ],
   [
     "httpx",
@@ -305,13 +247,6 @@ two"
 2026-01-15 12:00:00.000 +0000,a.example,GONE
 2026-01-15 08:00:00.000 -0500,b.example,UP`,
     `--map CHECKED_AT=at,HOST=asset,RESULT=status --status GONE=${dead},UP=${alive}`,
-  ],
-  [
-    "UptimeRobot",
-    `Event,Monitor,Date-Time,Reason,Duration
-Down,https://a.example,2026-01-15 12:00:00,Connection Timeout,"0 hrs, 5 mins"
-Up,https://a.example,2026-01-15 13:00:00,OK,"2 hrs, 1 mins"`,
-    `--map Event=status,Monitor=asset,Date-Time=at --status Down=${dead},Up=${alive} --ignore * --timezone UTC`,
   ],
 ];
 

@@ -18,6 +18,7 @@ export interface CliOptions {
   readonly signal?: AbortSignal;
   /** What a person types on the terminal that is there then; none: there is no terminal. */
   readonly typed?: string;
+  readonly stdin?: string | Buffer;
 }
 
 /** Runs the program in this process, as cli/main.ts does; without a terminal unless something is typed. */
@@ -33,7 +34,7 @@ export async function runCli(args: readonly string[], options: CliOptions): Prom
     nodeVersion: "24.0.0",
     stdout: { write: (text) => void (stdout += text), isTerminal, columns: 80 },
     stderr: { write: (text) => void (stderr += text), isTerminal, columns: 80 },
-    stdin: Object.assign(Readable.from(options.typed === undefined ? [] : [options.typed]), { isTTY: isTerminal }),
+    stdin: Object.assign(Readable.from([options.typed ?? options.stdin ?? []].flat()), { isTTY: isTerminal }),
     clock: options.clock ?? createSystemClock(),
     random: () => 0.5,
     signal: options.signal ?? new AbortController().signal,
