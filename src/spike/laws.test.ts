@@ -26,18 +26,19 @@ function severityOf(currentCount: number, baselineCount: number, given: Partial<
 }
 
 describe("evaluateSpike, laws", () => {
-  it("agrees with integer arithmetic on multipliers of one decimal, fail before warn", () => {
-    const tenths = fc.integer({ min: 1, max: 999 });
+  it("agrees with integer arithmetic on multipliers of three decimals, fail before warn", () => {
+    const thousandths = fc.integer({ min: 1, max: 99_999 });
     fc.assert(
-      fc.property(count, count, tenths, tenths, thresholds, (current, baseline, warn, fail, given) => {
+      fc.property(count, count, thousandths, thousandths, thresholds, (current, baseline, warn, fail, given) => {
         const { windowHours, baselineDays, minSpikeCount } = given;
         const isAbove = (multiplier: number): boolean =>
           current >= minSpikeCount &&
-          BigInt(current) * BigInt(baselineDays) * 240n > BigInt(baseline) * BigInt(windowHours) * BigInt(multiplier);
+          BigInt(current) * BigInt(baselineDays) * 24_000n >
+            BigInt(baseline) * BigInt(windowHours) * BigInt(multiplier);
 
-        expect(severityOf(current, baseline, { ...given, warnMultiplier: warn / 10, failMultiplier: fail / 10 })).toBe(
-          isAbove(fail) ? "fail" : isAbove(warn) ? "warn" : "ok",
-        );
+        expect(
+          severityOf(current, baseline, { ...given, warnMultiplier: warn / 1_000, failMultiplier: fail / 1_000 }),
+        ).toBe(isAbove(fail) ? "fail" : isAbove(warn) ? "warn" : "ok");
       }),
     );
   });
