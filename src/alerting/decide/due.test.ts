@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 
+import { parseDuration } from "../../base/durations.ts";
 import { hourMs, minuteMs, secondMs } from "../../base/time.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
@@ -93,21 +94,39 @@ function fire(slug: string, severity: Severity = "warn", id = slug): void {
   alerts.set(id, { ...alert, target: null, isSilenced: false, wasSilencedAt });
 }
 
-function end(id: string, reason = "back_to_ok"): void {
-  const held = alerts.get(id);
-  if (held === undefined) throw new Error(id);
-  const over = { atMs: nowMs, isByRun: true, storedAtMs: nowMs };
-  alerts.set(id, { ...held, reason, end: over });
-}
-
 function change(id: string, over: Partial<Alert>): void {
   const held = alerts.get(id);
-  if (held !== undefined) alerts.set(id, { ...held, ...over });
+  if (held === undefined) throw new Error(id);
+  alerts.set(id, { ...held, ...over });
 }
 
 const acknowledgement = { atMs: 0, by: "kim", note: null, comment: null, severity: "fail" } as const;
 
 const judgement = { verdict: "real", comment: null, by: "kim", note: null, atMs: 0 } as const;
+
+const acts: Readonly<Record<string, (id: string, more: string | undefined, alertId: string | undefined) => void>> = {
+  fire: (slug, severity = "warn", id) => fire(slug, severity as Severity, id),
+  end: (id, reason = "back_to_ok") => change(id, { reason, end: { atMs: nowMs, isByRun: true, storedAtMs: nowMs } }),
+  acknowledge: (id) => change(id, { acknowledgement }),
+  judge: (id) => change(id, { judgement }),
+  silence: (slug, length = "") => void silences.push({ slug, fromMs: nowMs, untilMs: nowMs + lengthOf(length) }),
+};
+
+function lengthOf(text: string): number {
+  const lengthMs = parseDuration(text);
+  if (lengthMs === null) throw new Error(text);
+  return lengthMs;
+}
+
+/** Plays acts, and between them lets time pass: `fire a, 90s, fire a fail, 5m, end a`. */
+function play(script: string): void {
+  for (const step of script.split(", ")) {
+    const [name = "", id = "", ...more] = step.split(" ");
+    const act = acts[name];
+    if (act === undefined) pass(lengthOf(name));
+    else act(id, more[0], more[1]);
+  }
+}
 
 function dueNow() {
   const holding = silences.filter((one) => one.fromMs <= nowMs && nowMs < one.untilMs).map(({ slug }) => slug);
@@ -148,87 +167,81 @@ function giveUp(severity: Severity | null, ...ids: readonly string[]): void {
 }
 
 describe("what is due", () => {
-  it("fires, not queued: firing after groupWait; new ones of an incident at most once per groupInterval", () => {
-    fire("a");
-    pass(6 * secondMs);
-    fire("b", "fail");
-    pass(5 * secondMs);
-    fire("c");
-    pass(2 * minuteMs);
+  it.each<[rule: string, script: string, expected: readonly string[]]>([
+    [
+      "fires, not queued: firing after groupWait; new ones of an incident at most once per groupInterval",
+      "fire a, 6s, fire b fail, 5s, fire c, 2m",
+      ["10 ops: firing a warn not_ok, firing b fail not_ok", "70 ops: firing c warn not_ok"],
+    ],
+    ["fires and ends before it is due: nothing", "fire a, 5s, end a, 1h", []],
+    [
+      "ends, and the same organization fires again within groupWait: both",
+      "fire a fail, 2m, end a, fire a warn a2, 1m",
+      ["10 ops: firing a fail not_ok", "130 ops: resolved a fail back_to_ok, firing a2 warn not_ok"],
+    ],
+    [
+      "severity changes, queued: escalated and deescalated after groupWait; gone back by then: nothing",
+      "fire a, 2m, fire a fail, 1m, fire a warn, 5s, fire a fail, 1m, fire a warn, 1m",
+      [
+        "10 ops: firing a warn not_ok",
+        "130 ops: escalated a fail severity_rose",
+        "255 ops: deescalated a warn severity_fell",
+      ],
+    ],
+    [
+      "a change is due while new ones wait for groupInterval: the change alone",
+      "fire a, 10s, fire a fail, fire b, 2m",
+      ["10 ops: firing a warn not_ok", "20 ops: escalated a fail severity_rose", "70 ops: firing b warn not_ok"],
+    ],
+    ["silenced before it was queued, ends in the silence: nothing", "fire a, silence a 1h, 2m, end a, 2h", []],
+    [
+      "queued, silenced, ends: resolved",
+      "fire a, 1m, silence a 1h, 1m, end a, 2h",
+      ["10 ops: firing a warn not_ok", "130 ops: resolved a warn back_to_ok"],
+    ],
+    [
+      "a silence ends: the difference",
+      "fire a, fire b, 1m, silence a 1h, silence b 1h, silence c 1h, fire a fail, fire b fail, 1s, fire b warn, fire c, 2h",
+      [
+        "10 ops: firing a warn not_ok, firing b warn not_ok",
+        "3660 ops: escalated a fail silence_ended, firing c warn silence_ended",
+      ],
+    ],
+    [
+      "acknowledged, judged: severity and end as ever; no reminder",
+      "fire a, fire b, 1m, acknowledge a, judge b, 5h, fire a fail, 1m, end b, 1m",
+      [
+        "10 ops: firing a warn not_ok, firing b warn not_ok",
+        "18070 ops: escalated a fail severity_rose",
+        "18130 ops: resolved b warn back_to_ok",
+      ],
+    ],
+    [
+      "reminders: since the incident's last notification, of members that are neither taken, silenced nor 0s",
+      "fire a, fire b, 1h, fire b fail, 3h30m, acknowledge a, 1h",
+      [
+        "10 ops: firing a warn not_ok, firing b warn not_ok",
+        "3610 ops: escalated b fail severity_rose",
+        `${3_610 + 4 * 3_600} ops: reminder b fail repeat_interval`,
+      ],
+    ],
+  ])("%s", (_rule, script, expected) => {
+    play(script);
 
-    expect(told).toEqual(["10 ops: firing a warn not_ok, firing b fail not_ok", "70 ops: firing c warn not_ok"]);
-  });
-
-  it("fires and ends before it is due: nothing", () => {
-    fire("a");
-    pass(5 * secondMs);
-    end("a");
-    pass(hourMs);
-
-    expect(told).toEqual([]);
-  });
-
-  it("ends, and the same organization fires again within groupWait: both", () => {
-    fire("a", "fail");
-    pass(2 * minuteMs);
-    end("a");
-    fire("a", "warn", "a2");
-    pass(minuteMs);
-
-    expect(told.slice(1)).toEqual(["130 ops: resolved a fail back_to_ok, firing a2 warn not_ok"]);
-  });
-
-  it("severity changes, queued: escalated and deescalated after groupWait; gone back by then: nothing", () => {
-    fire("a");
-    pass(2 * minuteMs);
-    fire("a", "fail");
-    pass(minuteMs);
-    fire("a", "warn");
-    pass(5 * secondMs);
-    fire("a", "fail");
-    pass(minuteMs);
-    fire("a", "warn");
-    pass(minuteMs);
-
-    expect(told.slice(1)).toEqual([
-      "130 ops: escalated a fail severity_rose",
-      "255 ops: deescalated a warn severity_fell",
-    ]);
-  });
-
-  it("a change is due while new ones wait for groupInterval: the change alone", () => {
-    fire("a");
-    pass(10 * secondMs);
-    fire("a", "fail");
-    fire("b");
-    pass(2 * minuteMs);
-
-    expect(told.slice(1)).toEqual(["20 ops: escalated a fail severity_rose", "70 ops: firing b warn not_ok"]);
+    expect(told).toEqual(expected);
+    expect(dueNow().hasSilenced).toBe(false);
   });
 
   it("a reminder is due while changes wait: the changes; no separate reminder", () => {
     repeatIntervalMs = hourMs;
-    fire("a");
-    pass(hourMs + 5 * secondMs);
-    fire("b");
-    pass(hourMs);
+    play("fire a, 1h, 5s, fire b, 1h");
 
     expect(told).toEqual(["10 ops: firing a warn not_ok", "3615 ops: firing b warn not_ok"]);
   });
 
   it("minSeverity fail: reaches fail, falls, rises: one firing, one resolved; no reminder while below", () => {
     routes = [{ ...ops, minSeverity: "fail" }];
-    fire("a");
-    pass(hourMs);
-    fire("a", "fail");
-    pass(minuteMs);
-    fire("a", "warn");
-    pass(5 * hourMs);
-    fire("a", "fail");
-    pass(minuteMs);
-    fire("a", "warn");
-    end("a");
-    pass(minuteMs);
+    play("fire a, 1h, fire a fail, 1m, fire a warn, 5h, fire a fail, 1m, fire a warn, end a, 1m");
 
     expect(told).toEqual([
       "3610 ops: firing a fail min_severity_reached",
@@ -238,8 +251,7 @@ describe("what is due", () => {
   });
 
   it("routes changed by a reload: a queued alert keeps its end; a newly routed one is firing, receiver_added", () => {
-    fire("a");
-    pass(minuteMs);
+    play("fire a, 1m");
     const settings = { receivers: routes, targetOf: target };
     before = {
       settings: { ...settings, targetOf: () => ({ ...target(), receivers: [{ name: "ops", afterMs: 0 }] }) },
@@ -249,9 +261,7 @@ describe("what is due", () => {
       { ...ops, minSeverity: "fail" },
       { ...ops, name: "new" },
     ];
-    pass(minuteMs);
-    end("a");
-    pass(minuteMs);
+    play("1m, end a, 1m");
 
     expect(told.slice(1)).toEqual([
       "60 new: firing a warn receiver_added",
@@ -262,10 +272,7 @@ describe("what is due", () => {
 
   it("sendResolved false: nothing at the end", () => {
     routes = [{ ...ops, sendResolved: false }];
-    fire("a");
-    pass(minuteMs);
-    end("a");
-    pass(minuteMs);
+    play("fire a, 1m, end a, 1m");
 
     expect(told).toEqual(["10 ops: firing a warn not_ok"]);
     expect(queuedAlerts.get("ops a")).toMatchObject({ isEnded: true });
@@ -273,76 +280,19 @@ describe("what is due", () => {
 
   it("unknown alerts: where sendUnknown", () => {
     routes = [ops, { ...ops, name: "none", sendUnknown: false }];
-    fire("a", "unknown");
-    pass(minuteMs);
-    end("a", "result_returned");
-    pass(minuteMs);
+    play("fire a unknown, 1m, end a result_returned, 1m");
 
     expect(told).toEqual(["10 ops: unknown a unknown not_ok", "70 ops: recovered a unknown result_returned"]);
   });
 
-  it.each([
-    ["silenced before it was queued, ends in the silence: nothing", 0, []],
-    ["queued, silenced, ends: resolved", 60, ["10 ops: firing a warn not_ok", "130 ops: resolved a warn back_to_ok"]],
-  ])("%s", (_row, silencedAt, expected) => {
-    fire("a");
-    pass(silencedAt * secondMs);
-    silences.push({ slug: "a", fromMs: nowMs, untilMs: nowMs + hourMs });
-    pass((120 - silencedAt) * secondMs);
-    end("a");
-    pass(2 * hourMs);
-
-    expect(told).toEqual(expected);
-  });
-
-  it("a silence ends: the difference", () => {
-    fire("a");
-    fire("b");
-    pass(minuteMs);
-    for (const slug of ["a", "b", "c"]) silences.push({ slug, fromMs: nowMs, untilMs: nowMs + hourMs });
-    for (const slug of ["a", "b"]) fire(slug, "fail");
-    pass(secondMs);
-    fire("b", "warn");
-    fire("c");
-    pass(2 * hourMs);
-
-    expect(told.slice(1)).toEqual(["3660 ops: escalated a fail silence_ended, firing c warn silence_ended"]);
-    expect(dueNow().hasSilenced).toBe(false);
-  });
-
-  it("acknowledged, judged: severity and end as ever; no reminder", () => {
-    repeatIntervalMs = hourMs;
-    fire("a");
-    fire("b");
-    pass(minuteMs);
-    change("a", { acknowledgement });
-    change("b", { judgement });
-    pass(5 * hourMs);
-    fire("a", "fail");
-    pass(minuteMs);
-    end("b");
-    pass(minuteMs);
-
-    expect(told.slice(1)).toEqual([
-      "18070 ops: escalated a fail severity_rose",
-      "18130 ops: resolved b warn back_to_ok",
-    ]);
-  });
-
   it("dead-lettered: due again after repeatInterval as not_delivered; the end of an untold alert is not sent", () => {
     repeatIntervalMs = minuteMs;
-    fire("a");
-    fire("b", "warn");
-    pass(10 * secondMs);
-    fire("b", "fail");
-    pass(10 * secondMs);
+    play("fire a, fire b, 10s, fire b fail, 10s");
     giveUp(null, "a");
     giveUp("warn", "b");
-    change("a", { acknowledgement });
-    pass(5 * minuteMs);
+    play("acknowledge a, 5m");
     giveUp(null, "a");
-    end("a");
-    pass(hourMs);
+    play("end a, 1h");
 
     expect(told.filter((one) => !one.includes("reminder"))).toEqual([
       "10 ops: firing a warn not_ok, firing b warn not_ok",
@@ -352,13 +302,10 @@ describe("what is due", () => {
   });
 
   it("clock set back: waits are clamped to their full length from now; nothing is due twice", () => {
-    fire("a");
-    pass(minuteMs);
-    fire("b");
+    play("fire a, 1m, fire b");
     nowMs -= 6 * hourMs;
     forwardSinceMs = nowMs;
-    pass(hourMs);
-    pass(4 * hourMs);
+    play("1h, 4h");
 
     const minute = -6 * 3_600 + 60;
     expect(told.slice(1)).toEqual([
@@ -367,33 +314,13 @@ describe("what is due", () => {
     ]);
   });
 
-  it("reminders: since the incident's last notification, of members that are neither taken, silenced nor 0s", () => {
-    fire("a");
-    fire("b");
-    pass(hourMs);
-    fire("b", "fail");
-    pass(3 * hourMs + 30 * minuteMs);
-    expect(told).toHaveLength(2);
-    change("a", { acknowledgement });
-    pass(hourMs);
-
-    expect(told.slice(2)).toEqual([`${3_610 + 4 * 3_600} ops: reminder b fail repeat_interval`]);
-  });
-
   describe("escalation", () => {
     beforeEach(() => {
       afterMs = 30 * minuteMs;
     });
 
     it("is once for the incident, with all that nobody has taken; later ones are joiners", () => {
-      fire("a");
-      pass(10 * minuteMs);
-      fire("b", "fail");
-      fire("c");
-      change("c", { acknowledgement });
-      pass(25 * minuteMs);
-      fire("d");
-      pass(10 * minuteMs);
+      play("fire a, 10m, fire b fail, fire c, acknowledge c, 25m, fire d, 10m");
 
       expect(told).toEqual([
         "1800 ops: firing a warn escalation, firing b fail escalation",
@@ -401,31 +328,25 @@ describe("what is due", () => {
       ]);
     });
 
-    it.each<[string, () => void, () => void]>([
-      ["an acknowledgement", () => change("a", { acknowledgement }), () => change("a", { acknowledgement: null })],
-      ["a judgement", () => change("a", { judgement }), () => fire("a", "warn", "b")],
+    it.each<[what: string, hold: string, release: () => void, expected: string]>([
       [
-        "a silence",
-        () => silences.push({ slug: "a", fromMs: nowMs, untilMs: nowMs + 2 * hourMs }),
-        () => silences.splice(0),
+        "an acknowledgement",
+        "acknowledge a",
+        () => change("a", { acknowledgement: null }),
+        "3600 ops: firing a warn escalation",
       ],
-    ])("waits for the end of %s, and is nothing when it ends under it", (what, hold, release) => {
-      fire("a");
-      hold();
-      pass(hourMs);
+      ["a judgement", "judge a", () => play("fire a warn b"), "5400 ops: firing b warn escalation"],
+      ["a silence", "silence a 2h", () => silences.splice(0), "3600 ops: firing a warn escalation"],
+    ])("waits for the end of %s, and is nothing when it ends under it", (_what, hold, release, expected) => {
+      play(`fire a, ${hold}, 1h`);
       release();
-      pass(hourMs);
+      play("1h");
 
-      const [id, atS] = what === "a judgement" ? ["b", 5_400] : ["a", 3_600];
-      expect(told).toEqual([`${atS} ops: firing ${id} warn escalation`]);
+      expect(told).toEqual([expected]);
     });
 
     it("is told as it is by then, also of kind unknown, and of nothing that ended", () => {
-      fire("a", "unknown");
-      fire("b");
-      pass(minuteMs);
-      end("b");
-      pass(hourMs);
+      play("fire a unknown, fire b, 1m, end b, 1h");
 
       expect(told).toEqual(["1800 ops: unknown a unknown escalation"]);
     });
@@ -436,18 +357,17 @@ describe("what is due", () => {
       { ...ops, hasThreads: true },
       { ...ops, name: "none" },
     ];
-    fire("a");
-    pass(minuteMs);
+    play("fire a, 1m");
     const counted = { deathsLastHour: 0, usualPerHour: 1, quietSinceMs: nowMs, expectedEndAtMs: null };
     const found = { deaths: null, carriers: [], revived: null, cause: null, error: null };
     change("a", { found: { ...found, excess: { ...counted, state: "stopped" } } });
-    pass(minuteMs);
+    play("1m");
     const controls = { alive: { asked: 20, alive: 19 }, dead: { asked: 20, alive: 1 } };
     const secondOpinion = { asked: 20, alive: 14, gone: 5, verdict: "refuted", controls, atMs: 0, look: 1 } as const;
     incident = { ...incident, secondOpinion };
-    pass(minuteMs);
+    play("1m");
     change("a", { found });
-    pass(minuteMs);
+    play("1m");
 
     expect(told.slice(2)).toEqual([
       "60 ops: reminder a warn excess_stopped",
@@ -456,14 +376,10 @@ describe("what is due", () => {
   });
 
   describe("of a broad incident", () => {
-    const slugs = ["a", "b", "c"];
     beforeEach(() => {
-      fire("a");
-      pass(minuteMs);
+      play("fire a, 1m");
       incident = { ...plain, verdict };
-      fire("b");
-      fire("c");
-      pass(minuteMs);
+      play("fire b, fire c, 1m");
       told = [];
     });
 
@@ -472,15 +388,7 @@ describe("what is due", () => {
     });
 
     it("joiners are told when the members have doubled; severities when worse than any; ends are silent", () => {
-      for (const slug of ["d", "e"]) fire(slug);
-      pass(10 * minuteMs);
-      end("b");
-      fire("f");
-      pass(minuteMs);
-      fire("a", "fail");
-      pass(minuteMs);
-      fire("c", "fail");
-      pass(minuteMs);
+      play("fire d, fire e, 10m, end b, fire f, 1m, fire a fail, 1m, fire c fail, 1m");
 
       expect(told.map((one) => one.replace(/^\d+ /, ""))).toEqual([
         "ops: firing d warn not_ok, firing e warn not_ok, firing f warn not_ok",
@@ -489,9 +397,7 @@ describe("what is due", () => {
     });
 
     it("one resolved goes when none fires, without a joiner that ended unannounced", () => {
-      fire("d");
-      for (const slug of [...slugs, "d"]) end(slug);
-      pass(minuteMs);
+      play("fire d, end a, end b, end c, end d, 1m");
 
       expect(told).toEqual([
         "130 ops: resolved a warn back_to_ok, resolved b warn back_to_ok, resolved c warn back_to_ok",
@@ -499,12 +405,9 @@ describe("what is due", () => {
     });
 
     it("every firing member is silenced: nothing, and no end", () => {
-      for (const slug of ["b", "c"]) end(slug);
-      silences.push({ slug: "a", fromMs: nowMs, untilMs: nowMs + hourMs });
-      pass(30 * minuteMs);
+      play("end b, end c, silence a 1h, 30m");
       expect(told).toEqual([]);
-      end("a");
-      pass(minuteMs);
+      play("end a, 1m");
 
       expect(told).toHaveLength(1);
     });
