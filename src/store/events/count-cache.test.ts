@@ -1,68 +1,11 @@
 import { DatabaseSync } from "node:sqlite";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import {
-  countOneByOne,
-  createEventWorld,
-  death,
-  keptOf,
-  toCsv,
-  type EventWorld,
-} from "../../../test/support/store/event-store.ts";
-import { isLong } from "../../../test/support/tier.ts";
+import { createEventWorld, death, type EventWorld } from "../../../test/support/store/event-store.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs } from "../../base/time.ts";
-import type { AssetTypeDeaths, DeathsQuery, Interval } from "../../contract/liveness-counts.ts";
-import type { LivenessEvent } from "./rules.ts";
 import { openStore } from "../open.ts";
 
 const startMs = Date.UTC(2026, 0, 15, 9);
-
-const instant = fc
-  .record({
-    hours: fc.integer({ min: 0, max: 5 }),
-    minutes: fc.constantFrom(0, 1, 30, 59),
-    ms: fc.constantFrom(-1, 0, 1, 777, 59_999),
-  })
-  .map(({ hours, minutes, ms }) => startMs + hours * hourMs + minutes * minuteMs + ms);
-const slug = fc.constantFrom("acme", "globex", "initech");
-const event: fc.Arbitrary<LivenessEvent> = fc.record({
-  atMs: instant,
-  slug,
-  assetType: fc.constantFrom(null, "URL", "EMAIL"),
-  asset: fc.constant(null),
-  status: fc.constantFrom("DETECTED_AS_DEAD", "DETECTED_AS_DEAD", "DETECTED_AS_DEAD", "DETECTED_AS_ALIVE"),
-  id: fc.constantFrom(null, null, "1", "2", "3"),
-  count: fc.constantFrom(1, 1, 0, 7, 1_000_000_000),
-});
-const events = fc.array(event, { minLength: 1, maxLength: 8 });
-const interval: fc.Arbitrary<Interval> = fc.record({ afterMs: instant, untilMs: instant });
-const query: fc.Arbitrary<DeathsQuery> = fc.record({ slug, intervals: fc.array(interval, { maxLength: 4 }) });
-
-const step = fc.oneof(
-  { weight: 3, arbitrary: events.map((batch) => ({ kind: "add" as const, batch })) },
-  { weight: 2, arbitrary: events.map((batch) => ({ kind: "import" as const, batch })) },
-  { weight: 1, arbitrary: instant.map((beforeMs) => ({ kind: "prune" as const, beforeMs })) },
-  { weight: 2, arbitrary: fc.constant({ kind: "load" as const }) },
-);
-
-/** One event after the other; `stored` holds each id once. */
-function deathsOneByOne(stored: readonly LivenessEvent[], { slug: asked, intervals }: DeathsQuery): AssetTypeDeaths[] {
-  const byType = new Map<string | null, number[]>();
-  for (const [index, { afterMs, untilMs }] of intervals.entries()) {
-    const bounds = { slug: asked, baselineStartMs: afterMs, windowStartMs: untilMs, endMs: untilMs };
-    for (const { assetType, baselineCount } of countOneByOne(stored, bounds)) {
-      const deaths = byType.get(assetType) ?? intervals.map(() => 0);
-      deaths[index] = baselineCount;
-      byType.set(assetType, deaths);
-    }
-  }
-  return sorted([...byType].map(([assetType, deaths]) => ({ assetType, deaths })));
-}
-
-function sorted(deaths: readonly AssetTypeDeaths[]): AssetTypeDeaths[] {
-  return deaths.toSorted((a, b) => (a.assetType ?? "").localeCompare(b.assetType ?? ""));
-}
 
 /** Asks, after which the counts are loaded. */
 async function warmUp(store: EventWorld["store"], slugs: readonly string[], afterMs = 0): Promise<void> {
@@ -70,8 +13,7 @@ async function warmUp(store: EventWorld["store"], slugs: readonly string[], afte
   await store.events.cache?.loaded();
 }
 
-const slugs = ["acme", "globex", "initech"];
-
+// That they are exact, whatever is stored, is the law of events.engines.test.ts.
 describe("counts in memory", () => {
   it("take what comes with a death that is older than all that is known", async () => {
     await using world = await createEventWorld();
@@ -83,45 +25,6 @@ describe("counts in memory", () => {
 
     const intervals = [{ afterMs: startMs - 1, untilMs: startMs + hourMs }];
     expect(await store.events.deaths([{ slug: "acme", intervals }])).toEqual([[{ assetType: null, deaths: [2] }]]);
-  });
-
-  it("are at every instant what counting one event after the other is, whoever wrote what", async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.tuple(step, query), { minLength: 1, maxLength: 10 }), async (steps) => {
-        await using world = await createEventWorld();
-        const { store } = world;
-        // Ids outlive nothing: what is pruned may come again.
-        let stored: LivenessEvent[] = [];
-        const keep = (batch: readonly LivenessEvent[]): void => {
-          stored = keptOf([...stored.map((one) => [one]), batch]);
-        };
-        for (const [index, [one, asked]] of steps.entries()) {
-          switch (one.kind) {
-            case "add":
-              await store.events.add(one.batch);
-              keep(one.batch);
-              break;
-            case "import":
-              await world.import([await world.write(`${index}`, toCsv(one.batch))]);
-              keep(one.batch);
-              break;
-            case "prune": {
-              const endMs = Math.floor((one.beforeMs + 1) / hourMs) * hourMs;
-              while ((await store.events.prune({ beforeMs: one.beforeMs, maxRows: 3 })).hasMore);
-              stored = stored.filter(({ atMs }) => atMs >= endMs);
-              break;
-            }
-            case "load":
-              await warmUp(store, slugs);
-              break;
-          }
-
-          const [deaths = []] = await store.events.deaths([asked]);
-          expect(sorted(deaths)).toEqual(deathsOneByOne(stored, asked));
-        }
-      }),
-      { numRuns: isLong ? 100 : 12 },
-    );
   });
 
   it("forget what moves out of the windows as time goes on", async () => {

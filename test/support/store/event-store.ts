@@ -134,7 +134,7 @@ export function countOneByOne(events: readonly LivenessEvent[], query: CountQuer
   return sortCounts([...counts].map(([assetType, count]) => ({ assetType, ...count })));
 }
 
-export function sortCounts(counts: readonly AssetTypeCounts[]): AssetTypeCounts[] {
+function sortCounts(counts: readonly AssetTypeCounts[]): AssetTypeCounts[] {
   return counts.toSorted((a, b) => (a.assetType ?? "").localeCompare(b.assetType ?? ""));
 }
 
