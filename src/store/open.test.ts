@@ -81,29 +81,50 @@ describe("opening the store", () => {
     expect(await readFile(join(folder, "flatline.db"))).toEqual(before);
   });
 
-  it.each([
-    {
-      rule: "a text",
-      prepare: async () => {
-        await writeFile(join(folder, "flatline.db"), "organizations: [acme]\n".repeat(100));
-        return join(folder, "flatline.db");
-      },
-      message: /flatline\.db cannot be used: it is not an SQLite database/,
-    },
-    { rule: "a folder", prepare: async () => folder, message: /it is a folder; storage\.path must name a file/ },
-    {
-      rule: "below a file",
-      prepare: async () => {
-        await writeFile(join(folder, "file"), "");
-        return join(folder, "file", "flatline.db");
-      },
-      message: /it cannot be made: E(NOTDIR|EXIST)/,
-    },
-    { rule: "in memory", prepare: async () => ":memory:", message: /storage\.path must name a file/ },
-  ])("refuses what is $rule", async ({ prepare, message }) => {
-    const path = await prepare();
+  it.each<[string, string, RegExp]>([
+    ["a text", "text", /text cannot be used: it is not an SQLite database/],
+    ["a folder", ".", /it is a folder; storage\.path must name a file/],
+    ["below a file", "text/flatline.db", /it cannot be made: E(NOTDIR|EXIST)/],
+  ])("refuses what is %s", async (_rule, name, message) => {
+    await writeFile(join(folder, "text"), "organizations: [acme]\n".repeat(100));
 
-    await expect(open(path)).rejects.toMatchObject({ code: "store_unusable", message: expect.stringMatching(message) });
+    await expect(open(join(folder, name))).rejects.toMatchObject({
+      code: "store_unusable",
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it("refuses what is in memory", async () => {
+    await expect(open(":memory:")).rejects.toThrow(/storage\.path must name a file/);
+  });
+
+  it("leaves nothing of a migration that broke", async () => {
+    await writeFile(join(folder, "flatline.db"), "");
+    // Ours by its mark, but the first migration will find a table taken.
+    change("pragma application_id = 1718378868; create table organizations (x)");
+
+    await expect(open()).rejects.toThrow(/organizations already exists/);
+
+    using database = new DatabaseSync(join(folder, "flatline.db"));
+    const tables = database.prepare("select name from sqlite_schema where type = 'table'").all();
+    expect(tables).toMatchObject([{ name: "organizations" }]);
+  });
+
+  it("refuses what is damaged on a later page, at the latest when that is read", async () => {
+    const path = join(folder, "flatline.db");
+    const store = await openStore({ path, clock });
+    const slugs = Array.from({ length: 2_000 }, (_, index) => `org-${index}`);
+    await store.runs.addChecks(slugs.map((slug) => ({ check: "dead-asset-spike", slug })));
+    await store.close();
+    const bytes = await readFile(path);
+    // All but the first two pages: the header is whole.
+    bytes.fill(0xa5, 8_192);
+    await writeFile(path, bytes);
+
+    await expect(open().then((damaged) => damaged.runs.load())).rejects.toMatchObject({
+      code: "store_unusable",
+      message: expect.stringMatching(/is damaged; restore it from a backup/),
+    });
   });
 
   it("takes an empty file", async () => {
