@@ -121,31 +121,20 @@ describe("filters with names of ours", () => {
     assets: [{ id: 2, type: "EMAIL" }],
   };
 
-  const cases: readonly { query: ReportsQuery; isKept: boolean }[] = [
-    { query: { status: "TODO" }, isKept: true },
-    { query: { status: "CLOSED" }, isKept: false },
-    { query: { source: "API" }, isKept: true },
-    { query: { source: "APP" }, isKept: false },
-    { query: { country: "US" }, isKept: true },
-    { query: { country: "DE" }, isKept: false },
-    { query: { reportedBy: "human" }, isKept: true },
-    { query: { reportedBy: "automation" }, isKept: false },
-    { query: { decision: "REJECT" }, isKept: true },
-    { query: { decision: "APPROVE" }, isKept: false },
-    { query: { reviewedBy: "automation" }, isKept: true },
-    { query: { reviewedBy: "human" }, isKept: false },
-    { query: { assetType: "URL" }, isKept: true },
-    { query: { assetType: "EMAIL" }, isKept: true },
-    { query: { assetType: "PAGE" }, isKept: false },
-    { query: { status: "TODO", source: "APP" }, isKept: false },
-  ];
+  it.each<[string, ReportsQuery, ReportsQuery]>([
+    ["status", { status: "TODO" }, { status: "CLOSED" }],
+    ["source", { source: "API" }, { source: "APP" }],
+    ["country", { country: "US" }, { country: "DE" }],
+    ["reporter", { reportedBy: "human" }, { reportedBy: "automation" }],
+    ["decision", { decision: "REJECT" }, { decision: "APPROVE" }],
+    ["reviewer", { reviewedBy: "automation" }, { reviewedBy: "human" }],
+    ["a proposal's asset type", { assetType: "URL" }, { assetType: "PAGE" }],
+    ["a scanned asset type, or two filters", { assetType: "EMAIL" }, { status: "TODO", source: "APP" }],
+  ])("keep what matches, by %s", async (_name, matching, other) => {
+    bench.upstream.script(page({ reports: [full] }), page({ reports: [full] }));
 
-  it.each(cases)("$query keeps a matching report: $isKept", async ({ query, isKept }) => {
-    bench.upstream.script(page({ reports: [full] }));
-
-    const { reports } = await bench.client.listReports(query);
-
-    expect(reports).toHaveLength(isKept ? 1 : 0);
+    expect((await bench.client.listReports(matching)).reports).toHaveLength(1);
+    expect((await bench.client.listReports(other)).reports).toHaveLength(0);
   });
 
   it("tell once which one the service seems to ignore", async () => {

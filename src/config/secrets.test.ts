@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { organizationOf, useConfigFolder } from "../../test/support/config-folder.ts";
+import { useConfigFolder } from "../../test/support/config-folder.ts";
 import { createLogger } from "../base/logger.ts";
 import { Secret } from "../base/secret.ts";
 import { checkConfig } from "./load.ts";
@@ -147,35 +147,27 @@ receivers: [{ name: hook, type: webhook, url: ${file("c")}, secret: ${file("d")}
 
 describe("secrets", () => {
   it("may be lists and headers, each from a file", async () => {
-    await write("key", "own\n");
     await write("hook", "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3\n");
     await write("old", "sixteen bytes xx\n");
-    await write("url", "https://hooks.example.com/T0/B0\n");
     await write("bearer", "x:y\n");
-    const config = await load(`${embedded}organizations: [{ slug: acme, apiKey: ${file("key")} }]
+    const config = await load(`${embedded}organizations: [acme]
 receivers:
   - name: hook
     type: webhook
-    url: ${file("url")}
+    url: https://hooks.example.com
     secret: [${file("hook")}, ${file("old")}]
     headers: { Authorization: "Bearer \${file:bearer}", X-Team: trust }
-heartbeat: { url: ${file("url")} }
 `);
 
     const [receiver] = config.receivers;
 
     if (receiver?.type !== "webhook") throw new Error("no webhook");
-    expect(organizationOf(config, "acme").apiKey?.reveal()).toBe("own");
-    expect(receiver.url.reveal()).toBe("https://hooks.example.com/T0/B0");
-    expect(receiver.secret?.map((secret) => secret.reveal())).toEqual([
-      "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3",
-      "sixteen bytes xx",
-    ]);
+    const secrets = receiver.secret?.map((secret) => secret.reveal());
+    expect(secrets).toEqual(["whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3", "sixteen bytes xx"]);
     expect(Object.entries(receiver.headers ?? {}).map(([name, value]) => [name, value.reveal()])).toEqual([
       ["authorization", "Bearer x:y"],
       ["x-team", "trust"],
     ]);
-    expect(config.heartbeat?.url.reveal()).toBe("https://hooks.example.com/T0/B0");
   });
 
   it.each([

@@ -7,32 +7,15 @@ import { readList } from "./list.ts";
 const read = (value: unknown, maxOrganizations = 20_000) =>
   readList(typeof value === "string" ? value : JSON.stringify(value), maxOrganizations);
 
+const plainSlug = "must be of letters, digits, dots, underscores and hyphens, and begin with a letter or digit";
+const thresholds = { minSpikeCount: 3 };
+const labels = { team: "trust" };
+const whole = { slug: "acme", labels, timezone: "Europe/Berlin", schedule: "0 * * * *", thresholds };
+
 describe("readList", () => {
   it.each([
     ["slugs", ["globex", "acme"], [{ slug: "acme" }, { slug: "globex" }]],
-    [
-      "objects with what a list may say",
-      [
-        {
-          slug: "acme",
-          labels: { team: "trust" },
-          timezone: "Europe/Berlin",
-          schedule: "0 * * * *",
-          thresholds: { minSpikeCount: 3 },
-        },
-        { slug: "globex" },
-      ],
-      [
-        {
-          slug: "acme",
-          labels: { team: "trust" },
-          timezone: "Europe/Berlin",
-          schedule: "0 * * * *",
-          thresholds: { minSpikeCount: 3 },
-        },
-        { slug: "globex" },
-      ],
-    ],
+    ["objects with what a list may say", [whole, { slug: "globex" }], [whole, { slug: "globex" }]],
     [
       "groups of Prometheus' HTTP service discovery, without its own labels",
       [{ targets: ["acme", "globex"], labels: { region: "eu", __meta_datacenter: "x" } }, { targets: ["initech"] }],
@@ -68,16 +51,10 @@ describe("readList", () => {
       (slug): [string, unknown, string] => [
         `the slug ${slug}`,
         ["acme", slug],
-        "has a bad entry 2: slug: must be of letters, digits, dots, underscores and hyphens, " +
-          "and begin with a letter or digit",
+        `has a bad entry 2: slug: ${plainSlug}`,
       ],
     ),
-    [
-      "a target that is no slug",
-      [{ targets: ["10.0.0.1:9090"] }],
-      "has a bad entry 1: targets[0]: must be of letters, digits, dots, underscores and hyphens, " +
-        "and begin with a letter or digit",
-    ],
+    ["a target that is no slug", [{ targets: ["10.0.0.1:9090"] }], `has a bad entry 1: targets[0]: ${plainSlug}`],
     ["no slug", [{ labels: {} }], "has a bad entry 1: slug: is required"],
     ["receivers", [{ slug: "acme", receivers: [] }], "has a bad entry 1: receivers: unknown key"],
     ["a key", [{ slug: "acme", apiKey: "x" }], "has a bad entry 1: apiKey: unknown key"],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { resultReport } from "../../../test/support/check-reports.ts";
 import { createRunProcess } from "../../../test/support/program/run-process.ts";
 import { countsOf, createEventWorld, death, type EventWorld } from "../../../test/support/store/event-store.ts";
 import { createSilentLogger } from "../../base/logger.ts";
@@ -190,20 +191,9 @@ describe("the evidence of a spike", () => {
     await world.store.events.add(regression());
     const result = await evaluate(world);
     const onset = { atMs: Date.parse("2026-01-14T08:00:00.000Z"), marker: null };
-    const counts = { currentCount: 1, baselineCount: 1, expectedCount: 1, ratio: 1 };
-    const times = { startedAtMs: nowMs - hourMs, finishedAtMs: nowMs - hourMs };
     const own = await createRunProcess(world.store, createSystemClock());
-    await own.record({
-      kind: "result",
-      check: "dead-asset-spike",
-      slug: "acme",
-      severity: "fail",
-      result,
-      evidence: { ...noEvidence, onset },
-      counts,
-      baselineCoverage: 1,
-      ...times,
-    });
+    const evidence = { ...noEvidence, onset };
+    await own.record(resultReport({ severity: "fail", result, evidence, finishedAtMs: nowMs - hourMs }));
 
     const { result: enriched } = await evidenceOf(world, own.board)({ result }, { slug: "acme", thresholds }, never);
 

@@ -27,7 +27,6 @@ describe("CSV that is read", () => {
     ],
     ["doubled quotes", `at,slug,asset\n${at},acme,"say ""x"""\n`, [death(atMs, "acme", { asset: 'say "x"' })]],
     ["a type that nobody knows yet", `at,slug,assetType\n${at},a,X_2\n`, [death(atMs, "a", { assetType: "X_2" })]],
-    ["any status", `at,slug,status\n${at},a,Seen_1\n`, [death(atMs, "a", { status: "Seen_1" })]],
     ["a status of words", `at,slug,status\n${at},a,is-gone (404)\n`, [death(atMs, "a", { status: "is-gone (404)" })]],
     ["the largest count", `at,slug,count\n${at},a,1000000000\n`, [death(atMs, "a", { count: 1_000_000_000 })]],
     ["a bucket in which nothing happened", `at,slug,count\n${at},a,0\n`, [death(atMs, "a", { count: 0 })]],
@@ -63,16 +62,15 @@ describe("CSV that is refused", () => {
     ["an open quote", `at,slug\n${at},"acme\n`, "2: has a quote that is never closed"],
     ["a status of spaces", `at,slug,status\n${at},a,"  "\n`, '2: status "  " is not a name of 1 to 64 characters'],
     ["a status with spaces around", `at,slug,status\n${at},a,SEEN \n`, '2: status "SEEN " begins or ends with a space'],
-    ["a line break in an id", `at,slug,id\n${at},a,"x\ny"\n`, "2: id has a control character"],
     ["a quote left open over a long text", `at,slug\n${at},"${"x".repeat(70_000)}`, "2: is longer than 65536 bytes"],
-    ["a line break in a slug", `at,slug\n${at},"x\ny"\n`, "2: slug has a control character"],
-    ["a control character in quotes", `at,slug,asset\n${at},a,"x\u0000y"\n`, "2: asset has a control character"],
-    ["a carriage return inside", `at,slug\n${at},ac\rme\n`, "2: slug has a control character"],
     [
       "lines without end in a quote",
       `at,slug\n${at},"${"x\n".repeat(40_000)}`,
       "2: is longer than 65536 bytes (is a quote left open?)",
     ],
+    ["a line break in a slug", `at,slug\n${at},"x\ny"\n`, "2: slug has a control character"],
+    ["a carriage return inside", `at,slug\n${at},ac\rme\n`, "2: slug has a control character"],
+    ["a line break in an id", `at,slug,id\n${at},a,"x\ny"\n`, "2: id has a control character"],
     ["a line without end", `at,slug\n${"x".repeat(70_000)}`, "2: is longer than 65536 bytes"],
   ])("%s", (_, text, problem) => {
     const { problems } = read(text, "csv");
@@ -250,10 +248,8 @@ describe("attributes that are refused", () => {
   });
 
   it.each([
-    ["a line break in a cell", `at,slug,attr.a\n${at},acme,"x\ny"\n`, "attribute a has a control character"],
     ["an upper-case column", `at,slug,attr.Reason\n`, 'column "attr.Reason": attribute "Reason" is not a lower-case'],
     ["a column twice", `at,slug,attr.a,attr.a\n`, "column attr.a is there twice"],
-    ["a cell that is too long", `at,slug,attr.a\n${at},acme,${"x".repeat(2_000)}\n`, "attribute a is longer than 256"],
   ])("%s", (_, content, reason) => {
     expect(read(content, "csv").problems).toEqual([expect.stringContaining(reason)]);
   });
