@@ -61,22 +61,11 @@ describe("an incident", () => {
     ["goes on while one does", ["stopped", "ongoing", "unclear"], ["ongoing", null]],
     ["is unclear when none knows it, and quiet since the last", ["unclear", null, "unclear"], ["unclear", 3]],
   ])("its excess %s", (_rule, states, expected) => {
-    const firing = states.map((state, index) => ({
-      found: {
-        ...nothingFound,
-        ...(state === null
-          ? {}
-          : {
-              excess: {
-                state,
-                deathsLastHour: 0,
-                usualPerHour: 1,
-                quietSinceMs: state === "ongoing" ? null : index + 1,
-                expectedEndAtMs: null,
-              },
-            }),
-      },
-    }));
+    const counted = { deathsLastHour: 0, usualPerHour: 1, expectedEndAtMs: null };
+    const firing = states.map((state, index) => {
+      const quietSinceMs = state === "ongoing" ? null : index + 1;
+      return { found: { ...nothingFound, ...(state && { excess: { ...counted, state, quietSinceMs } }) } };
+    });
 
     const excess = incidentExcess(firing);
 
@@ -91,11 +80,7 @@ describe("an incident", () => {
   });
 
   it("shares values as far as its excess deaths do", () => {
-    const members = [
-      member({ found: found(110, 0.9) }),
-      member({ found: found(20, 0) }),
-      member({ found: nothingFound }),
-    ];
+    const members = [found(110, 0.9), found(20, 0), nothingFound].map((one) => member({ found: one }));
     const [carrier] = summarize(members).carriers;
 
     expect(carrier).toMatchObject({ key: "reason", value: "captcha_page" });

@@ -28,6 +28,14 @@ const calm: DaemonStatus = {
   unwatched: [],
   daemon: { version: "0.2.0", startedAt: "2026-01-14T23:56:00.000Z" },
 };
+const importing = {
+  name: "events.csv",
+  rows: 1_200_000,
+  received: 50_000,
+  organizations: 2,
+  startedAt: calm.at,
+  renewedAt: calm.at,
+};
 const [receiver] = calm.receivers ?? [];
 if (receiver === undefined) throw new Error("a receiver is needed");
 
@@ -64,37 +72,13 @@ daemon       0.2.0, up 12 h 4 min, http://127.0.0.1:9640
     [
       "an import that runs",
       "import",
-      {
-        imports: [
-          {
-            name: "events.csv",
-            rows: 1_200_000,
-            received: 50_000,
-            organizations: 2,
-            startedAt: calm.at,
-            renewedAt: calm.at,
-            isRunning: true,
-          },
-        ],
-      },
+      { imports: [{ ...importing, isRunning: true }] },
       "events.csv is being imported, 50,000 of 1,200,000 rows: 2 organizations are not checked for spikes meanwhile.",
     ],
     [
       "an import that was killed",
       "import",
-      {
-        imports: [
-          {
-            name: "events.csv",
-            rows: 1_200_000,
-            received: 50_000,
-            organizations: 2,
-            startedAt: "2026-01-15T08:00:00.000Z",
-            renewedAt: "2026-01-15T09:00:00.000Z",
-            isRunning: false,
-          },
-        ],
-      },
+      { imports: [{ ...importing, renewedAt: "2026-01-15T09:00:00.000Z", isRunning: false }] },
       "▲ The import of events.csv stopped 3 h ago at 50,000 of 1,200,000 rows: run it again to complete it.",
     ],
     [

@@ -18,29 +18,23 @@ function log(options: Partial<TerminalLogOptions> = {}): (entry: Partial<LogEntr
 
 const spike = { check: "dead-asset-spike", slug: "ads-hosts" };
 const changed = { msg: "severity changed", ...spike, previousSeverity: "ok" };
+const to = (severity: string, more: object = {}): Partial<LogEntry> => ({ ...changed, severity, ...more });
 const counts = { currentCount: 5_119, baselineCount: 78, expectedCount: 11.142857142857142, ratio: 459.4 };
+const receivedByLog = { level: "error", receiver: "console", severity: "fail" } as const;
 const delivery = { receiver: "ops", notification: "n", attempts: 1 };
 
 describe("a line on the terminal", () => {
   it.each<[string, Partial<LogEntry>, string]>([
-    [
-      "a fail",
-      { ...changed, severity: "fail", ...counts },
-      "FAIL     ads-hosts      5,119 deaths, 11.1 expected (459×)",
-    ],
+    ["a fail", to("fail", counts), "FAIL     ads-hosts      5,119 deaths, 11.1 expected (459×)"],
     [
       "nothing expected",
-      { ...changed, severity: "fail", ...counts, expectedCount: 0, ratio: null },
+      to("fail", { ...counts, expectedCount: 0, ratio: null }),
       "FAIL     ads-hosts      5,119 deaths, none expected",
     ],
-    [
-      "counts that the service does not give",
-      { ...changed, severity: "warn", currentCount: null },
-      "WARN     ads-hosts",
-    ],
+    ["counts that the service does not give", to("warn", { currentCount: null }), "WARN     ads-hosts"],
     [
       "one that is ok again",
-      { ...changed, previousSeverity: "fail", severity: "ok", ...counts, currentCount: 7, ratio: 0.63 },
+      to("ok", { ...counts, previousSeverity: "fail", currentCount: 7, ratio: 0.63 }),
       "OK       ads-hosts      7 deaths, 11.1 expected (0.6×)",
     ],
     [
@@ -60,17 +54,7 @@ describe("a line on the terminal", () => {
     ],
     [
       "a receiver of type log",
-      {
-        msg: "alert firing",
-        level: "error",
-        ...spike,
-        receiver: "console",
-        event: "firing",
-        severity: "fail",
-        count: 12,
-        expected: 3,
-        ratio: 4,
-      },
+      { ...receivedByLog, msg: "alert firing", ...spike, event: "firing", count: 12, expected: 3, ratio: 4 },
       "FAIL     ads-hosts      console: firing, 12 deaths, 3.0 expected (4.0×)",
     ],
     [
@@ -80,13 +64,7 @@ describe("a line on the terminal", () => {
     ],
     [
       "the headline that a receiver of type log was sent",
-      {
-        msg: "fleet verdict: one cause",
-        level: "error",
-        receiver: "console",
-        severity: "fail",
-        summary: "3 of 5 spike.",
-      },
+      { ...receivedByLog, msg: "fleet verdict: one cause", summary: "3 of 5 spike." },
       "FAIL     fleet          console: 3 of 5 spike.",
     ],
     [

@@ -72,13 +72,7 @@ describe("an excess", () => {
 
   it("is busy in hours with more than three deaths, and more than warnMultiplier times the usual number", () => {
     // The fourth death is the fourth within an hour, the last one alone again.
-    const four = [
-      one(180 * minuteMs),
-      one(160 * minuteMs),
-      one(140 * minuteMs),
-      one(121 * minuteMs),
-      one(60 * minuteMs),
-    ];
+    const four = [180, 160, 140, 121, 60].map((minutes) => one(minutes * minuteMs));
     const ask = { expectedCount: 1 };
 
     expect(excessOf(input(four, ask))).toMatchObject({ state: "stopped", quietSinceMs: nowMs - 121 * minuteMs });
@@ -126,12 +120,6 @@ describe("an excess", () => {
 });
 
 it("the longest pause is between two deaths", () => {
-  expect(
-    longestPauseOf([
-      { atMs: 0, deaths: 1 },
-      { atMs: 5, deaths: 1 },
-      { atMs: 7, deaths: 1 },
-    ]),
-  ).toBe(5);
+  expect(longestPauseOf([0, 5, 7].map((atMs) => ({ atMs, deaths: 1 })))).toBe(5);
   expect(longestPauseOf([{ atMs: 3, deaths: 1 }])).toBe(0);
 });

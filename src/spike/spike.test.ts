@@ -53,6 +53,12 @@ describe("evaluateSpike, rules", () => {
       slug: "a b$&/ü",
     });
 
+    const finding = (kind: string, ref: string, message: string) => ({
+      kind: `dead-asset-spike${kind}`,
+      ref,
+      severity: "fail",
+      message,
+    });
     expect(result).toEqual({
       id: "dead-asset-spike",
       title: "Spike in recently dead assets",
@@ -64,24 +70,9 @@ describe("evaluateSpike, rules", () => {
       observed: { currentCount: 5119, baselineCount: 78, expectedCount: 78 / 7, ratio: 5119 / (78 / 7) },
       threshold: { ...defaultThresholds, warnAbove: (78 / 7) * 2, failAbove: (78 / 7) * 4 },
       findings: [
-        {
-          kind: "dead-asset-spike",
-          ref: "a b$&/ü",
-          severity: "fail",
-          message: "5,119 deaths in 24 h, 11.1 expected (459×)",
-        },
-        {
-          kind: "dead-asset-spike.asset-type",
-          ref: "DOMAIN",
-          severity: "fail",
-          message: "4,000 deaths of type DOMAIN in 24 h, 10.0 expected (3,990 more than usual)",
-        },
-        {
-          kind: "dead-asset-spike.asset-type",
-          ref: "URL",
-          severity: "fail",
-          message: "1,100 deaths of type URL in 24 h, 1.0 expected (1,099 more than usual)",
-        },
+        finding("", "a b$&/ü", "5,119 deaths in 24 h, 11.1 expected (459×)"),
+        finding(".asset-type", "DOMAIN", "4,000 deaths of type DOMAIN in 24 h, 10.0 expected (3,990 more than usual)"),
+        finding(".asset-type", "URL", "1,100 deaths of type URL in 24 h, 1.0 expected (1,099 more than usual)"),
       ],
       suggestedAction: expect.stringMatching(/^[^.]+\.$/),
       appUrl: "https://app.example.com/o/a%20b%24%26%2F%C3%BC?from=a%20b%24%26%2F%C3%BC",

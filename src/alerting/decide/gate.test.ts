@@ -40,50 +40,27 @@ function decide(failures: readonly GateFailure[], policy: Partial<GatePolicy> = 
 }
 
 describe("the gate", () => {
-  it.each<{ rule: string; failures: readonly GateFailure[]; policy?: Partial<GatePolicy>; answer: string }>([
-    { rule: "nothing ever failed", failures: [], answer: "allow no_failure" },
-    { rule: "a fail fires", failures: [failed()], answer: "hold fail_firing" },
-    { rule: "it is down to warn", failures: [failed({ severity: "warn" })], answer: "hold fail_latched" },
-    { rule: "it is over", failures: [failed({}, ended())], answer: "hold fail_latched" },
-    { rule: "it is acknowledged", failures: [failed(acknowledged)], answer: "hold fail_firing" },
-    { rule: "it is judged real", failures: [failed(judged("real"))], answer: "allow released" },
-    { rule: "it is judged expected", failures: [failed(judged("expected"))], answer: "allow released" },
-    { rule: "it is over and judged real", failures: [failed(judged("real"), ended())], answer: "allow released" },
-    { rule: "it fires and is judged checker", failures: [failed(judged("checker"))], answer: "hold fail_firing" },
-    {
-      rule: "it is down to warn and judged checker",
-      failures: [failed({ ...judged("checker"), severity: "warn" })],
-      answer: "hold fail_latched",
-    },
-    { rule: "it is over and judged checker", failures: [failed(judged("checker"), ended())], answer: "allow released" },
-    {
-      rule: "a reload ended it, and no run",
-      failures: [failed(judged("checker"), ended({ isByRun: false }))],
-      answer: "hold fail_latched",
-    },
-    {
-      rule: "that was released by hand",
-      failures: [failed(judged("checker"), ended({ isByRun: false }), { releasedAtMs: at(40) })],
-      answer: "allow released",
-    },
-    {
-      rule: "judged, where only people release by hand",
-      failures: [failed(judged("real"))],
-      policy: { releaseOn: [] },
-      answer: "hold fail_firing",
-    },
-    {
-      rule: "over, where that releases",
-      failures: [failed({}, ended())],
-      policy: { releaseOn: ["judged", "resolved"] },
-      answer: "allow released",
-    },
-    {
-      rule: "one of two is judged real",
-      failures: [failed(judged("real")), failed({ id: "b", check: "sentinel" })],
-      answer: "hold fail_firing",
-    },
-  ])("answers $answer when $rule", ({ failures, policy, answer }) => {
+  const byReload = ended({ isByRun: false });
+  const twice = [failed(judged("real")), failed({ id: "b", check: "sentinel" })];
+
+  it.each<[answer: string, rule: string, failures: readonly GateFailure[], policy?: Partial<GatePolicy>]>([
+    ["allow no_failure", "nothing ever failed", []],
+    ["hold fail_firing", "a fail fires", [failed()]],
+    ["hold fail_latched", "it is down to warn", [failed({ severity: "warn" })]],
+    ["hold fail_latched", "it is over", [failed({}, ended())]],
+    ["hold fail_firing", "it is acknowledged", [failed(acknowledged)]],
+    ["allow released", "it is judged real", [failed(judged("real"))]],
+    ["allow released", "it is judged expected", [failed(judged("expected"))]],
+    ["allow released", "it is over and judged real", [failed(judged("real"), ended())]],
+    ["hold fail_firing", "it fires and is judged checker", [failed(judged("checker"))]],
+    ["hold fail_latched", "it is warn and judged checker", [failed({ ...judged("checker"), severity: "warn" })]],
+    ["allow released", "it is over and judged checker", [failed(judged("checker"), ended())]],
+    ["hold fail_latched", "a reload ended it, and no run", [failed(judged("checker"), byReload)]],
+    ["allow released", "that was released by hand", [failed(judged("checker"), byReload, { releasedAtMs: at(40) })]],
+    ["hold fail_firing", "it is judged, where only people release", [failed(judged("real"))], { releaseOn: [] }],
+    ["allow released", "it is over, where that releases", [failed({}, ended())], { releaseOn: ["judged", "resolved"] }],
+    ["hold fail_firing", "one of two is judged real", twice],
+  ])("answers %s when %s", (answer, _rule, failures, policy) => {
     const { decision, reason } = decide(failures, policy);
 
     expect(`${decision} ${reason}`).toBe(answer);
@@ -99,25 +76,16 @@ describe("the gate", () => {
     expect(decided.failure?.id).toBe("firing");
   });
 
-  it.each([
-    { rule: "nothing is known", whenUnknown: "allow", isKnown: false, failures: [], answer: "allow unknown" },
-    { rule: "nothing is known", whenUnknown: "hold", isKnown: false, failures: [], answer: "hold unknown" },
-    { rule: "a fail is open", whenUnknown: "allow", isKnown: false, failures: [failed()], answer: "hold fail_firing" },
-    {
-      rule: "nothing is known and a fail was released",
-      whenUnknown: "hold",
-      isKnown: false,
-      failures: [failed(judged("real"))],
-      answer: "hold unknown",
-    },
-  ] as const)(
-    "answers $answer with whenUnknown $whenUnknown when $rule",
-    ({ whenUnknown, isKnown, failures, answer }) => {
-      const { decision, reason } = decide(failures, { whenUnknown }, { isKnown });
+  it.each<[answer: string, whenUnknown: GatePolicy["whenUnknown"], rule: string, failures: readonly GateFailure[]]>([
+    ["allow unknown", "allow", "nothing is known", []],
+    ["hold unknown", "hold", "nothing is known", []],
+    ["hold fail_firing", "allow", "a fail is open", [failed()]],
+    ["hold unknown", "hold", "nothing is known and a fail was released", [failed(judged("real"))]],
+  ])("answers %s with whenUnknown %s when %s", (answer, whenUnknown, _rule, failures) => {
+    const { decision, reason } = decide(failures, { whenUnknown }, { isKnown: false });
 
-      expect(`${decision} ${reason}`).toBe(answer);
-    },
-  );
+    expect(`${decision} ${reason}`).toBe(answer);
+  });
 });
 
 describe("the deaths in question", () => {
@@ -125,34 +93,24 @@ describe("the deaths in question", () => {
   const checker = (given: Partial<Alert>, end: AlertEnd | null): Alert =>
     alert({ id: "c", ...judged("checker"), ...given, end });
 
-  it.each<{
-    rule: string;
-    failures?: readonly GateFailure[];
-    checkers?: readonly Alert[];
-    fromMs: number | null;
-  }>([
-    { rule: "are none where nothing failed", fromMs: null },
-    { rule: "are none where what failed is released", failures: [failed(judged("real"))], fromMs: null },
-    { rule: "begin with the onset of what holds", failures: [failed({ onset })], fromMs: at(-90) },
-    { rule: "begin with the window of what has none", failures: [failed({ windowHours: 12 })], fromMs: at(-720) },
-    { rule: "begin with the window of today where its own is not known", failures: [failed()], fromMs: at(-1_440) },
-    {
-      rule: "begin with a checker that lies in the window still, released or not",
-      failures: [failed({ onset: { atMs: at(50), marker: null } })],
-      checkers: [checker({ onset }, ended())],
-      fromMs: at(-90),
-    },
-    {
-      rule: "begin with a checker that never failed",
-      checkers: [checker({ onset, severity: "warn" }, null)],
-      fromMs: at(-90),
-    },
-    {
-      rule: "leave out a checker that has left the window",
-      checkers: [checker({ onset }, ended({ atMs: nowMs - 24 * hourMs }))],
-      fromMs: null,
-    },
-  ])("$rule", ({ failures = [], checkers = [], fromMs }) => {
+  const late = { onset: { atMs: at(50), marker: null } };
+  const left = ended({ atMs: nowMs - 24 * hourMs });
+
+  it.each<[rule: string, fromMs: number | null, failures: readonly GateFailure[], checkers?: readonly Alert[]]>([
+    ["are none where nothing failed", null, []],
+    ["are none where what failed is released", null, [failed(judged("real"))]],
+    ["begin with the onset of what holds", at(-90), [failed({ onset })]],
+    ["begin with the window of what has none", at(-720), [failed({ windowHours: 12 })]],
+    ["begin with the window of today where its own is not known", at(-1_440), [failed()]],
+    [
+      "begin with a checker that lies in the window still, released",
+      at(-90),
+      [failed(late)],
+      [checker({ onset }, ended())],
+    ],
+    ["begin with a checker that never failed", at(-90), [], [checker({ onset, severity: "warn" }, null)]],
+    ["leave out a checker that has left the window", null, [], [checker({ onset }, left)]],
+  ])("%s", (_rule, fromMs, failures, checkers = []) => {
     expect(decide(failures, {}, { checkers }).suspectFromMs).toBe(fromMs);
   });
 });

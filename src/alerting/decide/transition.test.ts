@@ -240,11 +240,7 @@ describe("transition", () => {
   });
 
   it("dates the episode from its first non-ok run to the run that ended it, with one id", () => {
-    const { steps } = live({ forMs: 5 * m }, [
-      { at: 0, gives: "warn" },
-      { at: 5, gives: "warn" },
-      { at: 20, gives: "ok" },
-    ]);
+    const { steps } = live({ forMs: 5 * m }, runsOf("0 warn, 5 warn, 20 ok"));
 
     const [fired, resolved] = steps.flatMap(({ changes }) => changes);
 
@@ -287,21 +283,14 @@ describe("transition", () => {
     const report = { ...resultReport({ startedAtMs: startMs, severity: "fail" }), onset };
     const first = transition({ states: [], report, policy: plain, newId: () => "a" });
 
-    const second = transition({
-      states: first.alerts,
-      report: { ...report, onset: marked },
-      policy: plain,
-      newId: () => "a",
-    });
+    const next = { states: first.alerts, report: { ...report, onset: marked }, policy: plain };
+    const second = transition({ ...next, newId: () => "a" });
 
     expect(second.alerts[0]?.onset).toEqual(marked);
   });
 
   it("never ends an alert before it began", () => {
-    const { steps } = live({}, [
-      { at: 600, gives: "warn" },
-      { at: 0, gives: "ok" },
-    ]);
+    const { steps } = live({}, runsOf("600 warn, 0 ok"));
 
     expect(steps.at(-1)?.changes[0]?.alert.end?.atMs).toBe(startMs + 600 * m);
   });
@@ -309,8 +298,8 @@ describe("transition", () => {
 
 describe("removal", () => {
   it("resolves what fires and forgets what waits", () => {
-    const [firing] = live({}, [{ at: 0, gives: "fail" }]).states;
-    const [pending] = live({ forMs: m }, [{ at: 0, gives: "fail" }]).states;
+    const [firing] = live({}, runsOf("0 fail")).states;
+    const [pending] = live({ forMs: m }, runsOf("0 fail")).states;
     if (firing === undefined || pending === undefined) throw new Error("both should live");
 
     const ended = removal(firing, "organization_removed", startMs + m);

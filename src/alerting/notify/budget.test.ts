@@ -8,8 +8,8 @@ import type { AlertNotice, Notification } from "./notification.ts";
 import { testNotification } from "./test-notification.ts";
 
 const nowMs = Date.UTC(2026, 0, 15);
-const common = { receiver: "ops", recipient: null, nowMs, externalUrl: null };
-const [sample] = testNotification({ id: "test", ...common }).alerts;
+const common = { receiver: "ops", recipient: null, externalUrl: null };
+const [sample] = testNotification({ id: "test", ...common, nowMs }).alerts;
 
 function noticeOf(slug: string, letters: number): AlertNotice {
   if (sample === undefined) throw new Error("no sample");
@@ -19,16 +19,7 @@ function noticeOf(slug: string, letters: number): AlertNotice {
 
 function compose(alerts: readonly AlertNotice[]): Notification {
   const id = alerts.map((alert) => alert.id).join();
-  return composeNotification({
-    id,
-    receiver: "ops",
-    recipient: null,
-    generatedAtMs: nowMs,
-    externalUrl: null,
-    fleet: null,
-    shown: null,
-    alerts,
-  });
+  return composeNotification({ id, ...common, generatedAtMs: nowMs, fleet: null, shown: null, alerts });
 }
 
 const bytesOf = ({ alerts }: Notification): number => Buffer.byteLength(JSON.stringify(alerts));

@@ -282,41 +282,32 @@ describe("tune over half of the past", () => {
   });
 });
 
+const ofRiskhosts = "backtest --events riskhosts.csv.gz";
 const refusals: readonly (readonly [string, string, number, string])[] = [
   ["a remote source without a file", "backtest -c remote.yaml", 64, "give them with --events FILE"],
-  [
-    "labels that are not there",
-    "backtest --events riskhosts.csv.gz --truth labels none.json",
-    66,
-    "none.json: cannot be read",
-  ],
-  ["--truth labels without a file", "backtest --events riskhosts.csv.gz --truth labels", 64, "--truth is labels FILE"],
-  ["a configuration of others", "backtest --events riskhosts.csv.gz -c others.yaml", 64, "names no organization"],
-  [
-    "a stretch without an evaluation",
-    "backtest --events riskhosts.csv.gz --from 2030-01-01T00:00:00Z",
-    64,
-    "nothing to replay",
-  ],
+  ["labels that are not there", `${ofRiskhosts} --truth labels none.json`, 66, "none.json: cannot be read"],
+  ["--truth labels without a file", `${ofRiskhosts} --truth labels`, 64, "--truth is labels FILE"],
+  ["a configuration of others", `${ofRiskhosts} -c others.yaml`, 64, "names no organization"],
+  ["a stretch without an evaluation", `${ofRiskhosts} --from 2030-01-01T00:00:00Z`, 64, "nothing to replay"],
   ["a bad line of events", "backtest --events bad.csv", 65, "bad.csv:2"],
   [
     "a setting that is none",
-    "backtest --events riskhosts.csv.gz --setting thresholds.fail=3",
+    `${ofRiskhosts} --setting thresholds.fail=3`,
     64,
     '--setting thresholds.fail: unknown key; did you mean "failMultiplier"?',
   ],
   ["--truth judged where nothing was judged", "tune --truth judged", 64, "is judged"],
   [
-    "--truth judged over a file without a configuration",
-    "backtest --events riskhosts.csv.gz --truth judged",
+    "--truth judged without a configuration",
+    `${ofRiskhosts} --truth judged`,
     64,
-    "name its configuration with --config FILE",
+    "its configuration with --config FILE",
   ],
   ["a truth that is none", "backtest --truth people", 64, "--truth is labels FILE, revived or judged"],
-  ["a setting without a value", "backtest --events riskhosts.csv.gz --setting baseline", 64, "--setting is PATH=VALUE"],
+  ["a setting without a value", `${ofRiskhosts} --setting baseline`, 64, "--setting is PATH=VALUE"],
   [
     "assets that are counted against a mean",
-    "backtest --events riskhosts.csv.gz --setting count=assets",
+    `${ofRiskhosts} --setting count=assets`,
     64,
     "give --setting baseline=median",
   ],

@@ -35,47 +35,23 @@ describe("a store whose statements fail", () => {
 
 describe("a store whose files change", () => {
   const half = async (path: string): Promise<void> => truncate(path, Math.floor((await stat(path)).size / 2));
+  const halfOfLog = (path: string): Promise<void> => half(`${path}-wal`);
+  const halfAndWritten = (path: string, write: () => void): Promise<void> => halfOfLog(path).then(write);
+  const cutLog = "its write-ahead log was overwritten or truncated";
+  const replace = async (path: string): Promise<void> => {
+    await rm(path);
+    await writeFile(`${path}-other`, "");
+    await writeFile(path, "another");
+  };
   it.each<[string, (path: string, write: () => void) => Promise<void>, string, string]>([
     ["damaged when it was cut in half", half, "damaged", "its file was overwritten or truncated"],
-    [
-      "damaged when its log was cut in half",
-      (path) => half(`${path}-wal`),
-      "damaged",
-      "its write-ahead log was overwritten or truncated",
-    ],
-    [
-      "damaged when its log was cut in half, and written to since",
-      async (path, write) => {
-        await half(`${path}-wal`);
-        write();
-      },
-      "damaged",
-      "its write-ahead log was overwritten or truncated",
-    ],
-    [
-      "damaged when its log was cut off",
-      (path) => truncate(`${path}-wal`),
-      "damaged",
-      "its write-ahead log was overwritten or truncated",
-    ],
+    ["damaged when its log was cut in half", halfOfLog, "damaged", cutLog],
+    ["damaged when its log was cut in half, and written to since", halfAndWritten, "damaged", cutLog],
+    ["damaged when its log was cut off", (path) => truncate(`${path}-wal`), "damaged", cutLog],
     ["lost when it was deleted", (path) => rm(path), "deleted", "the store was deleted"],
     ["lost when its log was deleted", (path) => rm(`${path}-wal`), "deleted", "the write-ahead log of the store"],
-    [
-      "lost when it was replaced",
-      async (path) => {
-        await rm(path);
-        await writeFile(`${path}-other`, "");
-        await writeFile(path, "another");
-      },
-      "replaced",
-      "the store was replaced by another file",
-    ],
-    [
-      "open to others when its lock was deleted",
-      (path) => rm(`${path}-owner`),
-      "deleted",
-      "the lock of the store was deleted",
-    ],
+    ["lost when it was replaced", replace, "replaced", "the store was replaced by another file"],
+    ["open to others when its lock was deleted", (path) => rm(`${path}-owner`), "deleted", "the lock of the store was"],
   ])("is %s", async (_how, harm, kind, message) => {
     await using folder = await mkdtempDisposable(join(tmpdir(), "flatline-health-"));
     const path = join(folder.path, "flatline.db");
