@@ -37,6 +37,15 @@ export interface DocumentSource {
   readonly isWithoutFiles?: boolean;
 }
 
+/** Advice for syntax errors whose text names the rule of YAML, and not the line that broke it. */
+const indentHints: ReadonlyMap<string, string> = new Map([
+  [
+    "Nested mappings are not allowed in compact mappings",
+    '; the next line is indented too far, or this value needs quotes because it has ": "',
+  ],
+  ["Sequence item without - indicator", "; is this line indented as those above it?"],
+]);
+
 /** Reads one document of YAML 1.2 (CONTRACT 4). Never throws; errors are in `problems`. */
 export async function readDocument(source: DocumentSource): Promise<ConfigDocument> {
   const document = new ConfigDocument(source);
@@ -129,7 +138,9 @@ export class ConfigDocument {
         (/\$\{/.test(text.split("\n")[line - 1] ?? "") && code === "UNEXPECTED_TOKEN") ||
         // In a list, `${` is an item and a brace without a start.
         (text.startsWith("${", offset - 1) && code === "MISSING_CHAR");
-      const hint = isReference ? '; within { } and [ ] a reference needs quotes: "${NAME}"' : "";
+      const hint = isReference
+        ? '; within { } and [ ] a reference needs quotes: "${NAME}"'
+        : (indentHints.get(message) ?? "");
       this.#report(offset, [], `${message}${hint}`);
       // The braces are unbalanced from here on.
       if (isReference) break;
