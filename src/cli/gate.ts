@@ -87,6 +87,8 @@ const reasonWords: Readonly<Record<string, (check: string) => string>> = {
 };
 
 function render({ slug, decision, reason, message, suspectFrom }: Gate): string {
-  const suspect = suspectFrom === null ? "" : `; deaths from ${suspectFrom} on are in question`;
+  // With nothing on hold, only a judgement puts deaths in question.
+  const why = decision === "hold" ? "in question" : "judged checker";
+  const suspect = suspectFrom === null ? "" : `; deaths from ${suspectFrom} on are ${why}`;
   return `${slug}: ${decision} (${reason}): ${message}${suspect}\n`;
 }

@@ -154,6 +154,20 @@ describe("GET /api/v1/gate/{slug}", () => {
     expect(released.stderr.slice(question.length)).toMatch(/^y\r\nflatline: nobody: [^\n]+\n$/);
     expect(await flatline("gate", "release", "acme", "--comment", "x")).toMatchObject({ exitCode: 0, stderr: "" });
   });
+
+  it("says of deaths that may be acted on again that they are judged checker", async () => {
+    const { alertId } = await gateOf("acme");
+    const { incidentId } = (await ask(`/api/v1/alerts/${alertId ?? ""}`)).body as { incidentId: string };
+    await flatline("incidents", "judge", incidentId, "checker", "--slug", "acme");
+    await flatline("gate", "release", "acme", "--comment", "all are reopened", "--yes");
+
+    const { exitCode, stdout } = await flatline("gate", "acme");
+
+    expect([exitCode, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^acme: allow \(released\): .*; deaths from \S+Z on are judged checker\n$/),
+    ]);
+  });
 });
 
 describe("markers", () => {
