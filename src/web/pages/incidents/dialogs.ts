@@ -8,10 +8,11 @@ import { countOf, timeText } from "../../../words/numbers.ts";
 import { authorOf, readerOf } from "../../access/identity.ts";
 import { askedActs, rightOf } from "../../acts.ts";
 import { readInput } from "../../api/read-input.ts";
+import type { WebParts } from "../../parts.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
-import type { IncidentDetail, IncidentReading, ReadIncident } from "../../read/incidents.ts";
+import type { IncidentDetail, ReadIncident } from "../../read/incidents.ts";
 import { endOf, renderDialog, renderField, renderLengths, renderRadio, renderThen } from "../dialog.ts";
-import { isMistake, missingIncident, sentenceOf, type PageAsked, type Site } from "../site.ts";
+import { isMistake, missingIncident, sentenceOf, type PageAsked } from "../site.ts";
 import { incidentTitle } from "./incident.ts";
 import { excessOf, memberFactsOf, sharesCause, type MemberFacts } from "./member-facts.ts";
 
@@ -92,14 +93,12 @@ const lookWords = html`<p>
 // A form may name each member of a large incident.
 const mostFormBytes = 1_024 * 1_024;
 
-export interface ActDialogs {
-  readonly site: Site;
-  readonly incidents: Pick<IncidentReading, "act" | "foresee" | "look">;
-  readonly find: (id: string, withDetails: boolean) => Promise<IncidentDetail | null>;
-}
-
 /** Adds `/incidents/N/ACT`: the dialog of each act and its form. */
-export function addActDialogs(server: FastifyInstance, { site, incidents, find }: ActDialogs): void {
+export function addActDialogs(
+  server: FastifyInstance,
+  { site, incidents }: WebParts,
+  find: (id: string, withDetails: boolean) => Promise<IncidentDetail | null>,
+): void {
   const requestOf = (page: IncidentDetail, { request, search }: PageAsked) => {
     const slugs = search.getAll("slug");
     return { incident: page.incident.number, author: authorOf(request), slugs: slugs.length === 0 ? null : slugs };

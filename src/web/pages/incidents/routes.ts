@@ -84,5 +84,5 @@ export function addIncidentPages(server: FastifyInstance, parts: WebParts): void
     return page && forReader(page, withDetails);
   }
 
-  addActDialogs(server, { site, incidents, find });
+  addActDialogs(server, parts, find);
 }
