@@ -17,11 +17,13 @@ import { renderHead } from "../frame.ts";
 import { mark, type MarkShape } from "../marks.ts";
 import { renderSection, renderTable, type Column } from "../table.ts";
 import { excessOf, memberFactsOf } from "./member-facts.ts";
-import { renderMembers, type MembersOptions } from "./members.ts";
+import { renderMembers } from "./members.ts";
 import { actButton, decidedQuestions, knownQuestions, renderQuestions, type ActWords } from "./questions.ts";
 import { renderInstants, renderStory } from "./story.ts";
 
-export interface IncidentPageOptions extends Pick<MembersOptions, "params" | "ticked"> {
+export interface IncidentPageOptions {
+  readonly params: URLSearchParams;
+  readonly ticked: ReadonlySet<string>;
   /** Whether the reader may download lists of assets. */
   readonly mayRead: boolean;
   /** null: no alert of it is judged `checker`. */
@@ -49,23 +51,23 @@ export function renderIncident(
   page: IncidentDetail,
   { params, ticked, mayRead, cost, chart, organization, deadAssets }: IncidentPageOptions,
 ): Html {
-  const { incident } = page;
-  const { number } = incident;
-  const path = `/incidents/${number}`;
-  const isSpike = incident.family === "deaths";
+  const { number, family, endedAtMs } = page.incident;
+  const path = `/api/v1/incidents/${number}`;
   const button = (act: ActWords): Html => actButton(number, act);
-  const silence = incident.endedAtMs === null ? button({ act: "silence", words: "Silence…" }) : nothing;
-  const report = html`<a class="button" href="/api/v1${path}/report">Report</a>`;
-  const acts = html`${silence} ${report} <a class="button" href="/api/v1/incidents/${number}">JSON</a>`;
+  const silence = endedAtMs === null ? button({ act: "silence", words: "Silence…" }) : nothing;
+  const acts = html`${silence} <a class="button" href="${path}/report">Report</a>
+    <a class="button" href="${path}">JSON</a>`;
   const decided = decidedQuestions(page);
   return html`<p class="crumbs">
       <span><a href="/incidents">Incidents</a> / ${number}</span>
     </p>
     ${renderHead(headline(page.headline, page.nowMs), { shape: incidentMark(page), acts })} ${renderInstants(page)}
     <div class="asked">${renderQuestions(knownQuestions(page), button)}${renderQuestions(decided, button, "acts")}</div>
-    ${chart}${page.headline.alone !== null ? nothing : renderMembers(page, { params, ticked, path })}
+    ${chart}${page.headline.alone !== null ? nothing : renderMembers(page, params, ticked)}
     <div class="two">
-      <div>${isSpike ? renderCarriers(page) : nothing}${renderCost(cost, page, mayRead)}${organization}</div>
+      <div>
+        ${family === "deaths" ? renderCarriers(page) : nothing}${renderCost(cost, page, mayRead)}${organization}
+      </div>
       ${renderSection("What happened", html`${incidentComment(number)}${renderStory(page)}`)}
     </div>
     ${renderOpinion(page)}${deadAssets}

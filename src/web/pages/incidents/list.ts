@@ -65,41 +65,39 @@ function headline(incidents: readonly ReadIncident[], unfinished: Unfinished): s
 
 /** Renders open incidents, those that need a judgement, and ended ones. */
 export function renderIncidentTable(incidents: readonly ReadIncident[], unfinished: Unfinished): Html {
-  const isOpen = ({ incident }: ReadIncident): boolean => incident.endedAtMs === null;
-  const isLeft = (one: ReadIncident): boolean => !isOpen(one) && unfinished.incidents.has(one.incident.number);
-  const isOver = (one: ReadIncident): boolean => !isOpen(one) && !isLeft(one);
-  const left = incidents.filter(isLeft).toSorted((a, b) => b.heldSince.size - a.heldSince.size);
+  const stateOf = ({ incident: { endedAtMs, number } }: ReadIncident) =>
+    endedAtMs === null ? "open" : unfinished.incidents.has(number) ? "left" : "over";
+  const { open = [], left = [], over = [] } = Object.groupBy(incidents, stateOf);
   const groups = [
-    ["Open", incidents.filter(isOpen), ""],
-    ["Needs a judgement", left, ", most on hold first"],
-    ["Ended", incidents.filter(isOver), ", newest first"],
+    ["Open", open, ""],
+    ["Needs a judgement", left.toSorted((a, b) => b.heldSince.size - a.heldSince.size), ", most on hold first"],
+    ["Ended", over, ", newest first"],
   ] as const;
   const columns: readonly Column<ReadIncident>[] = [
     ["Severity", "sev", ({ summary, incident }) => severityWord(summary.severity, incident.endedAtMs !== null)],
     ["Incident", "name", renderName],
     ["Began", "n", renderBegan],
     ["Organizations", "n wide", ({ members }) => formatCount(slugsOf(members).size)],
-    ["More than usual", "n wide", (facts) => formatCount(excessCount(facts))],
+    [
+      "More than usual",
+      "n wide",
+      (one) => formatCount(one.incident.family === "deaths" ? Math.round(excessOf(memberFactsOf(one))) : null),
+    ],
     ["On hold", "n named", ({ heldSince }) => formatCount(heldSince.size)],
     ["Judged", "wide", judgedCell],
-    ["Act", "act", (facts) => (isOver(facts) ? nothing : nextAct(facts))],
+    ["Act", "act", (one) => (stateOf(one) === "over" ? nothing : nextAct(one))],
   ];
   return renderGroups(
     columns,
     groups.map(([name, rows, note]) => ({ rows, head: html`<b>${name}</b> ${formatCount(rows.length)}${note}` })),
     "incidents",
-    (one) => html`id="incident-${one.incident.number}" class="${isOver(one) ? "done" : "todo"}"`,
+    (one) => html`id="incident-${one.incident.number}" class="${stateOf(one) === "over" ? "done" : "todo"}"`,
   );
 }
 
 function renderName({ headline: facts, incident, nowMs }: ReadIncident): Html {
   const [first, ...more] = incidentHeadline(facts, nowMs);
   return html`<a href="/incidents/${incident.number}">${first}</a><span class="under">${more.join(" ")}</span>`;
-}
-
-/** null: its family is not deaths. */
-function excessCount(facts: ReadIncident): number | null {
-  return facts.incident.family === "deaths" ? Math.round(excessOf(memberFactsOf(facts))) : null;
 }
 
 function renderBegan({ incident: { startedAtMs, endedAtMs }, nowMs }: ReadIncident): Html {

@@ -21,57 +21,49 @@ import { memberFactsOf, sharesCause, type MemberFacts } from "./member-facts.ts"
 const shownAtFirst = 10;
 const shownOnAPage = 100;
 
-export interface MembersOptions {
-  readonly params: URLSearchParams;
-  /** Their rows are always shown, so that they stay ticked. */
-  readonly ticked: ReadonlySet<string>;
-  readonly path: string;
-}
-
 /** Renders an incident's organizations: first those with another cause, then the most excess first. */
-export function renderMembers(page: IncidentDetail, { params, ticked, path }: MembersOptions): Html {
+export function renderMembers(page: IncidentDetail, params: URLSearchParams, ticked: ReadonlySet<string>): Html {
+  const { number } = page.incident;
+  const path = `/incidents/${number}`;
   const all = memberFactsOf(page);
   const [odd, sharing] = [all.filter((one) => !sharesCause(one)), all.filter(sharesCause)];
-  const ordered = [...odd, ...sharing];
   const isAll = params.has("page") || params.get("show") === "all";
-  const shown = pageOf(ordered, params, isAll ? shownOnAPage : shownAtFirst);
+  const shown = pageOf([...odd, ...sharing], params, isAll ? shownOnAPage : shownAtFirst);
+  // A ticked row is always shown, so that it stays ticked.
   const isShown = (one: MemberFacts): boolean => shown.items.includes(one) || ticked.has(one.slug);
   const isCounted = all.some(({ count }) => count !== null);
   const many = odd.length > 1;
-  const heads = [
-    html`<b>${odd.length} ${many ? "do" : "does"} not share this</b>, look at ${many ? "them" : "it"} apart:
-      ${sumWords(odd)}`,
-    html`<b>${formatCount(sharing.length)} share this</b>, the worst first: ${sumWords(sharing)}`,
+  const oddHead = html`<b>${odd.length} ${many ? "do" : "does"} not share this</b>, look at ${many ? "them" : "it"}
+    apart: ${sumWords(odd)}`;
+  const sharingHead = html`<b>${formatCount(sharing.length)} share this</b>, the worst first: ${sumWords(sharing)}`;
+  const hasHeads = odd.length > 0 && sharing.length > 0;
+  const groups = [
+    { rows: odd.filter(isShown), head: hasHeads ? oddHead : undefined },
+    { rows: sharing.filter(isShown), head: hasHeads ? sharingHead : undefined },
   ];
-  const groups = [odd, sharing].map((some, index) => ({
-    rows: some.filter(isShown),
-    head: odd.length > 0 && sharing.length > 0 ? heads[index] : undefined,
-  }));
   const [carrier] = page.summary.carriers;
   const note =
     carrier === undefined
       ? html`${isCounted ? "deaths of the window" : nothing}`
       : html`share this: deaths with <span class="nowrap">${carrier.key}=${carrier.value}</span>`;
+  const total = formatCount(shown.total);
   const more =
     isAll || shown.pages === 1
       ? renderPager(shown, path, params, note)
       : html`<p class="pager">
           <span>${note}</span
           ><span
-            >1&ndash;${shown.items.length} of ${formatCount(shown.total)}
-            <a href="${withParams(path, params, { show: "all" })}">All ${formatCount(shown.total)}</a></span
+            >1&ndash;${shown.items.length} of ${total}
+            <a href="${withParams(path, params, { show: "all" })}">All ${total}</a></span
           >
         </p>`;
-  const number = page.incident.number;
   const table = renderGroups(
     columnsOf(page, isCounted),
     groups,
     "members",
     ({ member }) => html`id="member-${member.id}" ${member.end === null ? html` class="bad"` : nothing}`,
   );
-  const form = html`<form class="picks" action="/incidents/${number}" method="get">
-    ${table}${renderBulk(number, all.length)}
-  </form>`;
+  const form = html`<form class="picks" action="${path}" method="get">${table}${renderBulk(path, all.length)}</form>`;
   return renderSection("Organizations", html`${form}${more}`, { id: "organizations" });
 }
 
@@ -115,9 +107,9 @@ function columnsOf({ nowMs, summary, headline }: IncidentDetail, isCounted: bool
 }
 
 /** Renders the acts on ticked rows. */
-function renderBulk(number: number, total: number): Html {
+function renderBulk(incident: string, total: number): Html {
   const acts = ["acknowledge", "judge", "silence", "release"].map((act) => {
-    const path = `/incidents/${number}/${act}`;
+    const path = `${incident}/${act}`;
     const words = `${act.charAt(0).toUpperCase()}${act.slice(1)}…`;
     return html`<button formaction="${path}" hx-get="${path}" hx-include="closest form" ${overPage}>${words}</button> `;
   });
