@@ -22,7 +22,9 @@ export interface ActWords {
   readonly isFirst?: boolean;
 }
 
-function ask(question: string, answer: string, why: string, act: ActWords | null = null) {
+type Answer = readonly [answer: string, why: string, act?: ActWords | null];
+
+function ask(question: string, [answer, why, act = null]: Answer) {
   return { question, answer, why, act };
 }
 
@@ -54,23 +56,37 @@ export function renderQuestions(
 /** Returns the questions that flatline answers. */
 export function knownQuestions(facts: ReadIncident): readonly Question[] {
   const { incident, headline, summary, canLook } = facts;
-  if (incident.family === "unreachable") return platformQuestions(facts);
-  if (incident.family !== "deaths") return [overQuestion(facts)];
+  const over = ask("Is it over?", overAnswer(facts));
+  if (incident.family === "unreachable") {
+    const last = `The last results, from before ${timeText(incident.startedAtMs, facts.nowMs)}`;
+    return [
+      ask("What does it say?", platformAnswer(facts)),
+      ask("What is still known?", [last, "What was found then is shown as unknown since."]),
+      over,
+    ];
+  }
+  if (incident.family !== "deaths") return [over];
   return [
-    causeQuestion(facts),
-    ...(canLook || summary.secondOpinion !== null || headline.isSeen ? [opinionQuestion(facts)] : []),
-    ...(incident.endedAtMs !== null || headline.isSeen ? [overQuestion(facts)] : []),
+    ask("Likely cause", causeAnswer(facts)),
+    ...(canLook || summary.secondOpinion !== null || headline.isSeen
+      ? [ask("Second opinion", opinionAnswer(facts))]
+      : []),
+    ...(incident.endedAtMs !== null || headline.isSeen ? [over] : []),
   ];
 }
 
 /** Returns the questions that people decide. */
 export function decidedQuestions(facts: ReadIncident): readonly Question[] {
   const { incident, heldSince } = facts;
-  const onIt = onItQuestion(facts);
-  if (incident.family === "unreachable")
-    return [onIt, ask("What was it?", "There is nothing to judge", "It questions no deaths."), platformGates(facts)];
-  if (incident.family !== "deaths" && heldSince.size === 0) return [onIt];
-  return [onIt, judgedQuestion(facts), gatesQuestion(facts)];
+  const isOfPlatform = incident.family === "unreachable";
+  const whose = ask("Who has acknowledged it?", acknowledgedAnswer(facts));
+  if (!isOfPlatform && incident.family !== "deaths" && heldSince.size === 0) return [whose];
+  const judged: Answer = isOfPlatform ? ["There is nothing to judge", "It questions no deaths."] : judgedAnswer(facts);
+  return [
+    whose,
+    ask("What was it?", judged),
+    ask("May the deaths be acted on?", isOfPlatform ? platformGatesAnswer(facts) : gatesAnswer(facts)),
+  ];
 }
 
 const causeAnswers = {
@@ -79,12 +95,11 @@ const causeAnswers = {
   unclear: "No cause stands out",
 } as const;
 
-function causeQuestion({ summary, members, headline }: ReadIncident): Question {
-  const question = "Likely cause";
+function causeAnswer({ summary, members, headline }: ReadIncident): Answer {
   const { likelyCause, carriers } = summary;
   // A source that only counts shows no single deaths: their cause is unknown, not absent.
   if (!headline.isSeen && likelyCause === "unclear")
-    return ask(question, "Not known", "The platform counts; single deaths are not known here.");
+    return ["Not known", "The platform counts; single deaths are not known here."];
   const [shared = "Its deaths share no attribute."] = carriers.map(
     ({ key, value, share, usualShare }) =>
       `${shareText(share)} of these deaths share ${key}=${value}, usually ${shareText(usualShare)}.`,
@@ -94,21 +109,20 @@ function causeQuestion({ summary, members, headline }: ReadIncident): Question {
     const later = durationText(Math.max(minuteMs, onset.atMs - onset.marker.atMs));
     return [`It began ${later} after the deployment «${breakAddresses(onset.marker.text)}».`];
   });
-  return ask(question, causeAnswers[likelyCause], `${shared} ${marker}`);
+  return [causeAnswers[likelyCause], `${shared} ${marker}`];
 }
 
-function opinionQuestion({ summary, incident, isLooking, canLook, nowMs }: ReadIncident): Question {
-  const question = "Second opinion";
+function opinionAnswer({ summary, incident, isLooking, canLook, nowMs }: ReadIncident): Answer {
   const { secondOpinion: opinion } = summary;
   const words = opinion === null ? "Look…" : "Look again…";
   const act = canLook && !isLooking ? ({ act: "look", words } as const) : null;
   if (opinion === null) {
-    if (isLooking) return ask(question, "Looking", "The verifier has not answered yet.");
+    if (isLooking) return ["Looking", "The verifier has not answered yet."];
     const isOpen = incident.endedAtMs === null;
     const why = canLook
       ? `The verifier was not asked${isOpen ? " yet, or none of its dead assets may be sent" : ""}.`
       : "No verifier is configured: secondOpinion.";
-    return ask(question, "None", why, act);
+    return ["None", why, act];
   }
   const { asked, alive, gone, verdict, atMs, isRecorded } = opinion;
   const answers = {
@@ -123,35 +137,34 @@ function opinionQuestion({ summary, incident, isLooking, canLook, nowMs }: ReadI
     `${timeText(atMs, nowMs)}.`,
     ...(isLooking ? ["Looking again."] : []),
   ];
-  return ask(question, answers[verdict], why.join(" "), act);
+  return [answers[verdict], why.join(" "), act];
 }
 
-function overQuestion(facts: ReadIncident): Question {
+function overAnswer(facts: ReadIncident): Answer {
   const { incident, headline, nowMs } = facts;
   const { excess } = headline;
-  const question = "Is it over?";
+  const isOfPlatform = incident.family === "unreachable";
   if (incident.endedAtMs !== null) {
     const stoppedMs = stoppedMsOf(facts);
-    const why =
-      stoppedMs === null ? "Nothing of it fires any more." : `Nothing unusual since ${timeText(stoppedMs, nowMs)}.`;
-    return ask(question, `Yes, since ${timeText(incident.endedAtMs, nowMs)}`, why);
+    const ended = isOfPlatform ? "The service gives results again." : "Nothing of it fires any more.";
+    const why = stoppedMs === null ? ended : `Nothing unusual since ${timeText(stoppedMs, nowMs)}.`;
+    return [`Yes, since ${timeText(incident.endedAtMs, nowMs)}`, why];
   }
+  if (isOfPlatform) return ["No", "It ends with the first good result of each."];
   const why = overSentence(headline, nowMs);
-  if (excess === null || why === "")
-    return ask(question, "Not known", "Too few deaths stand out from the usual to say it.");
-  return ask(question, { ongoing: "No", unclear: "It may be", stopped: "It has stopped" }[excess.state], why);
+  if (excess === null || why === "") return ["Not known", "Too few deaths stand out from the usual to say it."];
+  return [{ ongoing: "No", unclear: "It may be", stopped: "It has stopped" }[excess.state], why];
 }
 
-function onItQuestion({ incident, summary, members, escalation, nowMs }: ReadIncident): Question {
-  const question = "Who has acknowledged it?";
+function acknowledgedAnswer({ incident, summary, members, escalation, nowMs }: ReadIncident): Answer {
   const { acknowledgedBy } = summary;
   const firing = members.filter(({ end }) => end === null);
   const [taken] = members.flatMap(({ acknowledgement }) => acknowledgement ?? []);
   const name = taken === undefined ? "Nobody" : describeAuthor(taken.by, taken.note) || "Somebody";
-  if (incident.endedAtMs !== null) return ask(question, name, "It has ended: nobody is reminded of it.");
+  if (incident.endedAtMs !== null) return [name, "It has ended: nobody is reminded of it."];
   if (acknowledgedBy !== null && taken !== undefined) {
     const why = `Since ${timeText(taken.atMs, nowMs)}: no reminders.`;
-    return ask(question, acknowledgedBy, why, { act: "unacknowledge", words: "Take it back…" });
+    return [acknowledgedBy, why, { act: "unacknowledge", words: "Take it back…" }];
   }
   const left = firing.filter(({ acknowledgement }) => acknowledgement === null);
   const open = slugsOf(left).size;
@@ -163,12 +176,11 @@ function onItQuestion({ incident, summary, members, escalation, nowMs }: ReadInc
       ? "An acknowledgement stops the reminders."
       : `${escalation.receiver} is called at ${timeText(escalation.atMs, nowMs)}. ` +
         "An acknowledgement stops that, and the reminders.";
-  return ask(
-    question,
+  return [
     isInPart ? `${name}, some of it` : "Nobody",
     isInPart ? `${countOf(open, "organization")} of it nobody has acknowledged. ${called}` : called,
     { act: "acknowledge", words: open > 1 ? `Acknowledge ${formatCount(open)}…` : "Acknowledge…", isFirst: true },
-  );
+  ];
 }
 
 const evidenceWords = {
@@ -177,29 +189,25 @@ const evidenceWords = {
   unclear: "The evidence decides nothing yet.",
 } as const;
 
-function judgedQuestion({ incident, summary, headline, nowMs }: ReadIncident): Question {
-  const question = "What was it?";
+function judgedAnswer({ incident, summary, headline, nowMs }: ReadIncident): Answer {
   const { judgement, judgeable, judged } = headline;
   if (judgement !== null) {
     const { by, verdict, comment, atMs } = judgement;
     const said = comment === null ? "" : `: «${breakAddresses(comment)}»`;
     const at = timeText(atMs, nowMs);
     const why = by === "" ? `Judged ${at}.` : `${by}, ${at}${said}.`;
-    return ask(question, judgementSentences[verdict], why, { act: "judge", words: "Judge again…" });
+    return [judgementSentences[verdict], why, { act: "judge", words: "Judge again…" }];
   }
   const open = judgeable - judged.checker - judged.real - judged.expected;
   const words = judgeable > 1 ? `Judge ${formatCount(open === 0 ? judgeable : open)}…` : "Judge…";
-  return ask(
-    question,
+  return [
     open < judgeable ? "Not judged as a whole" : "Nobody has judged it",
     open < judgeable ? judgedInPart(headline) : evidenceWords[summary.likelyCause],
     { act: "judge", words, isFirst: incident.endedAtMs !== null },
-  );
+  ];
 }
 
-const gatesAsked = "May the deaths be acted on?";
-
-function gatesQuestion(facts: ReadIncident): Question {
+function gatesAnswer(facts: ReadIncident): Answer {
   const { heldSince, members, headline } = facts;
   const { judgement } = headline;
   if (heldSince.size > 0) {
@@ -207,51 +215,39 @@ function gatesQuestion(facts: ReadIncident): Question {
     const [slug = ""] = heldSince.keys();
     const whose = heldSince.size === 1 ? slug : countOf(heldSince.size, "organization");
     const waits = judgement === null ? "wait for a judgement" : "stay on hold";
-    return ask(
-      gatesAsked,
+    return [
       `No: takedowns of ${whose} are on hold`,
       held === 0 ? "" : `${countOf(held, "death")} more than usual ${waits}.`,
       { act: "release", words: heldSince.size === 1 ? "Release…" : `Release ${formatCount(heldSince.size)}…` },
-    );
+    ];
   }
   if (members.every(({ peak }) => peak.severity !== "fail"))
-    return ask(gatesAsked, "Yes: nothing was on hold", "Nothing of it has failed.");
+    return ["Yes: nothing was on hold", "Nothing of it has failed."];
   const why = judgement === null || judgement.by === "" ? "" : `${judgement.by} has judged it.`;
-  return ask(gatesAsked, "Yes: takedowns are allowed again", why);
+  return ["Yes: takedowns are allowed again", why];
 }
 
-function platformQuestions({ members, nowMs, incident }: ReadIncident): readonly Question[] {
-  const { startedAtMs, endedAtMs } = incident;
+/** Returns the platform's most frequent answer. */
+function platformAnswer({ members }: ReadIncident): Answer {
   const runs = Math.max(0, ...members.map(({ unknownRuns }) => unknownRuns));
   const messages = Map.groupBy(
     members.flatMap(({ found }) => found?.error?.message ?? []),
     (one) => one,
   );
   const [message = "Nothing"] = [...messages.values()].toSorted((a, b) => b.length - a.length)[0] ?? [];
-  return [
-    ask("What does it say?", breakAddresses(message), runs > 1 ? `${formatCount(runs)} times in a row.` : ""),
-    ask(
-      "What is still known?",
-      `The last results, from before ${timeText(startedAtMs, nowMs)}`,
-      "What was found then is shown as unknown since.",
-    ),
-    endedAtMs === null
-      ? ask("Is it over?", "No", "It ends with the first good result of each.")
-      : ask("Is it over?", `Yes, since ${timeText(endedAtMs, nowMs)}`, "The service gives results again."),
-  ];
+  return [breakAddresses(message), runs > 1 ? `${formatCount(runs)} times in a row.` : ""];
 }
 
 /** Says which takedowns go on while the platform gives no results, and by which setting. */
-function platformGates({ headline: { platform }, incident }: ReadIncident): Question {
+function platformGatesAnswer({ headline: { platform }, incident }: ReadIncident): Answer {
   if (platform === null || platform.unwatched === 0)
-    return ask(gatesAsked, "As before", "The checks that give no result hold nothing.");
+    return ["As before", "The checks that give no result hold nothing."];
   const { unwatched, onHold } = platform;
   if (incident.endedAtMs !== null) {
     const why = `${countOf(unwatched, "organization")} ${unwatched === 1 ? "is" : "are"} checked again.`;
-    return ask(gatesAsked, "As before", why);
+    return ["As before", why];
   }
-  if (onHold === 0)
-    return ask(gatesAsked, "Yes: takedowns go on", "gate.whenUnknown is allow: nobody checks these deaths.");
+  if (onHold === 0) return ["Yes: takedowns go on", "gate.whenUnknown is allow: nobody checks these deaths."];
   const of = onHold === unwatched ? "" : ` of ${countOf(onHold, "organization")}`;
-  return ask(gatesAsked, `No: takedowns${of} are on hold`, "gate.whenUnknown is hold.");
+  return [`No: takedowns${of} are on hold`, "gate.whenUnknown is hold."];
 }
