@@ -3,9 +3,10 @@ import { marked, type Token } from "marked";
 import { describe, expect, it } from "vitest";
 
 import { quietSettings } from "../../../test/support/quiet-settings.ts";
-import { openIncident } from "../../../test/support/firing-alert.ts";
+import { firingAlert, openIncident } from "../../../test/support/firing-alert.ts";
 import { secondMs } from "../../base/time.ts";
 import { headlineFacts } from "../../alerting/headline-facts.ts";
+import { summarizeIncident } from "../../alerting/incident-summary.ts";
 import { forReader, type IncidentDetail } from "../read/incidents.ts";
 import { renderIncidentReport } from "./incident-report.ts";
 
@@ -63,12 +64,6 @@ const reportOf = (facts: IncidentDetail): string => renderIncidentReport(facts, 
 
 /** An incident whose foreign text is all `text`. */
 function factsOf(text: string): IncidentDetail {
-  const read = readOf(text);
-  const settings = { ...quietSettings, slugs: ["acme", "globex"] };
-  return { ...read, headline: headlineFacts(read, { settings, nowMs: atMs, isGateUsed: true }) };
-}
-
-function readOf(text: string): Omit<IncidentDetail, "headline"> {
   const said = { comment: text, by: text, note: text, atMs };
   const secondOpinion = {
     asked: 20,
@@ -80,49 +75,20 @@ function readOf(text: string): Omit<IncidentDetail, "headline"> {
     look: 1,
   } as const;
   const incident = openIncident(atMs, { secondOpinion });
+  const judged = firingAlert(text, atMs, { slug: text, judgement: { ...said, verdict: "checker" } });
+  const peak = { severity: "fail", currentCount: 5_119, atMs } as const;
+  const members = [{ ...judged, peak, isSilenced: true, holdsGate: true, target: null }];
+  const summary = {
+    ...summarizeIncident(incident, members, { externalUrl: null }),
+    deaths: { count: 5_119, expected: 700 },
+    carriers: [{ key: text, value: text, share: 0.92, usualShare: 0 }],
+  };
+  const settings = { ...quietSettings, slugs: ["acme", "globex"] };
   return {
     incident,
-    summary: {
-      id: incident.id,
-      number: 41,
-      url: null,
-      family: "deaths",
-      startedAtMs: atMs,
-      endedAtMs: null,
-      severity: "fail",
-      organizations: 1,
-      firing: 1,
-      deaths: { count: 5_119, expected: 700 },
-      onsetAtMs: atMs,
-      excessStoppedAtMs: null,
-      likelyCause: "checker",
-      carriers: [{ key: text, value: text, share: 0.92, usualShare: 0 }],
-      secondOpinion,
-      acknowledgedBy: text,
-      held: 1,
-    },
-    members: [
-      {
-        id: text,
-        check: "dead-asset-spike",
-        slug: text,
-        kind: "verdict",
-        state: "firing",
-        severity: "fail",
-        startsAtMs: atMs,
-        firingAtMs: atMs,
-        okSinceMs: null,
-        unknownRuns: 0,
-        peak: { severity: "fail", currentCount: 5_119, atMs },
-        acknowledgement: null,
-        judgement: { ...said, verdict: "checker" },
-        reason: "not_ok",
-        end: null,
-        isSilenced: true,
-        holdsGate: true,
-        target: null,
-      },
-    ],
+    summary,
+    members,
+    headline: headlineFacts({ incident, summary, members }, { settings, nowMs: atMs, isGateUsed: true }),
     heldSince: new Map(),
     canLook: true,
     isLooking: false,
