@@ -164,8 +164,6 @@ describe("the links of a message", () => {
 
   it.each<[string, (link: URL) => void, string]>([
     ["for another incident", (link) => (link.pathname += "0"), "altered"],
-    ["for longer", (link) => link.searchParams.set("until", "99999999999999"), "altered"],
-    ["without its signature", (link) => link.searchParams.delete("signature"), "altered"],
     [
       "after its time",
       (link) => {
