@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import { connect, type AddressInfo, type Socket } from "node:net";
 
 import { afterEach, describe, expect, it } from "vitest";
 
@@ -160,11 +160,19 @@ describe("an answer that nobody takes", () => {
   const timeouts = { headersMs: 2_000, requestMs: 2_000, keepAliveMs: 2_000, answerMs: 300, checkMs: 50 };
 
   it("ends its connection when it has not moved for a while", async () => {
-    const web = await start({ timeouts });
+    const cutOff = Promise.withResolvers<unknown>();
+    const web = await start({
+      timeouts,
+      transport: async (fastify, at) => {
+        fastify.server.once("connection", (socket: Socket) => cutOff.resolve(once(socket, "close")));
+        await fastify.listen(at);
+        return fastify.server.address() as AddressInfo;
+      },
+    });
     answerAtLength(web);
     const { socket, isClosed, text } = await takeNothing(web);
 
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await cutOff.promise;
     socket.resume();
 
     await expect.poll(isClosed).toBe(true);
