@@ -28,7 +28,7 @@ export interface DaemonParts {
   /** Reloads the configuration. @throws FlatlineError invalid_config with an issue for each problem */
   readonly reload: (author: Actor) => Promise<void>;
   /** The effective configuration as JSON, with secrets as `***`. */
-  readonly showConfiguration: () => unknown;
+  readonly showConfiguration: () => Readonly<Record<string, unknown>>;
   /** The answer of `/metrics`, in pieces. */
   readonly renderMetrics: () => Promise<readonly Buffer[]>;
   /**

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { z } from "zod";
 
 import { type ByteBudget, receiveBody } from "../base/request-body.ts";
+import { encodeAnswer, type RowOf } from "../contract/v1/answer.ts";
 import { admit, refusalOf, type Refusal, type Requirement } from "./access/admission.ts";
 import { seesDetails, type AccessSettings } from "./access/identity.ts";
 import { readInput } from "./api/read-input.ts";
@@ -25,12 +26,14 @@ declare module "fastify" {
   }
 }
 
+type AnswerSchema = z.ZodType | "text/markdown";
+
 /** A route in the API's description (CONTRACT 8). */
 export interface Described {
   /** Absent: it is not in the description. */
   readonly says?: string;
   /** Absent: it has no body. */
-  readonly answer?: z.ZodType | "text/markdown";
+  readonly answer?: AnswerSchema;
   /** Default: 200, or 204 without an answer. */
   readonly status?: number;
   /** The schema of a body that the handler reads itself; default: `body`. */
@@ -59,14 +62,19 @@ type ParamsOf<Path extends string> = Path extends `${infer Head}/${infer Rest}`
       : unknown;
 
 /** A route with its access and its schemas. Bodies are JSON; an empty one is `{}`. */
-export interface Route<Path extends string, Query, Body> extends Requirement, Described {
+export interface Route<Path extends string, Query, Body, Answer extends AnswerSchema> extends Requirement, Described {
   readonly query?: z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;
-  readonly handle: (asked: Asked<Path, Query, Body>) => unknown;
+  readonly answer?: Answer;
+  /** Returns the row of the answer; without an answer's schema, the payload. */
+  readonly handle: (asked: Asked<Path, Query, Body>) => Answer extends z.ZodType ? Handled<RowOf<Answer>> : unknown;
 }
 
+/** null: it has answered. */
+type Handled<Row> = Row | FastifyReply | Promise<Row | FastifyReply | null>;
+
 export type Operation = Described &
-  Pick<Route<string, unknown, unknown>, "access" | "query" | "body"> & {
+  Pick<Route<string, unknown, unknown, AnswerSchema>, "access" | "query" | "body"> & {
     readonly method: string;
     readonly url: string;
   };
@@ -75,11 +83,12 @@ export type Operation = Described &
 const mostJsonBytes = 1_024 * 1_024;
 
 /** Adds a route; a GET also answers HEAD. */
-export function addRoute<Path extends `${"GET" | "POST" | "PATCH" | "DELETE"} ${string}`, Query, Body>(
-  server: FastifyInstance,
-  path: Path,
-  { handle, ...route }: Route<Path, Query, Body>,
-): void {
+export function addRoute<
+  Path extends `${"GET" | "POST" | "PATCH" | "DELETE"} ${string}`,
+  Query,
+  Body,
+  Answer extends AnswerSchema,
+>(server: FastifyInstance, path: Path, { handle, ...route }: Route<Path, Query, Body, Answer>): void {
   const [method = "", url = ""] = path.split(" ");
   const { access, bodies, refuse } = server.routes;
   const parse = server.getDefaultJsonParser("error", "error");
@@ -107,15 +116,19 @@ export function addRoute<Path extends `${"GET" | "POST" | "PATCH" | "DELETE"} ${
         const text = hasBody(request) ? (await receiveBody(request.raw, reply.raw, limits)).toString() : "";
         body = readInput(bodySchema, text === "" ? {} : await parseJson(request, text));
       }
-      return handle({
+      const withDetails = seesDetails(request);
+      const given: unknown = handle({
         request,
         reply: reply.code(status),
         params: request.params as ParamsOf<Path>,
         query: querySchema && readInput(querySchema, request.query),
         search: new URLSearchParams(/\?(.*)/.exec(request.url)?.[1]),
         body,
-        withDetails: seesDetails(request),
+        withDetails,
       } as Asked<Path, Query, Body>);
+      const row = await given;
+      if (typeof answer !== "object") return row;
+      return reply.sent ? undefined : encodeAnswer(answer, row, withDetails);
     },
   });
 }

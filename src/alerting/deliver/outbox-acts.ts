@@ -1,8 +1,6 @@
 import { FlatlineError } from "../../base/errors.ts";
 import type { Action, Actor } from "../../contract/actor.ts";
-import { iso } from "../../contract/v1/instant.ts";
-import type { OutboxEntryAnswer } from "../../contract/v1/operator.ts";
-import { deliveryName, type Address, type OutboxEntry } from "../../store/alerts/outbox.ts";
+import { deliveryName, type Address } from "../../store/alerts/outbox.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import type { Notification } from "../notify/notification.ts";
 import type { Store } from "../../store/store.ts";
@@ -62,10 +60,4 @@ function change(
 /** Parses the payload that the notifier wrote in the same schema version. */
 export function readNotification(payload: string): Notification {
   return JSON.parse(payload) as Notification;
-}
-
-/** Returns an entry as the API shows it. */
-export function viewOutboxEntry({ createdAtMs, nextAttemptAtMs, ...entry }: OutboxEntry): OutboxEntryAnswer {
-  const nextAttemptAt = entry.state === "dead" ? null : iso(nextAttemptAtMs);
-  return { ...entry, createdAt: iso(createdAtMs), nextAttemptAt };
 }

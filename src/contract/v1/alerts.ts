@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { healthcheckResultSchema } from "../healthcheck-schemas.ts";
 import { severities } from "../severity.ts";
+import { closed } from "./answer.ts";
 import { instantSchema } from "./instant.ts";
 
 /**
@@ -32,12 +33,11 @@ export const keptResultSchema = healthcheckResultSchema.extend({
 export const judgementSchema = z.object({
   verdict: z.string(),
   at: instantSchema,
-  by: z.string().nullable().optional(),
+  by: closed(z.string().nullable()),
   /** The author that the request claims; not verified. */
-  note: z.string().nullable().optional(),
-  comment: z.string().nullable().optional(),
+  note: closed(z.string().nullable()),
+  comment: closed(z.string().nullable()),
 });
-export type AlertJudgementAnswer = z.infer<typeof judgementSchema>;
 
 const onsetMarkerSchema = z.object({ text: z.string(), at: instantSchema });
 
@@ -81,17 +81,16 @@ export const alertSchema = z.object({
   reason: z.string(),
   labels: z.record(z.string(), z.string()),
   url: z.string().nullable(),
-  acknowledgement: z
-    .object({
+  acknowledgement: closed(
+    z.object({
       at: instantSchema,
       by: z.string().nullable(),
       note: z.string().nullable(),
       comment: z.string().nullable(),
       severity: z.enum(severities),
-    })
-    .optional(),
+    }),
+  ),
 });
-export type LiveAlert = z.infer<typeof alertSchema>;
 
 export const commentSchema = z.object({
   at: instantSchema,
@@ -100,7 +99,6 @@ export const commentSchema = z.object({
   text: z.string(),
   act: z.string().nullable(),
 });
-export type AlertCommentAnswer = z.infer<typeof commentSchema>;
 
 /** A live or stored alert; an ended one has the result of its worst run. */
 export const alertDetailSchema = alertSchema.extend({
@@ -109,8 +107,8 @@ export const alertDetailSchema = alertSchema.extend({
   endsAt: instantSchema.nullable(),
   /** Only for an alert that is judged `checker`; absent: none of its assets is stored. */
   cost: costSchema.nullable().optional(),
-  judgements: z
-    .array(
+  judgements: closed(
+    z.array(
       z.object({
         verdict: z.string(),
         comment: z.string().nullable(),
@@ -119,16 +117,15 @@ export const alertDetailSchema = alertSchema.extend({
         at: instantSchema,
         withdrawnAt: instantSchema.nullable(),
       }),
-    )
-    .optional(),
-  comments: z.array(commentSchema).optional(),
+    ),
+  ),
+  comments: closed(z.array(commentSchema)),
 });
-export type AlertDetailAnswer = z.infer<typeof alertDetailSchema>;
 
 export const alertListSchema = z.object({ alerts: z.array(alertSchema) });
-export type LiveAlerts = z.infer<typeof alertListSchema>;
 
-const errorSchema = z.object({ reason: z.string(), message: z.string() });
+/** `status`: the service answered with this 4xx or 5xx. */
+const errorSchema = z.object({ reason: z.string(), message: z.string(), status: z.number().optional() });
 
 const checkAlertSchema = alertSchema.pick({
   id: true,
@@ -140,7 +137,6 @@ const checkAlertSchema = alertSchema.pick({
   marker: true,
   silenced: true,
 });
-export type CheckAlertAnswer = z.infer<typeof checkAlertSchema>;
 
 /** An element of `/api/v1/checks`. */
 export const checkSchema = z.object({
@@ -160,7 +156,6 @@ export const checkSchema = z.object({
   /** Firing before pending, then the more severe first. */
   alerts: z.array(checkAlertSchema),
 });
-export type CheckAnswer = z.infer<typeof checkSchema>;
 
 export const runReportSchema = z.object({
   check: z.string(),
@@ -171,7 +166,6 @@ export const runReportSchema = z.object({
   result: keptResultSchema.nullable(),
   error: errorSchema.nullable(),
 });
-export type RunReportAnswer = z.infer<typeof runReportSchema>;
 
 /** Says whether deaths may be acted on; author and comment of a release only for readers with that right. */
 export const gateSchema = z.object({
@@ -188,8 +182,8 @@ export const gateSchema = z.object({
       at: instantSchema,
       how: z.string(),
       alertId: z.string().nullable(),
-      by: z.string().nullable().optional(),
-      comment: z.string().nullable().optional(),
+      by: closed(z.string().nullable()),
+      comment: closed(z.string().nullable()),
     }),
   ),
 });

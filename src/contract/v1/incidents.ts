@@ -3,6 +3,7 @@ import { z } from "zod";
 import { lookAnswers, lookRoles, opinionVerdicts } from "../second-opinion.ts";
 import { severities } from "../severity.ts";
 import { alertSchema, commentSchema, costSchema } from "./alerts.ts";
+import { closed } from "./answer.ts";
 import { instantSchema } from "./instant.ts";
 
 const opinionSchema = z.object({
@@ -34,8 +35,7 @@ export const incidentSchema = z.object({
   likelyCause: z.string(),
   carriers: z.array(z.object({ key: z.string(), value: z.string(), share: z.number(), usualShare: z.number() })),
   secondOpinion: opinionSchema.nullable(),
-  /** Only for readers with that right. */
-  acknowledgedBy: z.string().nullable().optional(),
+  acknowledgedBy: closed(z.string().nullable()),
   held: z.number(),
   fleet: z
     .object({
@@ -49,17 +49,14 @@ export const incidentSchema = z.object({
     })
     .nullable(),
 });
-export type IncidentAnswer = z.infer<typeof incidentSchema>;
 
 export const incidentListSchema = z.object({ incidents: z.array(incidentSchema), cursor: z.string().optional() });
-export type IncidentListAnswer = z.infer<typeof incidentListSchema>;
 
 export const incidentDetailSchema = incidentSchema.extend({
   secondOpinion: opinionSchema
     .extend({
-      /** Only for readers with that right. */
-      answers: z
-        .array(
+      answers: closed(
+        z.array(
           z.object({
             asset: z.string(),
             assetType: z.string().nullable(),
@@ -67,14 +64,15 @@ export const incidentDetailSchema = incidentSchema.extend({
             answer: z.enum(lookAnswers),
             detail: z.string().nullable(),
           }),
-        )
-        .optional(),
+        ),
+      ),
     })
     .nullable(),
   alerts: z.array(alertSchema.extend({ endsAt: instantSchema.nullable() })),
-  /** Alerts by verdict; this and `comments` only for readers with that right. A comment on one alert has its `slug`. */
-  judgements: z.record(z.string(), z.number()).optional(),
-  comments: z.array(commentSchema.extend({ slug: z.string().nullable() })).optional(),
+  /** Alerts by verdict. */
+  judgements: closed(z.record(z.string(), z.number())),
+  /** A comment on one alert has its `slug`. */
+  comments: closed(z.array(commentSchema.extend({ slug: z.string().nullable() }))),
   /** null: no alert is judged `checker`. */
   cost: costSchema.nullable(),
 });
@@ -95,7 +93,6 @@ export const lookSchema = z.object({
   /** Counts from 1 per incident. */
   look: z.number(),
 });
-export type LookAnswer = z.infer<typeof lookSchema>;
 
 export const deadAssetSchema = z.object({
   asset: z.string(),

@@ -1,7 +1,9 @@
 import { z } from "zod";
 
-/** ISO 8601 in UTC, with milliseconds and Z. */
-export const instantSchema = z.string();
+export type Instant = string & z.core.$brand<"instant">;
+
+/** ISO 8601 in UTC, with milliseconds and Z. Only the server knows it from other text. */
+export const instantSchema = z.string() as z.ZodType as z.ZodType<string, Instant>;
 
 export function iso(atMs: number): string;
 export function iso(atMs: number | null): string | null;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { closed } from "./answer.ts";
 import { instantSchema } from "./instant.ts";
 
 export const outboxEntrySchema = z.object({
@@ -14,7 +15,6 @@ export const outboxEntrySchema = z.object({
   createdAt: instantSchema,
   nextAttemptAt: instantSchema.nullable(),
 });
-export type OutboxEntryAnswer = z.infer<typeof outboxEntrySchema>;
 
 /** A receiver, without its secret address. */
 export const receiverSchema = z.object({
@@ -27,7 +27,6 @@ export const receiverSchema = z.object({
   /** The receiver asked for a pause until then (Retry-After); null: no pause. */
   pausedUntil: instantSchema.nullable(),
 });
-export type ReceiverAnswer = z.infer<typeof receiverSchema>;
 
 /** The answers to a test, or to the beginning and the end of a sample incident; `recipient` null: it has none. */
 export const receiverTestSchema = z.object({
@@ -49,7 +48,6 @@ export type ReceiverTestAnswer = z.infer<typeof receiverTestSchema>;
 export const unwatchedSchema = z.object({
   slugs: z.array(z.object({ slug: z.string(), events: z.number(), firstAt: instantSchema, lastAt: instantSchema })),
 });
-export type UnwatchedAnswer = z.infer<typeof unwatchedSchema>;
 
 /** A page of the audit log, newest first. */
 export const auditSchema = z.object({
@@ -81,7 +79,6 @@ export const ingestedSchema = storedSchema.extend({
   /** Events by status that are neither deaths nor signs of life: they count for nothing. */
   otherStatuses: z.record(z.string(), z.number()).optional(),
 });
-export type IngestedAnswer = z.infer<typeof ingestedSchema>;
 
 /** A client's plan of an import. */
 export const importPlanSchema = z.strictObject({
@@ -117,18 +114,17 @@ export const silenceSchema = z.object({
 });
 export type Silence = z.infer<typeof silenceSchema>;
 
-/** A marker; its author only for readers with that right. */
+/** A marker. */
 export const markerSchema = z.object({
   id: z.string(),
   at: instantSchema,
   text: z.string(),
   slug: z.string().nullable(),
-  createdBy: z.string().nullable().optional(),
+  createdBy: closed(z.string().nullable()),
   /** The author that the request claims; not verified. */
-  note: z.string().nullable().optional(),
+  note: closed(z.string().nullable()),
   createdAt: instantSchema,
 });
-export type ListedMarker = z.infer<typeof markerSchema>;
 
 /** A valid key of the embedded service, without the key itself. */
 export const listedKeySchema = z.object({
@@ -138,7 +134,6 @@ export const listedKeySchema = z.object({
   organizations: z.array(z.string()),
   createdAt: instantSchema,
 });
-export type ListedKey = z.infer<typeof listedKeySchema>;
 
 /** The only answer that has the key itself. */
 export const madeKeySchema = listedKeySchema.extend({
@@ -146,7 +141,6 @@ export const madeKeySchema = listedKeySchema.extend({
   /** Organizations that do not exist yet. */
   unknown: z.array(z.string()).optional(),
 });
-export type MadeKey = z.infer<typeof madeKeySchema>;
 
 export const fixtureCountsSchema = z.object({
   organizations: z.number(),

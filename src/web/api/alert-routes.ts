@@ -3,23 +3,15 @@ import type { FastifyInstance } from "fastify";
 import type { IncidentAct } from "../../alerting/acts/plan-act.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { stoppedAtMsOf } from "../../contract/spike-evidence.ts";
-import {
-  alertDetailSchema,
-  alertListSchema,
-  commentSchema,
-  type AlertCommentAnswer,
-  type AlertDetailAnswer,
-  type LiveAlert,
-  type LiveAlerts,
-} from "../../contract/v1/alerts.ts";
-import { iso, withInstants } from "../../contract/v1/instant.ts";
+import { alertDetailSchema, alertListSchema, type alertSchema, commentSchema } from "../../contract/v1/alerts.ts";
+import type { RowOf } from "../../contract/v1/answer.ts";
 import type { AlertComment, JudgementEntry } from "../../store/alerts/log.ts";
 import { authorOf } from "../access/identity.ts";
 import { askedActs, rightOf } from "../acts.ts";
 import type { WebParts } from "../parts.ts";
 import { actOnOne, findAlert, showAlerts, type AlertDetail, type ShownAlert } from "../read/alerts.ts";
 import { addRoute } from "../route.ts";
-import { viewJudgement, viewOnsetMarker, viewResult } from "./check-routes.ts";
+import { viewResult } from "./check-routes.ts";
 
 const path = "/api/v1/alerts/:id";
 
@@ -46,10 +38,7 @@ export function addAlertRoutes(server: FastifyInstance, { running, alertAssets }
     access: "public",
     says: "What is pending and what fires",
     answer: alertListSchema,
-    handle: async ({ withDetails }): Promise<LiveAlerts> => {
-      const live = await showAlerts(running, (await running.fleet()).alerts);
-      return { alerts: live.map((alert) => viewAlert(alert, withDetails)) };
-    },
+    handle: async () => ({ alerts: (await showAlerts(running, (await running.fleet()).alerts)).map(viewAlert) }),
   });
   addRoute(server, `GET ${path}`, {
     access: "public",
@@ -58,7 +47,7 @@ export function addAlertRoutes(server: FastifyInstance, { running, alertAssets }
     handle: async ({ params: { id }, withDetails }) => {
       const detail = await find(id);
       const cost = await alertAssets.costOf([detail]);
-      return { ...viewDetail(detail, withDetails), ...(cost === null ? {} : { cost }) };
+      return { ...viewDetail(detail, withDetails), cost: cost ?? undefined };
     },
   });
   addAct(`POST ${path}/judgement`, "judge", "Judges it");
@@ -79,80 +68,65 @@ export function addAlertRoutes(server: FastifyInstance, { running, alertAssets }
   });
 }
 
-/** Returns an alert with its end and its worst result; `withPeople`: also its judgements and comments. */
-function viewDetail(detail: AlertDetail, withPeople: boolean): AlertDetailAnswer {
-  const { end, judgements, comments, check, worstResult } = detail;
-  const worst =
-    worstResult === null
-      ? { result: null, resultAt: null }
-      : { result: viewResult(check, worstResult.result, withPeople), resultAt: iso(worstResult.atMs) };
+/** Returns an alert with its end, its worst result, its judgements and comments. */
+function viewDetail(detail: AlertDetail, withDetails: boolean): RowOf<typeof alertDetailSchema> {
+  const { end, judgements, comments, check, worstResult: worst } = detail;
+  const result = worst && viewResult(check, worst.result, withDetails);
   return {
-    ...viewAlert(detail, withPeople),
-    ...(end === null ? {} : worst),
-    endsAt: iso(end?.atMs ?? null),
-    ...(withPeople ? { judgements: viewJudgements(judgements), comments: comments.map(viewComment) } : {}),
+    ...viewAlert(detail),
+    ...(end === null ? {} : { result, resultAtMs: worst?.atMs ?? null }),
+    endsAtMs: end?.atMs ?? null,
+    judgements: viewJudgements(judgements),
+    comments: comments.map(viewComment),
   };
 }
 
-export function viewComment({ atMs, by, note, text, act }: AlertComment): AlertCommentAnswer {
-  return { at: iso(atMs), actor: by, note, text, act };
+export function viewComment({ by: actor, ...comment }: AlertComment) {
+  return { ...comment, actor };
 }
 
 /** Returns judgements, oldest first; a withdrawal ends the one before it. */
-function viewJudgements(entries: readonly JudgementEntry[]): NonNullable<AlertDetailAnswer["judgements"]> {
-  return entries.flatMap(({ verdict, comment, by, note, atMs }, index) => {
+function viewJudgements(entries: readonly JudgementEntry[]) {
+  return entries.flatMap(({ verdict, ...entry }, index) => {
     if (verdict === null) return [];
     const next = entries[index + 1];
-    const withdrawnAt = next?.verdict === null ? iso(next.atMs) : null;
-    return [{ verdict, comment, by, note, at: iso(atMs), withdrawnAt }];
+    return [{ ...entry, verdict, withdrawnAtMs: next?.verdict === null ? next.atMs : null }];
   });
 }
 
-/** Returns an alert as the API shows it. `withPeople`: who acknowledged it and why, which only operators see. */
-export function viewAlert(shown: ShownAlert, withPeople: boolean): LiveAlert {
-  const { end, lastResult, isSilenced, target, notifiedAtMs } = shown;
-  const { id, check, slug, kind, severity, startsAtMs, firingAtMs, peak, onset, reason, acknowledgement } = shown;
-  const { labels = {}, url = null } = target ?? {};
-  const onsetAtMs = onset?.atMs ?? null;
-  const times = { startsAtMs, beganAtMs: onsetAtMs, detectedAtMs: startsAtMs, notifiedAtMs, firingAtMs, onsetAtMs };
-  return {
-    ...withInstants({ id, check, slug, kind, severity, ...times, reason, labels, url }),
-    state: end === null ? shown.state : "resolved",
-    marker: viewOnsetMarker(onset),
-    silenced: isSilenced,
-    incidentId: shown.incident?.id ?? null,
-    incidentNumber: shown.incident?.number ?? null,
-    acknowledged: acknowledgement !== null,
-    judgement: viewJudgement(shown.judgement ?? null, withPeople),
-    peak: { severity: peak.severity, currentCount: peak.currentCount, at: iso(peak.atMs) },
-    ...viewCounts(lastResult),
-    ...viewExcess(shown),
-    ...(withPeople && acknowledgement !== null ? { acknowledgement: viewAcknowledgement(acknowledgement) } : {}),
-  };
-}
-
-function viewAcknowledgement({ atMs, by, note, comment, severity }: NonNullable<ShownAlert["acknowledgement"]>) {
-  return { at: iso(atMs), by, note, comment, severity };
-}
-
-function viewExcess({ found }: ShownAlert): Partial<LiveAlert> {
-  const excess = found?.excess;
-  if (excess === undefined) return {};
-  const { state, deathsLastHour, usualPerHour, expectedEndAtMs } = excess;
-  const times = { excessStoppedAt: iso(stoppedAtMsOf(excess)), expectedEndAt: iso(expectedEndAtMs) };
-  return { excess: state, deathsLastHour, usualPerHour, ...times };
-}
-
-function viewCounts(
-  lastResult: ShownAlert["lastResult"],
-): Pick<LiveAlert, "currentCount" | "expectedCount" | "ratio" | "revivedCount" | "revivedShare"> {
+/** Returns an alert as the API shows it. */
+export function viewAlert(shown: ShownAlert): RowOf<typeof alertSchema> {
+  const { end, lastResult, incident, acknowledgement } = shown;
+  const { labels = {}, url = null } = shown.target ?? {};
+  const { atMs: onsetAtMs = null, marker = null } = shown.onset ?? {};
   const { currentCount = null, expectedCount = null, ratio = null } = lastResult?.counts ?? {};
   const { revivedCount, revivedShare } = lastResult?.result.observed ?? {};
   return {
+    ...shown,
+    state: end === null ? shown.state : "resolved",
+    beganAtMs: onsetAtMs,
+    detectedAtMs: shown.startsAtMs,
+    onsetAtMs,
+    marker,
+    silenced: shown.isSilenced,
+    incidentId: incident?.id ?? null,
+    incidentNumber: incident?.number ?? null,
+    acknowledged: acknowledgement !== null,
+    acknowledgement: acknowledgement ?? undefined,
+    judgement: shown.judgement ?? null,
     currentCount,
     expectedCount,
     ratio,
     revivedCount: typeof revivedCount === "number" ? revivedCount : null,
     revivedShare: typeof revivedShare === "number" ? revivedShare : null,
+    ...viewExcess(shown),
+    labels,
+    url,
   };
+}
+
+function viewExcess({ found }: ShownAlert) {
+  if (found?.excess === undefined) return {};
+  const { state: excess, ...figures } = found.excess;
+  return { excess, ...figures, excessStoppedAtMs: stoppedAtMsOf(found.excess) };
 }

@@ -9,18 +9,8 @@ import { checkKey } from "../../contract/check-key.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { CheckName, CheckReport } from "../../contract/report.ts";
 import { compareSeverity } from "../../contract/severity.ts";
-import type { SpikeOnset } from "../../contract/spike-evidence.ts";
-import {
-  checkSchema,
-  runReportSchema,
-  type AlertJudgementAnswer,
-  type CheckAlertAnswer,
-  type CheckAnswer,
-  type LiveAlert,
-  type RunReportAnswer,
-} from "../../contract/v1/alerts.ts";
-import { iso, withInstants } from "../../contract/v1/instant.ts";
-import type { AlertJudgement } from "../../store/alerts/alerts.ts";
+import { checkSchema, runReportSchema } from "../../contract/v1/alerts.ts";
+import type { RowOf } from "../../contract/v1/answer.ts";
 import { authorOf } from "../access/identity.ts";
 import type { WebParts } from "../parts.ts";
 import { isStale, type CheckState } from "../read/running.ts";
@@ -47,7 +37,7 @@ export function addCheckRoutes(server: FastifyInstance, { running }: WebParts): 
     access: "public",
     says: "One check",
     answer: checkSchema,
-    handle: async ({ params: { check, slug }, withDetails }): Promise<CheckAnswer> => {
+    handle: async ({ params: { check, slug }, withDetails }) => {
       const state = checks.of(check, slug);
       if (state === null) throw unknownCheck(check, slug, checkNames());
       const alerts = (await alertsByCheck()).get(checkKey(state)) ?? [];
@@ -78,49 +68,37 @@ export function viewCheck(
   state: CheckState,
   alerts: readonly AlertView[],
   { nowMs, withDetails }: { readonly nowMs: number; readonly withDetails: boolean },
-): CheckAnswer {
+): RowOf<typeof checkSchema> {
   const { check, slug, last, nextDueAtMs: nextRunAtMs, isRunning } = state;
   const { lastReport = null, severitySinceMs = null, lastRunAtMs = null, lastSuccessAtMs = null } = last ?? {};
   const isTooOld = isStale(state, nowMs);
-  const sorted = alerts.toSorted(compareAlerts);
+  const sorted = alerts.toSorted(compareAlerts).map(viewAlert);
   return {
-    ...withInstants({ check, slug, severitySinceMs, lastRunAtMs, lastSuccessAtMs, nextRunAtMs, isRunning }),
+    check,
+    slug,
+    severitySinceMs,
+    lastRunAtMs,
+    lastSuccessAtMs,
+    nextRunAtMs,
+    isRunning,
     severity: isTooOld ? "unknown" : (last?.severity ?? null),
     isStale: isTooOld,
     result: isTooOld ? null : resultOf(lastReport, withDetails),
     error: lastReport?.kind === "error" ? lastReport.error : null,
-    alert: sorted[0] === undefined ? null : viewAlert(sorted[0]),
-    alerts: sorted.map(viewAlert),
+    alert: sorted[0] ?? null,
+    alerts: sorted,
   };
 }
 
 /** Returns the answer to a run on request. */
-export function viewReport(report: CheckReport, withDetails: boolean): RunReportAnswer {
-  const { check, slug, severity, startedAtMs, finishedAtMs } = report;
-  return {
-    ...withInstants({ check, slug, severity, startedAtMs, finishedAtMs }),
-    result: resultOf(report, withDetails),
-    error: report.kind === "error" ? report.error : null,
-  };
+export function viewReport(report: CheckReport, withDetails: boolean): RowOf<typeof runReportSchema> {
+  const error = report.kind === "error" ? report.error : null;
+  return { ...report, result: resultOf(report, withDetails), error };
 }
 
-/** Returns the judgement of an alert; null: none. `withPeople`: also its author and comment. */
-export function viewJudgement(judgement: AlertJudgement | null, withPeople: boolean): AlertJudgementAnswer | null {
-  if (judgement === null) return null;
-  const { verdict, atMs, by, note, comment } = judgement;
-  return { verdict, at: iso(atMs), ...(withPeople ? { by, note, comment } : {}) };
-}
-
-function viewAlert(alert: AlertView): CheckAlertAnswer {
-  const { id, kind, state, severity, startsAtMs, onset, isSilenced: silenced } = alert;
-  const [onsetAtMs, marker] = [onset?.atMs ?? null, viewOnsetMarker(onset)];
-  return withInstants({ id, kind, state, severity, startsAtMs, onsetAtMs, marker, silenced });
-}
-
-/** Returns the marker before an alert's excess began; null: none, or the onset is unknown. */
-export function viewOnsetMarker(onset: SpikeOnset | undefined): LiveAlert["marker"] {
-  const marker = onset?.marker ?? null;
-  return marker === null ? null : { text: marker.text, at: iso(marker.atMs) };
+function viewAlert({ onset, isSilenced: silenced, ...alert }: AlertView) {
+  const { atMs: onsetAtMs = null, marker = null } = onset ?? {};
+  return { ...alert, silenced, onsetAtMs, marker };
 }
 
 function compareAlerts(left: AlertView, right: AlertView): number {

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { csvLine } from "../../base/csv-line.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { deadAssetPageSchema, incidentAssetPageSchema } from "../../contract/v1/incidents.ts";
-import { iso, withInstants } from "../../contract/v1/instant.ts";
+import { withInstants } from "../../contract/v1/instant.ts";
 import { authorOf } from "../access/identity.ts";
 import type { WebParts } from "../parts.ts";
 import type { DeadAssets } from "../read/dead-assets.ts";
@@ -48,8 +48,9 @@ export function addDeadAssetRoutes(server: FastifyInstance, { incidents, alertAs
     query: querySchema.refine(isPaged, unpaged),
     answer: deadAssetPageSchema,
     handle: async (asked) => {
-      const { id } = asked.params;
-      return answer(asked, await alertAssets.of(id), { name: id, columns: ownColumns, of: () => ({ alertId: id }) });
+      const { id: alertId } = asked.params;
+      const page = await answer(asked, await alertAssets.of(alertId), { name: alertId, columns: ownColumns });
+      return page && { ...page, alertId };
     },
   });
   addRoute(server, "GET /api/v1/incidents/:id/assets", {
@@ -69,15 +70,10 @@ export function addDeadAssetRoutes(server: FastifyInstance, { incidents, alertAs
         ({ slug, judgement }) => (!toRestore || judgement?.verdict === "checker") && slugs?.includes(slug) !== false,
       );
       const assets = incident.family === "deaths" ? await alertAssets.ofIncident(incident, alerts) : null;
-      return answer(asked, assets, {
-        name: `incident-${incident.number}${toRestore ? "-to-restore" : ""}`,
-        columns: incidentColumns,
-        toRestore,
-        of: ({ seenAliveCount, revivedCount }) => {
-          const { id: incidentId, number } = incident;
-          return { incidentId, number, seenAliveCount, revivedCount };
-        },
-      });
+      const { id: incidentId, number } = incident;
+      const name = `incident-${number}${toRestore ? "-to-restore" : ""}`;
+      const page = await answer(asked, assets, { name, columns: incidentColumns, toRestore });
+      return page && { ...page, incidentId, number };
     },
   });
 }
@@ -86,32 +82,26 @@ interface Listing {
   readonly name: string;
   readonly columns: readonly (typeof incidentColumns)[number][];
   readonly toRestore?: boolean;
-  /** The page's own fields. */
-  readonly of: (page: Awaited<ReturnType<DeadAssets["page"]>>) => object;
 }
 
-/** Answers with a page as JSON, or with all assets as a file. */
+/** Returns a page; null: it has answered with all assets as a file. */
 async function answer(
   { request, reply, query }: Pick<Asked<"", AssetQuery, unknown>, "request" | "reply" | "query">,
   assets: DeadAssets | null,
-  { name, columns, toRestore = false, of }: Listing,
-): Promise<unknown> {
+  { name, columns, toRestore = false }: Listing,
+) {
   if (assets === null) throw new FlatlineError("not_found", "no such spike over stored events: it has no assets");
   const { format = "json", cursor, limit = defaultLimit, stillDead, assetType } = query;
   if (format !== "json") {
     const all = await assets.all({ stillDead, assetType, ...(toRestore ? { toRestore } : {}) }, authorOf(request));
-    return reply
+    await reply
       .type("text/csv; charset=utf-8")
       .header("content-disposition", `attachment; filename="assets-${name.replaceAll(/[^\w-]/g, "")}.csv"`)
       .send(Readable.from(csvLines(all, columns, format)));
+    return null;
   }
-  const page = await assets.page({ limit, stillDead, assetType, cursor });
-  const { fromMs, toMs, count, knownCount, next } = page;
-  const rows = page.assets
-    .map(withInstants)
-    .map(({ slug, answer, ...one }) => (columns.includes("slug") ? { slug, ...one, answer } : one));
-  const more = next === null ? {} : { cursor: writeCursor(next) };
-  return { ...of(page), fromAt: iso(fromMs), toAt: iso(toMs), count, knownCount, assets: rows, ...more };
+  const { fromMs: fromAtMs, toMs: toAtMs, next, ...page } = await assets.page({ limit, stillDead, assetType, cursor });
+  return { ...page, fromAtMs, toAtMs, cursor: next === null ? undefined : writeCursor(next) };
 }
 
 async function* csvLines(

@@ -11,21 +11,10 @@ import {
   parseReportsQuery,
   reportsQuerySchema,
 } from "../../contract/report-schemas.ts";
-import type { ReportsPage } from "../../contract/reports.ts";
 import { parseReviewRequest, reviewBodySchema } from "../../contract/review-body.ts";
-import type { ReviewOutcome } from "../../contract/review.ts";
 import { longestSlug } from "../../contract/slug.ts";
-import {
-  fixtureCountsSchema,
-  type FixtureCounts,
-  listedKeySchema,
-  madeKeySchema,
-  type ListedKey,
-  type MadeKey,
-} from "../../contract/v1/operator.ts";
-import { iso } from "../../contract/v1/instant.ts";
+import { fixtureCountsSchema, listedKeySchema, madeKeySchema } from "../../contract/v1/operator.ts";
 import type { FixtureText } from "../../service/fixture/file.ts";
-import type { StoredKey } from "../../store/platform/platform.ts";
 import { keyRoles } from "../../store/platform/tables.ts";
 import { authorOf } from "../access/identity.ts";
 import type { WebParts } from "../parts.ts";
@@ -67,7 +56,7 @@ export function addEmbeddedRoutes(server: FastifyInstance, { running, bodies }: 
     access: "admin",
     says: "The valid keys of the embedded service",
     answer: z.array(listedKeySchema),
-    handle: async (): Promise<ListedKey[]> => (await (await keys()).list()).map(viewKey),
+    handle: async () => (await keys()).list(),
   });
   addRoute(server, "POST /api/v1/keys", {
     access: "admin",
@@ -75,11 +64,11 @@ export function addEmbeddedRoutes(server: FastifyInstance, { running, bodies }: 
     body: newKeySchema,
     answer: madeKeySchema,
     status: 201,
-    handle: async ({ request, body }): Promise<MadeKey> => {
+    handle: async ({ request, body }) => {
       const { key, stored } = await (await keys()).create(body, authorOf(request));
       const known = new Set([...configured(), ...(await store.platform.organizations.slugs())]);
       const unknown = body.organizations.filter((slug) => !known.has(slug));
-      return { ...viewKey(stored), key, ...(unknown.length === 0 ? {} : { unknown }) };
+      return { ...stored, key, unknown: unknown.length === 0 ? undefined : unknown };
     },
   });
   addRoute(server, "DELETE /api/v1/keys/:id", {
@@ -95,7 +84,7 @@ export function addEmbeddedRoutes(server: FastifyInstance, { running, bodies }: 
     says: "Inserts or updates records of the embedded service",
     bodySays: fixturesSchema,
     answer: fixtureCountsSchema,
-    handle: async ({ request, reply }): Promise<FixtureCounts> => {
+    handle: async ({ request, reply }) => {
       requireEmbedded();
       const body = await receiveBody(request.raw, reply.raw, { mostBytes: mostFixtureBytes, budget: bodies });
       const files = readFiles(body.toString());
@@ -119,10 +108,10 @@ export function addEmbeddedRoutes(server: FastifyInstance, { running, bodies }: 
     body: z.record(z.string(), z.coerce.string()),
     bodySays: reportsQuerySchema,
     answer: reportRecordsPageSchema,
-    handle: async ({ request, body }): Promise<ReportsPage> => {
+    handle: async ({ request, reply, body }) => {
       const parsed = parseReportsQuery(body);
       if (parsed.kind === "issues") throw malformed(parsed.issues);
-      return (await apiFor(request, parsed.query.slug)).listReports(parsed.query);
+      return reply.send(await (await apiFor(request, parsed.query.slug)).listReports(parsed.query));
     },
   });
   addRoute(server, "POST /api/v1/platform/review_proposal", {
@@ -131,10 +120,10 @@ export function addEmbeddedRoutes(server: FastifyInstance, { running, bodies }: 
     body: z.record(z.string(), z.unknown()),
     bodySays: z.object({ proposalId: z.int() }).and(reviewBodySchema),
     answer: reviewRecordSchema,
-    handle: async ({ request, body: { proposalId, ...body } }): Promise<ReviewOutcome> => {
+    handle: async ({ request, reply, body: { proposalId, ...body } }) => {
       const parsed = parseReviewRequest(String(proposalId), body);
       if (parsed.kind === "issues") throw malformed(parsed.issues);
-      return (await apiFor(request, parsed.request.slug)).reviewProposal(parsed.request);
+      return reply.send(await (await apiFor(request, parsed.request.slug)).reviewProposal(parsed.request));
     },
   });
 }
@@ -148,8 +137,4 @@ function readFiles(text: string): readonly FixtureText[] {
     // The text may be YAML.
   }
   return [{ name: "body", text }];
-}
-
-function viewKey({ id, name, role, organizations, createdAtMs }: StoredKey): ListedKey {
-  return { id, name, role, organizations: [...organizations], createdAt: iso(createdAtMs) };
 }

@@ -5,13 +5,7 @@ import { readBody, unpackBody } from "../../base/request-body.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { parseJson } from "../../base/json.ts";
 import type { Actor } from "../../contract/actor.ts";
-import {
-  importAnswerSchema,
-  importBegunSchema,
-  importPlanSchema,
-  ingestedSchema,
-  type IngestedAnswer,
-} from "../../contract/v1/operator.ts";
+import { importAnswerSchema, importBegunSchema, importPlanSchema, ingestedSchema } from "../../contract/v1/operator.ts";
 import type { ImportAnswer, ImportPlan } from "../../store/events/import.ts";
 import type { ImportRow } from "../../store/events/imports.ts";
 import type { RefusedPosts } from "../../words/events-in.ts";
@@ -103,9 +97,9 @@ export function addEventRoutes(server: FastifyInstance, { events, bodies }: WebP
     "POST /api/v1/events",
     { says: "Takes liveness events, NDJSON or an array", bodySays: z.array(eventSchema), answer: ingestedSchema },
     async (body, { request }) => {
-      const { otherStatuses, ...answer } = await port().ingest(body, authorOfEvents(request));
-      const hasOther = Object.keys(otherStatuses).length > 0;
-      return { ...answer, ...(hasOther ? { otherStatuses } : {}) } satisfies IngestedAnswer;
+      const answer = await port().ingest(body, authorOfEvents(request));
+      const hasOther = Object.keys(answer.otherStatuses).length > 0;
+      return { ...answer, otherStatuses: hasOther ? answer.otherStatuses : undefined };
     },
   );
   addBodyRoute(

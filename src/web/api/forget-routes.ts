@@ -31,7 +31,7 @@ export function addForgetRoutes(server: FastifyInstance, { running }: WebParts):
     query: z.strictObject({ dryRun: flagSchema.default(false) }),
     body: bodySchema,
     answer: forgottenSchema,
-    handle: async ({ request, params: { slug }, query: { dryRun }, body }): Promise<ForgottenRows> => {
+    handle: async ({ request, params: { slug }, query: { dryRun }, body }) => {
       const { events: onlyEvents } = body;
       if (!onlyEvents) await refuseConfigured(slug, running);
       const { store } = running;

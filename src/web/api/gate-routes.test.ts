@@ -102,7 +102,7 @@ it("lists what is held, the longest first", async () => {
   await fail("gone");
   await gate.release("gone", kim, "moved away");
 
-  expect((await gate.all()).held.map(({ slug }) => slug)).toEqual(["acme", "globex"]);
+  expect((await gate.all()).gates.map(({ slug }) => slug)).toEqual(["acme", "globex"]);
 });
 
 it.each([

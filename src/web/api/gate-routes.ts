@@ -14,8 +14,8 @@ import { noteGateAsked } from "../../alerting/gate-use.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { hourMs } from "../../base/time.ts";
 import type { Actor } from "../../contract/actor.ts";
-import { gateListSchema, gateSchema, type Gate, type GateList } from "../../contract/v1/alerts.ts";
-import { iso, withInstants } from "../../contract/v1/instant.ts";
+import { gateListSchema, gateSchema } from "../../contract/v1/alerts.ts";
+import { iso } from "../../contract/v1/instant.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
 import { authorOf } from "../access/identity.ts";
 import type { WebParts } from "../parts.ts";
@@ -50,20 +50,20 @@ export function addGateRoutes(server: FastifyInstance, { running }: WebParts): v
     access: "public",
     says: "The gates that hold",
     answer: gateListSchema,
-    handle: async ({ withDetails }): Promise<GateList> => {
-      const { held, open } = await gates.all();
+    handle: async () => {
+      const all = await gates.all();
       void noteAsked();
-      return { gates: held.map((view) => viewGate(view, withDetails)), open };
+      return all;
     },
   });
   addRoute(server, "GET /api/v1/gate/:slug", {
     access: "public",
     says: "May a pipeline act on the deaths of an organization",
     answer: gateSchema,
-    handle: async ({ params: { slug }, withDetails }) => {
-      const view = await gates.look(slug);
+    handle: async ({ params: { slug } }) => {
+      const gate = await gates.look(slug);
       void noteAsked();
-      return viewGate(view, withDetails);
+      return gate;
     },
   });
   addRoute(server, "POST /api/v1/gate/:slug/release", {
@@ -71,12 +71,10 @@ export function addGateRoutes(server: FastifyInstance, { running }: WebParts): v
     says: "Lets deaths be acted on again",
     body: z.strictObject({ by: nameSchema.optional(), comment: reasonSchema }),
     answer: gateSchema,
-    handle: async ({ request, params: { slug }, body: { by, comment }, withDetails }) =>
-      viewGate(await gates.release(slug, authorOf(request, by), comment), withDetails),
+    handle: ({ request, params: { slug }, body: { by, comment } }) =>
+      gates.release(slug, authorOf(request, by), comment),
   });
 }
-
-type GateView = Awaited<ReturnType<ReturnType<typeof createGates>["look"]>>;
 
 /** Returns the gates. Each decision reads the store and is never cached. */
 export function createGates(
@@ -99,6 +97,8 @@ export function createGates(
     return {
       slug,
       ...decided,
+      check: decided.failure?.check ?? null,
+      alertId: decided.failure?.id ?? null,
       /** The organization is configured, or a failure still holds its gate. */
       isFound: organization !== undefined || isHeldByFailure,
       message: wordDecision(slug, decided, policy),
@@ -148,9 +148,9 @@ export function createGates(
         );
         const views = await Promise.all([...failing.keys(), ...unknown.map(({ slug }) => slug)].map(view));
         // Somebody may release a gate between the two reads.
-        const held = views.filter(({ decision }) => decision === "hold").toSorted(compareHeld);
-        const slugs = new Set(held.map(({ slug }) => slug));
-        return { held, open: organizations.filter(({ slug }) => !slugs.has(slug)).length };
+        const gates = views.filter(({ decision }) => decision === "hold").toSorted(compareHeld);
+        const slugs = new Set(gates.map(({ slug }) => slug));
+        return { gates, open: organizations.filter(({ slug }) => !slugs.has(slug)).length };
       }),
     /** Releases the gate by hand. @throws FlatlineError as `look` */
     release: async (slug: string, author: Actor, comment: string) => {
@@ -192,18 +192,4 @@ function wordDecision(slug: string, { decision, reason, failure }: GateDecision,
     unknown: `nothing is known of ${slug} at the moment; gate.whenUnknown says ${decision}`,
   };
   return words[reason];
-}
-
-/** Returns a gate as the API shows it. `withPeople`: who released it and why, which only operators see. */
-function viewGate(
-  { slug, decision, reason, message, failure, sinceMs, suspectFromMs, releases }: GateView,
-  withPeople: boolean,
-): Gate {
-  const { check = null, id: alertId = null } = failure ?? {};
-  return {
-    ...withInstants({ slug, decision, reason, message, check, alertId, sinceMs, suspectFromMs }),
-    releases: releases.map(({ by, comment, ...one }) =>
-      withInstants({ ...one, ...(withPeople ? { by, comment } : {}) }),
-    ),
-  };
 }

@@ -6,19 +6,14 @@ import { FlatlineError } from "../../base/errors.ts";
 import { familiesOf } from "../../contract/incident.ts";
 import { judgementVerdicts } from "../../contract/judgement.ts";
 import { opinionWords } from "../../contract/second-opinion.ts";
+import type { RowOf } from "../../contract/v1/answer.ts";
 import {
   incidentActSchema,
   incidentDetailSchema,
   incidentListSchema,
+  type incidentSchema,
   lookSchema,
-  type IncidentActAnswer,
-  type IncidentAnswer,
-  type IncidentDetailAnswer,
-  type IncidentListAnswer,
-  type LookAnswer,
 } from "../../contract/v1/incidents.ts";
-import { iso } from "../../contract/v1/instant.ts";
-import type { LookedAt } from "../../store/alerts/looks.ts";
 import { headline } from "../../words/headline.ts";
 import { authorOf } from "../access/identity.ts";
 import { askedActs, rightOf } from "../acts.ts";
@@ -62,8 +57,6 @@ const acts: readonly (readonly [`${"POST" | "DELETE"} ${typeof path}/${string}`,
   [`POST ${path}/comments`, "comment", "Comments on it"],
 ];
 
-type ListedLook = NonNullable<NonNullable<IncidentDetailAnswer["secondOpinion"]>["answers"]>[number];
-
 /** Adds `/api/v1/incidents…` (CONTRACT 15). */
 export function addIncidentRoutes(server: FastifyInstance, { running, incidents, alertAssets }: WebParts): void {
   const { clock } = running;
@@ -78,7 +71,7 @@ export function addIncidentRoutes(server: FastifyInstance, { running, incidents,
     says: "Incidents, newest first",
     query: listSchema,
     answer: incidentListSchema,
-    handle: async ({ query, withDetails }): Promise<IncidentListAnswer> => {
+    handle: async ({ query, withDetails }) => {
       const { state, family, since, limit = defaultIncidents, cursor } = query;
       const families = familiesOf(running.checkNames());
       if (family !== undefined && !families.includes(family))
@@ -92,7 +85,7 @@ export function addIncidentRoutes(server: FastifyInstance, { running, incidents,
       });
       return {
         incidents: page.incidents.map((one) => viewIncident(one, withDetails, clock.nowMs())),
-        ...(page.next === null ? {} : { cursor: writeCursor([page.next]) }),
+        cursor: page.next === null ? undefined : writeCursor([page.next]),
       };
     },
   });
@@ -100,16 +93,16 @@ export function addIncidentRoutes(server: FastifyInstance, { running, incidents,
     access: "public",
     says: "One incident, by number or id",
     answer: incidentDetailSchema,
-    handle: async ({ params: { id }, withDetails }): Promise<IncidentDetailAnswer> => {
+    handle: async ({ params: { id }, withDetails }) => {
       const found = await find(id);
       const shown = await showAlerts(running, found.members);
-      const opinion = viewOpinion(found.summary);
-      const answers = withDetails ? { answers: found.answers.map(viewLooked) } : {};
+      const incident = viewIncident(found, withDetails, clock.nowMs());
       return {
-        ...viewIncident(found, withDetails, clock.nowMs()),
-        alerts: shown.map((one) => ({ ...viewAlert(one, withDetails), endsAt: iso(one.end?.atMs ?? null) })),
-        ...(withDetails ? { judgements: countJudgements(found), comments: viewComments(found) } : {}),
-        ...(opinion === null ? {} : { secondOpinion: { ...opinion, ...answers } }),
+        ...incident,
+        alerts: shown.map((one) => ({ ...viewAlert(one), endsAtMs: one.end?.atMs ?? null })),
+        judgements: countJudgements(found),
+        comments: found.comments.map(viewComment),
+        secondOpinion: incident.secondOpinion && { ...incident.secondOpinion, answers: found.answers },
         cost: await alertAssets.costOf(found.members),
       };
     },
@@ -121,12 +114,10 @@ export function addIncidentRoutes(server: FastifyInstance, { running, incidents,
       query: z.strictObject({ dryRun: flagSchema.optional() }),
       body: askedActs[kind],
       answer: incidentActSchema,
-      handle: async ({ request, params: { id }, query: { dryRun = false }, body }): Promise<IncidentActAnswer> => {
+      handle: async ({ request, params: { id }, query: { dryRun = false }, body }) => {
         const { act, slugs, by } = body(clock.nowMs());
         const asked = { incident: referenceOf(id), author: authorOf(request, by), slugs };
-        const result = dryRun ? (await incidents.foresee(asked))(act) : await incidents.act({ ...asked, act });
-        const { done, skipped, gatesOpened, gatesHeld } = result;
-        return { done: [...done], skipped: [...skipped], gatesOpened: [...gatesOpened], gatesHeld: [...gatesHeld] };
+        return dryRun ? (await incidents.foresee(asked))(act) : incidents.act({ ...asked, act });
       },
     });
   addRoute(server, `POST ${path}/second-opinion`, {
@@ -136,7 +127,7 @@ export function addIncidentRoutes(server: FastifyInstance, { running, incidents,
     answer: lookSchema,
     // A look takes a minute or more.
     status: 202,
-    handle: async ({ request, params: { id }, body: { by } }): Promise<LookAnswer> => {
+    handle: async ({ request, params: { id }, body: { by } }) => {
       const { incident } = await find(id);
       const { number } = await incidents.look(incident, authorOf(request, by));
       return { look: number };
@@ -154,46 +145,19 @@ export function addIncidentRoutes(server: FastifyInstance, { running, incidents,
   });
 }
 
-function viewIncident(read: ReadIncident, withPeople: boolean, nowMs: number): IncidentAnswer {
+function viewIncident(read: ReadIncident, withDetails: boolean, nowMs: number): RowOf<typeof incidentSchema> {
   const { incident, summary, members } = read;
-  const { startedAtMs, endedAtMs, onsetAtMs, excessStoppedAtMs, acknowledgedBy, ...rest } = summary;
   const { verdict } = incident;
+  const { secondOpinion } = summary;
   const spiking = new Set(
     members.flatMap(({ end, check, slug }) => (end === null && check === "dead-asset-spike" ? [slug] : [])),
   ).size;
   return {
-    ...rest,
-    headline: [...headline(forReader(read, withPeople).headline, nowMs)],
-    startedAt: iso(startedAtMs),
-    endedAt: iso(endedAtMs),
-    onsetAt: iso(onsetAtMs),
-    excessStoppedAt: iso(excessStoppedAtMs),
-    carriers: [...summary.carriers],
-    secondOpinion: viewOpinion(summary),
-    ...(withPeople ? { acknowledgedBy } : {}),
-    fleet:
-      verdict === null
-        ? null
-        : {
-            id: incident.id,
-            startsAt: iso(verdict.startsAtMs),
-            spiking,
-            organizations: verdict.organizations,
-            together: verdict.together,
-            usual: verdict.usual,
-            probability: verdict.probability,
-          },
+    ...summary,
+    headline: headline(forReader(read, withDetails).headline, nowMs),
+    secondOpinion: secondOpinion && { ...secondOpinion, finding: opinionWords(secondOpinion) },
+    fleet: verdict && { ...verdict, id: incident.id, spiking },
   };
-}
-
-function viewOpinion({ secondOpinion }: ReadIncident["summary"]): IncidentAnswer["secondOpinion"] {
-  if (secondOpinion === null) return null;
-  const { asked, alive, gone, verdict } = secondOpinion;
-  return { asked, alive, gone, verdict, finding: opinionWords(secondOpinion) };
-}
-
-function viewLooked({ asset, assetType, role, answer, detail }: LookedAt): ListedLook {
-  return { asset, assetType, role, answer, detail };
 }
 
 function countJudgements({ members }: ReadIncident): Record<string, number> {
@@ -203,8 +167,4 @@ function countJudgements({ members }: ReadIncident): Record<string, number> {
     if (verdict !== undefined) counts[verdict] = (counts[verdict] ?? 0) + 1;
   }
   return counts;
-}
-
-function viewComments({ comments }: IncidentDetail): NonNullable<IncidentDetailAnswer["comments"]> {
-  return comments.map((one) => ({ ...viewComment(one), slug: one.slug }));
 }

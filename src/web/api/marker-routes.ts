@@ -5,9 +5,8 @@ import { FlatlineError } from "../../base/errors.ts";
 import { textUpTo } from "../../base/schema/values.ts";
 import { dayMs } from "../../base/time.ts";
 import { longestSlug } from "../../contract/slug.ts";
-import { iso, withInstants } from "../../contract/v1/instant.ts";
-import { markerSchema, type ListedMarker } from "../../contract/v1/operator.ts";
-import type { Marker } from "../../store/alerts/markers.ts";
+import { iso } from "../../contract/v1/instant.ts";
+import { markerSchema } from "../../contract/v1/operator.ts";
 import { authorOf } from "../access/identity.ts";
 import type { WebParts } from "../parts.ts";
 import { addRoute } from "../route.ts";
@@ -38,10 +37,10 @@ export function addMarkerRoutes(server: FastifyInstance, { running }: WebParts):
     says: "Deployments and other changes, oldest first",
     query: rangeSchema,
     answer: z.array(markerSchema),
-    handle: async ({ query: { from, to, slug }, withDetails }) => {
+    handle: ({ query: { from, to, slug } }) => {
       const toMs = to ?? clock.nowMs();
       const range = { fromMs: from ?? toMs - shownMs, toMs, ...(slug === undefined ? {} : { slug }) };
-      return (await store.markers.between(range)).map((marker) => viewMarker(marker, withDetails));
+      return store.markers.between(range);
     },
   });
   addRoute(server, "POST /api/v1/markers", {
@@ -50,7 +49,7 @@ export function addMarkerRoutes(server: FastifyInstance, { running }: WebParts):
     body: newMarkerSchema,
     answer: markerSchema,
     status: 201,
-    handle: async ({ request, body: { text: said, at, slug = null, createdBy: by }, withDetails }) => {
+    handle: async ({ request, body: { text: said, at, slug = null, createdBy: by } }) => {
       const nowMs = clock.nowMs();
       if (at !== undefined && at > nowMs + aheadMs)
         throw malformed(["at: is in the future: a marker records what was done"]);
@@ -63,7 +62,7 @@ export function addMarkerRoutes(server: FastifyInstance, { running }: WebParts):
         await audit.append({ atMs: nowMs, actor, ...act, detail: { text, at: iso(atMs) } });
       });
       onAct();
-      return viewMarker(made, withDetails);
+      return made;
     },
   });
   addRoute(server, "DELETE /api/v1/markers/:id", {
@@ -79,9 +78,4 @@ export function addMarkerRoutes(server: FastifyInstance, { running }: WebParts):
       onAct();
     },
   });
-}
-
-/** Returns a marker as the API shows it. `withPeople`: who made it, which only operators see. */
-function viewMarker({ id, atMs, text, slug, createdBy, note, createdAtMs }: Marker, withPeople: boolean): ListedMarker {
-  return withInstants({ id, atMs, text, slug, ...(withPeople ? { createdBy, note } : {}), createdAtMs });
 }

@@ -1,20 +1,14 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 
-import { discardEntry, retryEntry, viewOutboxEntry } from "../../alerting/deliver/outbox-acts.ts";
+import { discardEntry, retryEntry } from "../../alerting/deliver/outbox-acts.ts";
 import { unknownReceiver } from "../../alerting/deliver/test-delivery.ts";
-import { iso, withInstants } from "../../contract/v1/instant.ts";
 import {
   auditSchema,
   outboxEntrySchema,
   receiverSchema,
   receiverTestSchema,
   unwatchedSchema,
-  type AuditAnswer,
-  type OutboxEntryAnswer,
-  type ReceiverAnswer,
-  type ReceiverTestAnswer,
-  type UnwatchedAnswer,
 } from "../../contract/v1/operator.ts";
 import { authorOf } from "../access/identity.ts";
 import type { WebParts } from "../parts.ts";
@@ -38,7 +32,7 @@ export function addOperatorRoutes(server: FastifyInstance, { running, showConfig
     says: "Who did what, newest first",
     query: auditQuerySchema,
     answer: auditSchema,
-    handle: async ({ query: { since, until, actor, limit = defaultLimit, cursor } }): Promise<AuditAnswer> => {
+    handle: async ({ query: { since, until, actor, limit = defaultLimit, cursor } }) => {
       const found = await running.store.audit.list({
         ...(since === undefined ? {} : { sinceMs: since }),
         ...(until === undefined ? {} : { untilMs: until }),
@@ -49,8 +43,8 @@ export function addOperatorRoutes(server: FastifyInstance, { running, showConfig
       });
       const last = found.length > limit ? found[limit - 1] : undefined;
       return {
-        entries: found.slice(0, limit).map(({ id, atMs, ...entry }) => ({ id: String(id), at: iso(atMs), ...entry })),
-        ...(last === undefined ? {} : { cursor: writeCursor([last.atMs, last.id]) }),
+        entries: found.slice(0, limit).map((entry) => ({ ...entry, id: String(entry.id) })),
+        cursor: last && writeCursor([last.atMs, last.id]),
       };
     },
   });
@@ -58,7 +52,10 @@ export function addOperatorRoutes(server: FastifyInstance, { running, showConfig
     access: "read",
     says: "Waiting notifications, and those that gave up",
     answer: z.array(outboxEntrySchema),
-    handle: async (): Promise<OutboxEntryAnswer[]> => (await running.store.outbox.list()).map(viewOutboxEntry),
+    handle: async () => {
+      const entries = await running.store.outbox.list();
+      return entries.map((one) => ({ ...one, nextAttemptAtMs: one.state === "dead" ? null : one.nextAttemptAtMs }));
+    },
   });
   addRoute(server, "POST /api/v1/outbox/:id/retry", {
     access: "admin",
@@ -75,7 +72,7 @@ export function addOperatorRoutes(server: FastifyInstance, { running, showConfig
     says: "Sends a marked test",
     query: z.strictObject({ incident: flagSchema.optional() }),
     answer: receiverTestSchema,
-    handle: async ({ request, params: { name }, query: { incident = false } }): Promise<ReceiverTestAnswer> => {
+    handle: async ({ request, params: { name }, query: { incident = false } }) => {
       const deliveries = await testReceiver(running, name, authorOf(request), incident);
       if (deliveries === null) throw unknownReceiver(name, running.config().receivers);
       return { receiver: name, accepted: deliveries.every(({ outcome }) => outcome === "accepted"), deliveries };
@@ -85,11 +82,7 @@ export function addOperatorRoutes(server: FastifyInstance, { running, showConfig
     access: "read",
     says: "The receivers, without their addresses",
     answer: z.array(receiverSchema),
-    handle: async (): Promise<ReceiverAnswer[]> =>
-      (await readReceivers(running, await running.store.outbox.list())).map(
-        ({ name, type, minSeverity, sendResolved, pending, deadLetters, pausedUntilMs }) =>
-          withInstants({ name, type, minSeverity, sendResolved, pending, deadLetters, pausedUntilMs }),
-      ),
+    handle: async () => readReceivers(running, await running.store.outbox.list()),
   });
   addRoute(server, "GET /api/v1/config", {
     access: "read",
@@ -101,9 +94,6 @@ export function addOperatorRoutes(server: FastifyInstance, { running, showConfig
     access: "read",
     says: "Organizations that send events and are not configured",
     answer: unwatchedSchema,
-    handle: async (): Promise<UnwatchedAnswer> => {
-      const slugs = await unwatched.list();
-      return { slugs: slugs.map(withInstants) };
-    },
+    handle: async () => ({ slugs: await unwatched.list() }),
   });
 }

@@ -7,8 +7,8 @@ import { literalOf } from "../../base/text-pattern.ts";
 import type { CheckName } from "../../contract/report.ts";
 import type { ListedSilence } from "../../alerting/silence-book.ts";
 import { longestSlug } from "../../contract/slug.ts";
-import { iso, withInstants } from "../../contract/v1/instant.ts";
-import { silenceSchema, type Silence } from "../../contract/v1/operator.ts";
+import type { RowOf } from "../../contract/v1/answer.ts";
+import { silenceSchema } from "../../contract/v1/operator.ts";
 import type { NewSilence } from "../../store/alerts/silences.ts";
 import { authorOf } from "../access/identity.ts";
 import type { WebParts } from "../parts.ts";
@@ -94,16 +94,10 @@ function silenceOf(wanted: z.output<typeof newSilenceSchema>, nowMs: number, kno
 }
 
 /** Returns a silence as the API shows it; a recurring one has a schedule and no start or end. */
-function viewSilence({ rule, state, createdAtMs, nextChangeAtMs, ...silence }: ListedSilence): Silence {
-  const { id, origin, createdBy, note } = silence;
+function viewSilence({ rule, ...silence }: ListedSilence): RowOf<typeof silenceSchema> {
   const { slug = null, check = null, labels = {}, comment } = rule;
-  const isFixed = rule.kind === "fixed";
-  const said = { id, origin, state, slug, check, labels, comment, createdBy, note, createdAtMs, nextChangeAtMs };
-  return {
-    ...withInstants(said),
-    startsAt: isFixed ? iso(rule.startsAtMs) : null,
-    endsAt: isFixed ? iso(rule.endsAtMs) : null,
-    ...(isFixed ? {} : { schedule: rule.schedule, duration: formatDuration(rule.durationMs), timezone: rule.timezone }),
-    isActive: state === "active",
-  };
+  const said = { ...silence, slug, check, labels, comment, isActive: silence.state === "active" };
+  if (rule.kind === "fixed") return { ...said, startsAtMs: rule.startsAtMs, endsAtMs: rule.endsAtMs };
+  const { schedule, timezone, durationMs } = rule;
+  return { ...said, startsAtMs: null, endsAtMs: null, schedule, timezone, duration: formatDuration(durationMs) };
 }

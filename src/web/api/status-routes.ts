@@ -1,7 +1,6 @@
 import type { FastifyInstance } from "fastify";
 
-import { iso, withInstants } from "../../contract/v1/instant.ts";
-import { statusSchema, type DaemonStatus } from "../../contract/v1/status.ts";
+import { statusSchema } from "../../contract/v1/status.ts";
 import { worstSeverity } from "../../contract/severity.ts";
 import type { WebParts } from "../parts.ts";
 import { countSeverities, overviewSentences } from "../pages/overview/headline.ts";
@@ -14,31 +13,26 @@ import { addRoute } from "../route.ts";
 /** Adds `GET /api/v1/status`: the daemon's state on one screen, for `flatline status`. */
 export function addStatusRoute(server: FastifyInstance, parts: WebParts): void {
   const { version, unwatched, events, running } = parts;
-  const startedAt = iso(running.clock.nowMs());
+  const startedAtMs = running.clock.nowMs();
 
   /** Returns the parts that need `read`. */
-  async function closedParts(): Promise<
-    Pick<DaemonStatus, "receivers" | "unwatched" | "discovery" | "imports" | "refused">
-  > {
+  async function closedParts() {
     const unknown = await unwatched.slugs();
-    const refused = events()?.refused() ?? null;
     const rows = await readReceivers(running, await running.store.outbox.list());
     return {
-      receivers: rows.map(({ name, pending: waiting, oldestMs: oldestAtMs, deadLetters, pausedUntilMs, ...row }) => ({
-        ...withInstants({ name, waiting, oldestAtMs, deadLetters, pausedUntilMs }),
-        state: receiverState({ ...row, deadLetters, pausedUntilMs }),
-        lastError: row.lastError && withInstants(row.lastError),
+      receivers: rows.map((row) => ({
+        ...row,
+        waiting: row.pending,
+        oldestAtMs: row.oldestMs,
+        state: receiverState(row),
       })),
-      discovery: running.discovery().map(withInstants),
+      discovery: running.discovery(),
       unwatched: [
         ...unknown.slice(0, mostNamed),
         ...(unknown.length > mostNamed ? [`+${unknown.length - mostNamed}`] : []),
       ],
-      imports: (events()?.imports() ?? []).map(
-        ({ name, rows, received, slugs: { length: organizations }, startedAtMs, renewedAtMs, isRunning }) =>
-          withInstants({ name, rows, received, organizations, startedAtMs, renewedAtMs, isRunning }),
-      ),
-      refused: refused && withInstants(refused),
+      imports: (events()?.imports() ?? []).map((one) => ({ ...one, organizations: one.slugs.length })),
+      refused: events()?.refused() ?? null,
     };
   }
 
@@ -46,14 +40,14 @@ export function addStatusRoute(server: FastifyInstance, parts: WebParts): void {
     access: "public",
     says: "The whole daemon on one screen",
     answer: statusSchema,
-    handle: async ({ withDetails }): Promise<DaemonStatus> => {
+    handle: async ({ withDetails }) => {
       const overview = await readOverview(parts, withDetails);
       const { nowMs, rows, held, alerts } = overview;
       const states = running.checks.all();
       const lastRunMs = states.reduce((latest, { last }) => Math.max(latest, last?.lastRunAtMs ?? 0), 0);
       const storeProblem = running.storeProblem();
       return {
-        at: iso(nowMs),
+        atMs: nowMs,
         sentence: overviewSentences(overview).join(" ").replaceAll("\u00a0", " "),
         severity: worstSeverity(rows.map(({ severity }) => severity)),
         organizations: rows.length,
@@ -64,20 +58,17 @@ export function addStatusRoute(server: FastifyInstance, parts: WebParts): void {
         runs: {
           checks: states.length,
           late: states.filter((state) => isLate(state, nowMs)).length,
-          lastAt: lastRunMs === 0 ? null : iso(lastRunMs),
+          lastAtMs: lastRunMs === 0 ? null : lastRunMs,
         },
         store: { bytes: await running.store.bytes(), problem: storeProblem },
-        daemon: { version, startedAt },
+        daemon: { version, startedAtMs },
         ...(withDetails ? await closedParts() : {}),
       };
     },
   });
 }
 
-function viewHeld(held: ReadonlyMap<string, number>): DaemonStatus["gate"] {
-  const longest = [...held].toSorted(([, left], [, right]) => left - right)[0];
-  return {
-    held: held.size,
-    longest: longest === undefined ? null : { slug: longest[0], since: iso(longest[1]) },
-  };
+function viewHeld(held: ReadonlyMap<string, number>) {
+  const [longest] = [...held].toSorted(([, left], [, right]) => left - right);
+  return { held: held.size, longest: longest === undefined ? null : { slug: longest[0], sinceMs: longest[1] } };
 }
