@@ -9,9 +9,6 @@ type Values = readonly (number | null)[];
 /** The numbers of a chart. Times are epoch ms. */
 export type ChartData = Awaited<ReturnType<typeof readDeathsChart>>;
 
-/** The time of a chart's incident. */
-export type ChartIncident = ReturnType<typeof chartOfIncident>["incident"];
-
 /** An organization of a chart. */
 export type ChartMember = ReturnType<typeof chartOfIncident>["members"][number];
 
@@ -28,7 +25,7 @@ export interface ChartAsk {
   readonly subject: string;
   /** The query of the page, with `range`. */
   readonly params: URLSearchParams;
-  readonly incident: ChartIncident | null;
+  readonly incident: ReturnType<typeof chartOfIncident>["incident"] | null;
   readonly acts: readonly ChartAct[];
 }
 

@@ -206,10 +206,8 @@ function timeWords({ incident, nowMs }: ReadIncident): string {
 function apartWords(judged: readonly MemberFacts[]): string {
   const odd = judged.filter((one) => !sharesCause(one));
   if (odd.length === 0 || odd.length === judged.length) return "";
-  return (
-    ` ${formatCount(odd.length)} of them ${odd.length === 1 ? "does" : "do"} not share what the others do: ` +
-    `${namesOf(odd)}.`
-  );
+  const verb = odd.length === 1 ? "does" : "do";
+  return ` ${formatCount(odd.length)} of them ${verb} not share what the others do: ${namesOf(odd)}.`;
 }
 
 function namesOf(some: readonly MemberFacts[]): string {

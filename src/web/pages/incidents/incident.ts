@@ -124,14 +124,9 @@ function renderBar(share: number, usual: number): Html {
 }
 
 /** Returns what a broken checker cost, line by line. */
-export function costFacts({
-  deaths,
-  revived,
-  stillDead,
-  medianClosedSeconds,
-}: CostAnswer): [name: string, text: string][] {
-  const closed =
-    medianClosedSeconds === null ? "" : `, closed for ${durationText(medianClosedSeconds * 1_000)} in the median`;
+export function costFacts(cost: CostAnswer): [name: string, text: string][] {
+  const { deaths, revived, stillDead, medianClosedSeconds: seconds } = cost;
+  const closed = seconds === null ? "" : `, closed for ${durationText(seconds * 1_000)} in the median`;
   return [
     ["Deaths", formatCount(deaths)],
     ["Found alive", `${formatCount(revived)}${closed}`],

@@ -36,7 +36,7 @@ export function memberFactsOf({ members, heldSince, summary }: ReadIncident) {
 }
 
 /** Returns whether a member shares the incident's cause; true if the incident has none. */
-export function sharesCause({ share }: Pick<MemberFacts, "share">): boolean {
+export function sharesCause({ share }: MemberFacts): boolean {
   return share === null || share >= sharingShare;
 }
 
@@ -51,11 +51,7 @@ export function excessOf(members: readonly MemberFacts[]): number {
 }
 
 /** Returns when the excess of all members stopped (epoch ms); null: it goes on, or it is unknown. */
-export function stoppedMsOf({
-  summary,
-  incident,
-  members,
-}: Pick<ReadIncident, "summary" | "incident" | "members">): number | null {
+export function stoppedMsOf({ summary, incident, members }: ReadIncident): number | null {
   if (incident.endedAtMs === null) return summary.excessStoppedAtMs;
   const stopped = stoppedAtMsOfEach(members);
   return stopped.length === 0 ? null : Math.max(...stopped);
