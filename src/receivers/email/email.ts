@@ -190,26 +190,20 @@ function messageId(id: string): string {
   return `<${id.replaceAll(/[^\w.-]/g, "-")}@flatline.invalid>`;
 }
 
-/** Waits until the timeout, or until `answerSignal` aborts if the whole mail was sent. */
-async function orAborted<Result>(
+/** Waits until the timeout, or until `answerSignal` aborts if the whole mail was sent. Both end with the attempt. */
+function orAborted<Result>(
   work: Promise<Result>,
   { signal, answerSignal = signal }: Pick<Parameters<Receiver["deliver"]>[1], "signal" | "answerSignal">,
   isSent: () => boolean,
 ): Promise<Result> {
-  const aborted = Promise.withResolvers<never>();
-  const done = new AbortController();
-  const stop = (): void => {
-    // A stop of flatline aborts both signals.
-    if (!answerSignal.aborted && isSent()) return;
-    aborted.reject(new FlatlineError("api_timeout", "no complete answer in time", { cause: signal.reason }));
-  };
-  if (signal.aborted) stop();
-  for (const one of [signal, answerSignal]) one.addEventListener("abort", stop, { once: true, signal: done.signal });
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    done.abort();
-    // The other promise may still reject: its error is of no use.
-    for (const one of [work, aborted.promise]) one.catch(() => undefined);
-  }
+  const aborted = new Promise<never>((_resolve, reject) => {
+    const stop = (): void => {
+      // A stop of flatline aborts both signals.
+      if (isSent() && !answerSignal.aborted) return;
+      reject(new FlatlineError("api_timeout", "no complete answer in time", { cause: signal.reason }));
+    };
+    if (signal.aborted) stop();
+    for (const one of [signal, answerSignal]) one.addEventListener("abort", stop, { once: true });
+  });
+  return Promise.race([work, aborted]);
 }
