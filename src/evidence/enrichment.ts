@@ -5,7 +5,7 @@ import type { Finding, HealthcheckResult } from "../contract/healthcheck.ts";
 import { assetTypeAttribute, carrierText, risesOf, valueText, type ValueCounts } from "./attribution.ts";
 import { concentratedCarrier, likelyCause } from "./likely-cause.ts";
 import { afterText, nbsp, timeText } from "../words/numbers.ts";
-import type { OnsetMarker } from "./marker.ts";
+import type { OnsetMarker } from "./onset.ts";
 import type { Regret } from "./regret.ts";
 
 // Kinds of findings: of a value that stands out, and of the second opinion.
@@ -27,7 +27,7 @@ export interface SpikeFacts {
   } | null;
   readonly regret: Regret | null;
   readonly onsetAtMs: number | null;
-  /** The marker of people before it began (evidence/marker.ts); null where none is. */
+  /** The marker of people before it began (evidence/onset.ts); null where none is. */
   readonly marker: OnsetMarker | null;
   /** The verifier's second opinion on the incident's dead assets; null: there is none. */
   readonly opinion: OpinionCounts | null;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { dayMs, minuteMs } from "../base/time.ts";
-import { markerBefore } from "./marker.ts";
+import { markerBefore } from "./onset.ts";
 
 const onsetAtMs = Date.UTC(2026, 0, 15, 9, 40);
 const marker = (minutesBefore: number, text = `${minutesBefore}`) => ({
