@@ -74,11 +74,3 @@ export function listLines(
 
 /** Shape and word carry the severity, so that neither colour nor an emoji has to. */
 export const severityMarks: Readonly<Record<Severity, string>> = { fail: "■", warn: "▲", unknown: "◌", ok: "○" };
-
-/** The colours of the page's marks on white, for media with a coloured stripe. */
-export const severityColours: Readonly<Record<Severity, string>> = {
-  fail: "#c21f3a",
-  warn: "#b57600",
-  unknown: "#7264c0",
-  ok: "#2f8a80",
-};

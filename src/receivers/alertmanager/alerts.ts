@@ -7,7 +7,6 @@ import { alertMessage, httpLinks, latestNotices, messageOf, type Message } from 
 import { plainText } from "../../base/unseen-text.ts";
 import { fitMessage, listLines } from "../fit.ts";
 
-const fleetSeverities = ["fail", "warn"] as const;
 /**
  * Returns the body of POST /api/v2/alerts; Alertmanager forgets firing alerts at `activeUntilMs`. Each severity of an
  * alert is an alert of its own there: all but the current one are ended. A fleet verdict replaces the alerts of its
@@ -108,7 +107,7 @@ function fleetAlerts(notification: Notification, fleet: FleetNotice, nowMs: numb
   const endedAtMs = Math.min(nowMs, Math.max(...alerts.map((notice) => notice.endsAtMs ?? nowMs), startsAtMs));
   const check = alerts[0]?.check ?? "dead-asset-spike";
   // A fleet's severity is that of its notification; all others are ended.
-  const severities = new Set<Severity>([current, ...fleetSeverities]);
+  const severities = new Set<Severity>([current, "fail", "warn"]);
   return [...severities].map((severity) => ({
     labels: { alertname: fleetAlertName, check, severity, ...incidentLabel(alerts[0]) },
     annotations,

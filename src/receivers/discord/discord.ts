@@ -2,7 +2,7 @@ import type { Notification } from "../../alerting/notify/notification.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import { messageOf, type Wording } from "../../words/message.ts";
 import { chatKind } from "../chat-receiver.ts";
-import { fitMessage, listLines, severityColours, severityMarks, type FittedMessage } from "../fit.ts";
+import { fitMessage, listLines, severityMarks, type FittedMessage } from "../fit.ts";
 
 // discord.com/developers/docs/resources/message#embed-object-embed-limits: at most 6,000 characters in all embeds.
 const limits = { title: 256, description: 4_096, fields: 25, fieldName: 256, fieldValue: 1_024, total: 6_000 };
@@ -31,7 +31,7 @@ function renderBody({ severity, title, text, links, lists, facts }: FittedMessag
       {
         title: escapeMarkdown(`${severityMarks[severity]} ${title}`),
         description: paragraphs.filter((paragraph) => paragraph !== "").join("\n\n"),
-        color: Number.parseInt(severityColours[severity].slice(1), 16),
+        color: colours[severity],
         timestamp: iso(atMs),
         fields: facts.slice(0, limits.fields).map((fact) => ({
           name: escapeMarkdown(fact.label) || "–",
@@ -42,6 +42,9 @@ function renderBody({ severity, title, text, links, lists, facts }: FittedMessag
     ],
   };
 }
+
+/** The colours of the page's marks on white. */
+const colours = { fail: 0xc21f3a, warn: 0xb57600, unknown: 0x7264c0, ok: 0x2f8a80 };
 
 /** Escapes all that Discord reads as markdown, a mention, a timestamp, an emoji or an address. */
 function escapeMarkdown(text: string): string {
