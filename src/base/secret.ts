@@ -38,8 +38,8 @@ export class Secret {
 export function redact(text: string, secrets: readonly Secret[]): string {
   const echoed = secrets.flatMap((secret) => formsOf(secret).filter((form) => text.includes(form)));
   // Longest first: replacing a part first would leave the rest readable.
-  const forms = echoed.length > 1 ? echoed.toSorted((left, right) => right.length - left.length) : echoed;
-  return forms.reduce((redacted, form) => redacted.replaceAll(form, mask), text);
+  echoed.sort((left, right) => right.length - left.length);
+  return echoed.reduce((redacted, form) => redacted.replaceAll(form, mask), text);
 }
 
 /** Returns whether `text` contains a secret, in any form that `redact` replaces. */

@@ -116,11 +116,8 @@ export function readAs<Written extends z.core.$ZodType, Read>(
   decode: (written: z.output<Written>) => Read,
   encode: (read: Read) => z.output<Written>,
 ): ReadAs<Written, Read> {
-  const codec = {
-    decode: (value: z.output<Written>) => decode(value),
-    encode: (value: unknown) => encode(value as Read),
-  };
-  return z.codec(written, anything, codec) as ReadAs<Written, Read>;
+  const encodeRead = encode as (value: unknown) => z.output<Written>;
+  return z.codec(written, anything, { decode, encode: encodeRead }) as ReadAs<Written, Read>;
 }
 
 interface BuiltIn<Schema extends z.ZodType> extends z.ZodOptional<Schema> {
