@@ -28,25 +28,21 @@ type Family = keyof typeof checkInstruments;
 /** One series of a target: its metric, its label besides check and slug, and its value; null: absent. */
 type CheckSample = readonly [family: Family, label: string, value: number | null];
 
-type Lines = ReadonlyMap<Family, string>;
-
 interface Target extends CheckKey {
-  /** State without lines yet; null: the lines are written. The report is not kept, because it can be large. */
+  /** State without lines yet; null: they are written. The report is not kept, because it can be large. */
   unwritten: CheckSeriesInput | null;
-  times: Lines;
-  verdict: Lines;
-  /** When its result is stale; Infinity: it has none; -Infinity: a run failed that its state does not have. */
+  /** Runs without lines yet; null: they are written. */
+  uncounted: Runs | null;
+  /** When its result is stale; Infinity: none is shown; -Infinity: a run failed that its state does not have. */
   staleAtMs: number;
-  /** Its lines by family; null: they have changed. */
-  shown: readonly Buffer[] | null;
-  /** `shown` leaves out the verdict, because it is stale or a run failed. */
-  isHidden: boolean;
+  /** By family. */
+  readonly lines: Buffer[];
 }
 
 type Runs = Record<RunOutcome, number>;
 
 const families = Object.keys(checkInstruments) as Family[];
-const nothing: Lines = new Map();
+const noLines = Buffer.alloc(0);
 
 /** The series of every (check, slug). */
 export type CheckSeries = ReturnType<typeof createCheckSeries>;
@@ -58,16 +54,15 @@ export function createCheckSeries() {
 
   function set(input: CheckSeriesInput): void {
     const { check, slug, last } = input;
-    targets.set(checkKey(input), {
+    const key = checkKey(input);
+    targets.set(key, {
       check,
       slug,
       unwritten: input,
-      times: nothing,
-      verdict: nothing,
+      uncounted: runs.get(key) ?? noRuns,
       staleAtMs:
         (last?.severity ?? "unknown") === "unknown" ? Infinity : (last?.lastRunAtMs ?? 0) + input.staleAfterMs(),
-      shown: null,
-      isHidden: false,
+      lines: families.map(() => noLines),
     });
   }
 
@@ -97,13 +92,13 @@ export function createCheckSeries() {
       counts[outcome]++;
       runs.set(checkKey(key), counts);
       const target = targets.get(checkKey(key));
-      if (target !== undefined) target.shown = null;
+      if (target !== undefined) target.uncounted = counts;
     },
     render: (nowMs: number): Buffer[] => {
       // Joining bytes of ten thousand targets takes a fifth of the time of strings.
-      const shown = Array.from(targets, ([key, target]) => showTarget(target, runs.get(key) ?? noRuns, nowMs));
+      for (const target of targets.values()) write(target, nowMs);
       return families.flatMap((family, index) => {
-        const lines = Buffer.concat(shown.flatMap((one) => one[index] ?? []));
+        const lines = Buffer.concat(Array.from(targets.values(), (target) => target.lines[index] ?? noLines));
         return lines.length === 0 ? [] : [Buffer.from(formatHead(family, checkInstruments[family])), lines];
       });
     },
@@ -120,29 +115,28 @@ export function createCheckSeries() {
 /** Renders the series of one run for `/probe`, without what the daemon counts or plans. */
 export function renderReport(report: CheckReport): string {
   const lines = linesOf(verdictSamples(report), targetLabels(report));
-  return families
-    .map((family) => (lines.has(family) ? formatHead(family, checkInstruments[family]) + lines.get(family) : ""))
-    .join("");
+  const shown = families.filter((family) => (lines.get(family) ?? "") !== "");
+  return shown.map((family) => formatHead(family, checkInstruments[family]) + lines.get(family)).join("");
 }
 
-function showTarget(target: Target, runs: Runs, nowMs: number): readonly Buffer[] {
-  const { unwritten, staleAtMs } = target;
-  const isHidden = nowMs > staleAtMs;
-  if (target.shown !== null && target.isHidden === isHidden) return target.shown;
-  const labels = targetLabels(target);
+/** Brings the lines of a target up to date. */
+function write(target: Target, nowMs: number): void {
+  const { unwritten, uncounted, staleAtMs } = target;
   if (unwritten !== null) {
-    target.times = linesOf(timeSamples(unwritten), labels);
-    target.verdict = unwritten.last === null ? nothing : linesOf(verdictSamples(unwritten.last.lastReport), labels);
+    writeSamples(target, timeSamples(unwritten));
+    if (unwritten.last !== null) writeSamples(target, verdictSamples(unwritten.last.lastReport));
   }
+  if (uncounted !== null) writeSamples(target, runSamples(uncounted));
   target.unwritten = null;
-  target.isHidden = isHidden;
-  // A stale verdict is hidden.
-  const verdict = isHidden ? linesOf(noResult, labels) : target.verdict;
-  const counted = linesOf(runSamples(runs), labels);
-  target.shown = families.map((family) =>
-    Buffer.from(verdict.get(family) ?? target.times.get(family) ?? counted.get(family) ?? ""),
-  );
-  return target.shown;
+  target.uncounted = null;
+  if (nowMs <= staleAtMs) return;
+  writeSamples(target, hidden);
+  target.staleAtMs = Infinity;
+}
+
+function writeSamples(target: Target, samples: readonly CheckSample[]): void {
+  for (const [family, lines] of linesOf(samples, targetLabels(target)))
+    target.lines[families.indexOf(family)] = Buffer.from(lines);
 }
 
 function targetLabels({ check, slug }: CheckKey): string {
@@ -150,11 +144,11 @@ function targetLabels({ check, slug }: CheckKey): string {
 }
 
 /** `labels` names the target: the start of each series. */
-function linesOf(samples: readonly CheckSample[], labels: string): Lines {
+function linesOf(samples: readonly CheckSample[], labels: string): ReadonlyMap<Family, string> {
   const lines = new Map<Family, string>();
   for (const [family, label, value] of samples) {
-    if (value !== null && Number.isFinite(value))
-      lines.set(family, `${lines.get(family) ?? ""}${family}{${labels}${label}} ${value}\n`);
+    const line = value !== null && Number.isFinite(value) ? `${family}{${labels}${label}} ${value}\n` : "";
+    lines.set(family, `${lines.get(family) ?? ""}${line}`);
   }
   return lines;
 }
@@ -164,6 +158,11 @@ const mostKeys = 32;
 const mostAssetTypes = 5;
 
 const noResult: readonly CheckSample[] = [...severitySamples("unknown"), ["flatline_check_up", "", 0]];
+/** Also takes away what a result says. */
+const hidden: readonly CheckSample[] = [
+  ...families.filter((family) => !/_(?:seconds|total)$/.test(family)).map((family): CheckSample => [family, "", null]),
+  ...noResult,
+];
 
 /** Returns the series of a fresh verdict (CONTRACT 6). */
 function verdictSamples(report: CheckReport): readonly CheckSample[] {
