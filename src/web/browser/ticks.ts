@@ -15,7 +15,7 @@ export function startTicks(): void {
 }
 
 function boxesOf(form: ParentNode): HTMLInputElement[] {
-  return [...form.querySelectorAll<HTMLInputElement>("input[name=slug], input[name=letter]")];
+  return [...form.querySelectorAll<HTMLInputElement>("input[name=slug]")];
 }
 
 /** Returns the checkboxes of a group's rows. */

@@ -6,9 +6,17 @@ import { html, nothing, type Html } from "../parts/html.ts";
 export const overPage = html`hx-target="#dialog-place" hx-swap="innerHTML"`;
 
 /** Renders a button that opens a dialog: over the page with scripts, otherwise as a page. */
-export function dialogButton(href: string, words: string, isFirst = false): Html {
+export function dialogButton(href: string, words: Html | string, isFirst = false): Html {
   const kind = isFirst ? "button primary" : "button";
   return html`<a class="${kind}" href="${href}" hx-get="${href}" ${overPage}>${words}</a>`;
+}
+
+/** Renders a button that acts at once, with one field; a refusal opens as a dialog. */
+export function actForm(action: string, words: Html | string, name = "", value = ""): Html {
+  const field = html`<input type="hidden" name="${name}" value="${value}" />`;
+  return html`<form method="post" action="${action}" hx-post="${action}" ${overPage}>
+    ${name === "" ? nothing : field}<button>${words}</button>
+  </form>`;
 }
 
 /** The parts of a dialog. */

@@ -51,7 +51,6 @@ describe("a page", () => {
 
   it.each([
     ["/silences/new", 16],
-    ["/receivers/retry", 256],
     ["/incidents/1/acknowledge", 1_024],
   ])("takes a form of %s of %d KiB, and not a larger one", async (path, kibibytes) => {
     const web = await start();

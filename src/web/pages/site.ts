@@ -14,7 +14,7 @@ import { describeError, pathOf, sendProblem } from "../problem.ts";
 import { readFrame } from "../read/frame.ts";
 import type { Running } from "../read/running.ts";
 import { addRoute, type Asked } from "../route.ts";
-import { isLedToSignIn, leadToSignIn, signInPath, wantsHtml } from "../sign-in/lead.ts";
+import { isLedToSignIn, leadToSignIn, pageOfForm, signInPath, wantsHtml } from "../sign-in/lead.ts";
 import { renderDialog } from "./dialog.ts";
 import { renderDocument, renderMessage, type PageContent } from "./frame.ts";
 
@@ -189,7 +189,7 @@ export function createSite({
             if (!isMistake(error)) throw error;
             const again =
               ask === undefined
-                ? refusedDialog(error, pathOf(request.url))
+                ? refusedDialog(error, pageOfForm(request))
                 : await ask(filled, sentenceOf(error.issues.join("; ") || error.message));
             answer = { ...again, status: error.code === "invalid_data" ? 422 : error.httpStatus };
           } finally {
@@ -244,10 +244,9 @@ export function isMistake(error: unknown): error is FlatlineError {
 }
 
 /** Renders why an act failed. */
-function refusedDialog({ message, issues }: FlatlineError, path: string): ActAnswer {
+function refusedDialog({ message, issues }: FlatlineError, back: string): ActAnswer {
   const content = html`<p>${sentenceOf(message)}</p>
     ${issues.length === 0 ? nothing : html`<pre>${issues.join("\n")}</pre>`}`;
-  const back = path.slice(0, path.lastIndexOf("/"));
   const main = renderDialog({ action: null, title: "Nothing was changed.", content, foot: "", back });
   return { isDialog: true, title: "flatline", current: null, main };
 }

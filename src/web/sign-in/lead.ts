@@ -27,8 +27,8 @@ export function leadToSignIn(request: FastifyRequest, reply: FastifyReply): Fast
   return reply.redirect(path, 303);
 }
 
-/** Returns a form's page from its `Referer`, which the policy `same-origin` allows. */
-function pageOfForm({ headers, basePath }: FastifyRequest): string {
+/** Returns a form's page from its `Referer`, which the policy `same-origin` allows; `/` without one. */
+export function pageOfForm({ headers, basePath }: FastifyRequest): string {
   const url = URL.parse(headers.referer ?? "");
   return url !== null && url.host === headers.host ? withoutBasePath(basePath, `${url.pathname}${url.search}`) : "/";
 }

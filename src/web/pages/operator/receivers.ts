@@ -5,6 +5,7 @@ import { formatLength } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import { receiverState, type ReceiverRow } from "../../read/receivers.ts";
+import { actForm, dialogButton } from "../dialog.ts";
 import { renderHead } from "../frame.ts";
 import { mark, severityWord } from "../marks.ts";
 import { pageOf, renderPager, renderSection, renderTable, type Column } from "../table.ts";
@@ -103,25 +104,16 @@ function stateWord(row: ReceiverRow, nowMs: number): Html {
 
 /** Renders the button for a test, which needs no confirmation. */
 function testForm({ name, pausedUntilMs }: ReceiverRow): Html {
-  return html`<form
-    method="post"
-    action="${path}/test"
-    hx-post="${path}/test"
-    hx-target="#dialog-place"
-    hx-swap="innerHTML"
-  >
-    <input type="hidden" name="receiver" value="${name}" />
-    <button>${pausedUntilMs === null ? "Send a test" : "Resume with a test"}<span class="sr"> to ${name}</span></button>
-  </form>`;
+  const words = pausedUntilMs === null ? "Send a test" : "Resume with a test";
+  return actForm(`${path}/test`, html`${words}<span class="sr"> to ${name}</span>`, "receiver", name);
 }
 
-/** Renders undelivered notifications; only those that gave up can be ticked, and they come first. */
+/** Renders undelivered notifications; those that gave up come first, with their acts. */
 function renderOutbox({ outbox, events, params, nowMs }: ReceiversView): Html {
   const deadFirst = outbox.toSorted((left, right) => Number(isDead(right)) - Number(isDead(left)));
   const page = pageOf(deadFirst, params, pageSize);
   const dead = outbox.filter(isDead).length;
   const columns: readonly Column<OutboxEntry>[] = [
-    ["Tick", "check", renderTick],
     ["Receiver", "name", nameOf],
     ["About", "names", aboutWords],
     ["Event", "", ({ id }) => events.get(id) ?? ""],
@@ -133,40 +125,23 @@ function renderOutbox({ outbox, events, params, nowMs }: ReceiversView): Html {
       "n named",
       (row) => (isDead(row) ? "gave up" : formatLength(Math.max(0, row.nextAttemptAtMs - nowMs))),
     ],
+    ...(dead === 0 ? [] : [["Acts", "act", renderActs] as const]),
   ];
-  const table = html`${renderTable(columns, page.items)}${renderPager(page, path, params)}`;
-  if (dead === 0) return table;
-  return html`<form class="picks" id="letters" method="post" action="${path}/retry">
-    ${table}
-    <p class="second">
-      ${countOf(dead, "notification")} gave up: not tried again by ${dead === 1 ? "itself" : "themselves"}.
-    </p>
-    <div class="bulk">
-      <p class="row">
-        <button hx-post="${path}/retry" hx-include="closest form" hx-swap="none">Try ticked again</button>
-        <button
-          formmethod="get"
-          formaction="${path}/discard"
-          hx-get="${path}/discard"
-          hx-include="closest form"
-          hx-target="#dialog-place"
-          hx-swap="innerHTML"
-        >
-          Discard ticked&hellip;
-        </button>
-      </p>
-    </div>
-  </form>`;
+  const itself = dead === 1 ? "itself" : "themselves";
+  const note = dead === 0 ? nothing : html`${countOf(dead, "notification")} gave up: not tried again by ${itself}.`;
+  return html`${renderTable(columns, page.items)}${renderPager(page, path, params, note)}`;
 }
 
 function isDead({ state }: OutboxEntry): boolean {
   return state === "dead";
 }
 
-function renderTick(row: OutboxEntry): Html {
+function renderActs(row: OutboxEntry): Html {
   if (!isDead(row)) return nothing;
-  const words = `Tick ${aboutWords(row)} to ${nameOf(row)}`;
-  return html`<input type="checkbox" name="letter" value="${row.id}" aria-label="${words}" />`;
+  const which = html`<span class="sr"> ${aboutWords(row)} to ${nameOf(row)}</span>`;
+  const discard = `${path}/discard?${new URLSearchParams({ id: row.id }).toString()}`;
+  return html`${actForm(`${path}/retry`, html`Try again${which}`, "id", row.id)}
+  ${dialogButton(discard, html`Discard&hellip;${which}`)}`;
 }
 
 function aboutWords({ incident }: Pick<OutboxEntry, "incident">): string {

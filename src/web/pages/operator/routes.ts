@@ -1,6 +1,5 @@
 import type { FastifyInstance } from "fastify";
 
-import { FlatlineError } from "../../../base/errors.ts";
 import { renderConfig } from "../../../config/render.ts";
 import { authorOf, readerOf } from "../../access/identity.ts";
 import { discoveryProblem } from "../../read/discovery.ts";
@@ -15,14 +14,12 @@ import { changeOutbox, readReceivers, testReceiver } from "../../read/receivers.
 import type { PageAsked } from "../site.ts";
 import { renderHead } from "../frame.ts";
 import { renderSection } from "../table.ts";
-import { renderDialog, renderThen } from "../dialog.ts";
+import { actForm, renderDialog, renderThen } from "../dialog.ts";
 import { renderReceivers } from "./receivers.ts";
 import { addSilencePages } from "./silences.ts";
 
 // The last hours of a busy fleet; the store has more.
 const shownDeliveries = 50;
-// A form may name thousands of ticked notifications.
-const mostFormBytes = 256 * 1_024;
 
 const receiversAround = { title: "Receivers · flatline", current: "receivers" } as const;
 
@@ -60,44 +57,29 @@ export function addOperatorPages(server: FastifyInstance, parts: WebParts): void
     },
   });
 
-  /** Returns a sentence such as "2 tried again, 1 was not." */
-  const changeTicked = async ({ request, search }: PageAsked, act: typeof retryEntry, done: string) => {
-    const ids = search.getAll("letter");
-    let count = 0;
-    for (const id of ids)
-      try {
-        await changeOutbox(running, act, { id, author: authorOf(request) });
-        count++;
-      } catch (error) {
-        if (!(error instanceof FlatlineError) || !["not_found", "conflict"].includes(error.code)) throw error;
-      }
-    const left = ids.length - count;
-    const not = left === 0 ? "" : `, ${left} ${left === 1 ? "was" : "were"} not`;
-    return { did: `${count} ${done}${not}.`, path: "/receivers" };
+  const change = async ({ request, search }: PageAsked, act: typeof retryEntry, done: string) => {
+    await changeOutbox(running, act, { id: search.get("id") ?? "", author: authorOf(request) });
+    return { did: `1 ${done}.`, path: "/receivers" };
   };
 
   site.addAct(server, "/receivers/retry", "admin", {
-    mostBytes: mostFormBytes,
-    perform: (asked) => changeTicked(asked, retryEntry, "tried again"),
+    perform: (asked) => change(asked, retryEntry, "tried again"),
   });
   site.addAct(server, "/receivers/discard", "admin", {
-    mostBytes: mostFormBytes,
-    ask: ({ request, search }) => {
-      const letters = search.getAll("letter");
-      const many = countOf(letters.length, "notification");
-      const none = { action: null, title: "Nothing is ticked.", foot: "" } as const;
-      const some = {
+    ask: ({ request, search }, problem) => {
+      const main = renderDialog({
         action: "/receivers/discard",
-        title: `Discard ${many}?`,
+        title: "Discard this notification?",
+        content: html`<p>What is discarded is never sent. Its receiver does not learn of it.</p>
+          <input type="hidden" name="id" value="${search.get("id") ?? ""}" />`,
+        problem,
         foot: `As ${readerOf(request) ?? ""}. Cannot be undone.`,
-        verb: `Discard ${many}`,
-      } as const;
-      const content = html`<p>What is discarded is never sent. Its receiver does not learn of it.</p>
-        ${letters.map((id) => html`<input type="hidden" name="letter" value="${id}" />`)}`;
-      const main = renderDialog({ ...(letters.length === 0 ? none : some), content, back: "/receivers" });
+        verb: "Discard",
+        back: "/receivers",
+      });
       return { ...receiversAround, isDialog: true, main };
     },
-    perform: (asked) => changeTicked(asked, discardEntry, "discarded"),
+    perform: (asked) => change(asked, discardEntry, "discarded"),
   });
 
   site.addPage(server, "/config", "read", async () => {
@@ -134,9 +116,6 @@ function renderConfiguration({ config, reloads, clock, discovery }: Running): Ht
     problem === null
       ? "The configuration that is applied, with its defaults"
       : "The last reload failed: an older configuration is applied.";
-  const acts = html`<form method="post" action="/config/reload" hx-post="/config/reload" hx-target="#dialog-place">
-    <button>Reload</button>
-  </form>`;
   const reload =
     lastReload === null ? "Not reloaded since the start." : problem === null ? "The last reload was ok." : "";
   const more =
@@ -145,7 +124,7 @@ function renderConfiguration({ config, reloads, clock, discovery }: Running): Ht
       : html`<p class="second">
           ${countOf(omitted, "organization")} more: <code>flatline config show</code> has all.
         </p>`;
-  return html`${renderHead([headline], { acts })}
+  return html`${renderHead([headline], { acts: actForm("/config/reload", "Reload") })}
     <p class="lede">Applied ${durationText(nowMs - appliedAtMs)} ago from <code>${file}</code>. ${reload}</p>
     ${
       lastReload === null || problem === null

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 
 import { breakAddresses } from "../../../base/broken-address.ts";
+import { FlatlineError } from "../../../base/errors.ts";
 import { nearestName } from "../../../base/suggestions.ts";
 import { literalOf } from "../../../base/text-pattern.ts";
 import { describeAuthor } from "../../../contract/actor.ts";
@@ -12,9 +13,8 @@ import type { WebParts } from "../../parts.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import { readSilences, type PageSilence } from "../../read/silences.ts";
-import { dialogButton, endOf, renderDialog, renderField, renderLengths } from "../dialog.ts";
+import { actForm, dialogButton, endOf, renderDialog, renderField, renderLengths } from "../dialog.ts";
 import { renderHead } from "../frame.ts";
-import { missing } from "../site.ts";
 import {
   filterByWords,
   organizationLink,
@@ -69,7 +69,7 @@ export function addSilencePages(server: FastifyInstance, { site, running, silenc
   site.addAct(server, "/silences/:id/end", "operate", {
     perform: async ({ request, params: { id } }) => {
       if (await silences.expire(id, authorOf(request))) return { did: "The silence has ended.", path };
-      return missing("silences", "There is no such silence.", html`<a href="${path}">All silences</a>`);
+      throw new FlatlineError("not_found", "there is no such silence");
     },
   });
 }
@@ -189,11 +189,7 @@ function renderActs({ id, state, rule }: PageSilence): Html {
   const isOfSlug = slug !== undefined && Object.keys(labels).length === 0;
   const renew = isOfSlug ? dialogButton(`${path}/new?${again.toString()}`, "Again…") : nothing;
   if (state === "expired") return renew;
-  const end = `${path}/${encodeURIComponent(id)}/end`;
-  return html`${renew}
-    <form method="post" action="${end}" hx-post="${end}" hx-swap="none">
-      <button>${state === "active" ? "End now" : "Delete"}</button>
-    </form>`;
+  return html`${renew} ${actForm(`${path}/${encodeURIComponent(id)}/end`, state === "active" ? "End now" : "Delete")}`;
 }
 
 function untilText({ state, startsAtMs, endsAtMs }: PageSilence, nowMs: number): Html {

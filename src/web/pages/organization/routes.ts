@@ -15,7 +15,7 @@ import { readOrganization, type OrganizationFacts } from "../../read/organizatio
 import { isWithoutEvents } from "../../read/running.ts";
 import { renderChart } from "../chart.ts";
 import { renderDeadAssets } from "../dead-assets.ts";
-import { dialogButton } from "../dialog.ts";
+import { actForm, dialogButton } from "../dialog.ts";
 import { renderHead, type PageContent } from "../frame.ts";
 import { renderIncidentTable } from "../incidents/list.ts";
 import { actButton, decidedQuestions, renderQuestions, type ActWords } from "../incidents/questions.ts";
@@ -50,7 +50,7 @@ export function addOrganizationPages(server: FastifyInstance, parts: WebParts): 
   site.addAct(server, "/o/:slug/run", "operate", {
     perform: async ({ request, params: { slug } }) => {
       const states = running.checks.all().filter((state) => state.slug === slug);
-      if (states.length === 0) return unknownOrganization(slug);
+      if (states.length === 0) throw new FlatlineError("not_found", `nobody checks «${slug}»`);
       const author = authorOf(request);
       let without = 0;
       for (const { check } of states) {
@@ -91,10 +91,8 @@ function unknownOrganization(slug: string): PageContent {
 
 function renderOrganization(facts: OrganizationFacts, chart: Html, deadAssets: Html): Html {
   const { slug } = facts;
-  const run = `${organizationPath(slug)}/run`;
   const silence = `/silences/new?${new URLSearchParams({ slug: literalPattern(slug) }).toString()}`;
-  const acts = html`<form method="post" action="${run}" hx-post="${run}" hx-swap="none"><button>Run now</button></form>
-    ${dialogButton(silence, "Silence…")}`;
+  const acts = html`${actForm(`${organizationPath(slug)}/run`, "Run now")} ${dialogButton(silence, "Silence…")}`;
   return html`<p class="crumbs">
       <span><a href="/">Organizations</a> / ${slug}</span>
     </p>
