@@ -1,6 +1,5 @@
-import { formatCount } from "../../base/numbers.ts";
+import { formatCount, formatRatio, none } from "../../base/numbers.ts";
 import type { Severity } from "../../contract/severity.ts";
-import { formatRatioCell } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { renderTime } from "../parts/time.ts";
 
@@ -69,9 +68,17 @@ export function organizationLink(slug: string): Html {
   return html`<a href="${organizationPath(slug)}">${slug}</a>`;
 }
 
-/** Renders the ratio of deaths to expected ones, in the colour of `severity`; default: none. */
-export function renderRatio(row: Parameters<typeof formatRatioCell>[0], severity: Severity | "" = ""): Html {
-  return html`<span class="severity ${severity}">${formatRatioCell(row)}</span>`;
+interface Deaths {
+  readonly count: number | null;
+  readonly expected: number | null;
+  readonly ratio: number | null;
+}
+
+/** Renders 459× or 3.1×, in the colour of `severity`; "from 0": deaths came and none were expected. */
+export function renderRatio({ count, expected, ratio }: Deaths, severity: Severity | "" = ""): Html {
+  const isKnown = ratio !== null && Number.isFinite(ratio);
+  const text = isKnown ? formatRatio(ratio) : expected === 0 && (count ?? 0) > 0 ? "from 0" : none;
+  return html`<span class="severity ${severity}">${text}</span>`;
 }
 
 /** Renders whether takedowns are on hold, and since when. */

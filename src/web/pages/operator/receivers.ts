@@ -1,7 +1,6 @@
 import { formatCount, none } from "../../../base/numbers.ts";
 import type { DeliveryAttempt } from "../../../store/alerts/deliveries.ts";
 import { deliveryName, type OutboxEntry } from "../../../store/alerts/outbox.ts";
-import { formatLength } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import { receiverState, type ReceiverRow } from "../../read/receivers.ts";
@@ -79,7 +78,7 @@ function receiverColumns(nowMs: number): readonly Column<ReceiverRow>[] {
 }
 
 function waitsText({ pending, oldestMs }: ReceiverRow, nowMs: number): string {
-  return `${formatCount(pending)}${oldestMs === null ? "" : ` for ${formatLength(nowMs - oldestMs)}`}`;
+  return `${formatCount(pending)}${oldestMs === null ? "" : ` for ${durationText(nowMs - oldestMs)}`}`;
 }
 
 /** Renders the last error first if nothing was accepted since. */
@@ -120,11 +119,7 @@ function renderOutbox({ outbox, events, params, nowMs }: ReceiversView): Html {
     ["Last answer", "answer", ({ lastError }) => html`<span class="error">${lastError ?? none}</span>`],
     ["Since", "n named", ({ createdAtMs }) => renderTime(createdAtMs, nowMs)],
     ["Attempts", "n named", ({ attempts }) => formatCount(attempts)],
-    [
-      "Next try",
-      "n named",
-      (row) => (isDead(row) ? "gave up" : formatLength(Math.max(0, row.nextAttemptAtMs - nowMs))),
-    ],
+    ["Next try", "n named", (row) => (isDead(row) ? "gave up" : durationText(row.nextAttemptAtMs - nowMs))],
     ...(dead === 0 ? [] : [["Acts", "act", renderActs] as const]),
   ];
   const itself = dead === 1 ? "itself" : "themselves";
