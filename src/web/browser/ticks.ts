@@ -20,13 +20,7 @@ function boxesOf(form: ParentNode): HTMLInputElement[] {
 
 /** Returns the checkboxes of a group's rows. */
 function groupOf(head: HTMLInputElement): HTMLInputElement[] {
-  const boxes: HTMLInputElement[] = [];
-  let row = head.closest("tr")?.nextElementSibling ?? null;
-  while (row !== null && !row.matches(".group")) {
-    boxes.push(...boxesOf(row));
-    row = row.nextElementSibling;
-  }
-  return boxes;
+  return boxesOf(head.closest("tbody") ?? document);
 }
 
 function clear(): void {

@@ -51,11 +51,14 @@ export function renderGroups<Row>(
           })}
         </tr>
       </thead>
-      <tbody>
-        ${groups
-          .filter(({ rows }) => rows.length > 0)
-          .map(({ head, rows }) => html`${head === undefined ? nothing : renderHead(head)}${rows.map(renderRow)}`)}
-      </tbody>
+      ${groups
+        .filter(({ rows }) => rows.length > 0)
+        .map(
+          ({ head, rows }) =>
+            html`<tbody>
+              ${head === undefined ? nothing : renderHead(head)}${rows.map(renderRow)}
+            </tbody>`,
+        )}
     </table>
   </div>`;
 }
