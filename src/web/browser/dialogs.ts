@@ -21,15 +21,15 @@ export function startDialogs(): void {
     dialog.addEventListener("close", () => finish(), { once: true });
     dialog.querySelector<HTMLElement>("input:checked, input[type=radio], input[type=text], .primary")?.focus();
   });
-  // The server triggers it after an act.
+  // The server triggers it after an act, with percent-encoded words.
   document.addEventListener("done", (event) => {
     const did = part("did");
     const { value } = (event as CustomEvent<{ readonly value: string }>).detail;
     // A dialog that is a page leads back to the page that it belongs to.
     const back = document.querySelector<HTMLAnchorElement>("main > dialog [data-close]");
-    if (back !== null) return location.assign(`${back.href}?did=${encodeURIComponent(value)}`);
+    if (back !== null) return location.assign(`${back.href}?did=${value}`);
     close();
-    if (did !== null) did.textContent = value;
+    if (did !== null) did.textContent = decodeURIComponent(value);
     part<HTMLInputElement>("comment")?.form?.reset();
     refresh();
   });

@@ -101,7 +101,7 @@ export function createSite({
     if (wantsPart(request))
       return reply
         .code(204)
-        .header("hx-trigger", asciiJson({ done: did }))
+        .header("hx-trigger", JSON.stringify({ done: encodeURIComponent(did) }))
         .send();
     return reply.redirect(`${path}${path.includes("?") ? "&" : "?"}did=${encodeURIComponent(did)}`, 303);
   }
@@ -254,14 +254,6 @@ function refusedDialog({ message, issues }: FlatlineError, back: string): ActAns
 /** Returns a "not found" page. */
 export function missing(current: PageContent["current"], ...words: Parameters<typeof renderMessage>): PageContent {
   return { status: 404, title: "Not found · flatline", current, main: renderMessage(...words) };
-}
-
-/** Escapes what a header cannot carry. */
-function asciiJson(value: unknown): string {
-  return JSON.stringify(value).replaceAll(
-    /[^\x20-\x7e]/g,
-    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
 }
 
 function isOfApi({ url }: FastifyRequest): boolean {
