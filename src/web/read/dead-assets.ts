@@ -156,8 +156,9 @@ export function createAlertAssets({
     async function filtered(assets: readonly Listed[], { stillDead = false, assetType }: AssetFilter) {
       const dead = stillDead ? assets.filter(({ revivedAtMs }) => revivedAtMs === null) : assets;
       if (assetType === undefined) return dead;
-      const typeIds = [...new Set(dead.map(({ death }) => death.typeId))];
-      const { assetTypes } = await evidence.factsOf(typeIds.map((typeId) => ({ typeId, attributeSetId: null })));
+      const { assetTypes } = await evidence.factsOf(
+        dead.map(({ death: { typeId } }) => ({ typeId, attributeSetId: null })),
+      );
       return dead.filter(({ death }) => assetTypes.get(death.typeId) === assetType);
     }
 
@@ -178,9 +179,9 @@ export function createAlertAssets({
 
     async function attributeNames(assets: readonly Listed[]): Promise<string[]> {
       const names = new Set<string>();
-      for (const some of chunksOf([...new Set(assets.flatMap(({ death }) => death.attributeSetId ?? []))])) {
-        const facts = await evidence.factsOf(some.map((attributeSetId) => ({ typeId: 0, attributeSetId })));
-        for (const set of facts.attributeSets.values()) for (const name of Object.keys(set)) names.add(name);
+      for (const some of chunksOf(assets)) {
+        const { attributeSets } = await evidence.factsOf(some.map(({ death }) => death));
+        for (const set of attributeSets.values()) for (const name of Object.keys(set)) names.add(name);
       }
       return [...names].toSorted();
     }

@@ -18,17 +18,15 @@ type Parts = Pick<Running, "store" | "clock" | "settings" | "version">;
 /** Returns the current snapshot; a new one is made after a change, or a second. */
 export function createFleetSnapshots(parts: Parts): () => Promise<FleetSnapshot> {
   let known: { readonly key: string; readonly snapshot: Promise<FleetSnapshot> } | null = null;
-  return async () => {
+  return () => {
     const key = `${parts.version()} ${Math.floor(parts.clock.nowMs() / secondMs)}`;
     if (known?.key === key) return known.snapshot;
     const own = { key, snapshot: readFleet(parts) };
     known = own;
-    try {
-      return await own.snapshot;
-    } catch (error) {
+    own.snapshot.catch(() => {
       if (known === own) known = null;
-      throw error;
-    }
+    });
+    return own.snapshot;
   };
 }
 

@@ -12,7 +12,7 @@ import type { Alert } from "../../store/alerts/alerts.ts";
 import { viewResult } from "../api/check-routes.ts";
 import { isThinPast } from "./chart.ts";
 import { isLate } from "./frame.ts";
-import { forReader, type IncidentReading, type ReadIncident } from "./incidents.ts";
+import { forReader, type IncidentReading } from "./incidents.ts";
 import { isStale, type CheckState, type Running } from "./running.ts";
 
 /** A healthcheck of an organization: its state and its last result. */
@@ -104,16 +104,12 @@ async function readIncidents({ incidents }: OrganizationSources, kept: readonly 
   const firing = new Set(kept.flatMap((alert) => (alert.end === null ? (alert.incident?.number ?? []) : [])));
   const fires = all.filter(({ incident }) => firing.has(incident.number));
   // Incidents of deaths come first, then an unreachable platform, then other checks.
-  const first = fires.find(isOf("deaths")) ?? fires.find(isOf("unreachable")) ?? fires[0];
+  const ofFamily = (family: string) => fires.find(({ incident }) => incident.family === family);
+  const first = ofFamily("deaths") ?? ofFamily("unreachable") ?? fires[0];
   const own = first === undefined ? null : await incidents.partOf(first.incident, slug);
   const open = own === null || first === undefined ? null : { own, organizations: slugsOf(first.members).size };
   return { open, incidents: all };
 }
-
-const isOf =
-  (family: string) =>
-  ({ incident }: ReadIncident): boolean =>
-    incident.family === family;
 
 function byWeight(left: OrganizationCheck, right: OrganizationCheck): number {
   const names = [left.state.check, right.state.check];

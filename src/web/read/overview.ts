@@ -32,7 +32,6 @@ export async function readOverview({ running, incidents }: OverviewSources, with
     notified.set(incident.number, await running.store.deliveries.firstOf(incident));
   const left = [...unfinished.incidents].toSorted((one, other) => other - one).slice(0, mostOpen);
   const toFinish = open.length > 0 ? [] : await incidents.ofNumbers(left);
-  const labels = new Map(running.config().organizations.map((one) => [one.slug, shownLabels(one)]));
   return {
     nowMs,
     /** Since when gates are on hold, by slug, also of organizations that are no longer configured. */
@@ -41,15 +40,12 @@ export async function readOverview({ running, incidents }: OverviewSources, with
     /** A silenced alert does not count as acknowledged. */
     alerts: countAlerts(alerts),
     rows: rowsOf(running, fleet),
-    labelsOf: (slug: string): Readonly<Record<string, string>> => labels.get(slug) ?? {},
     /** Open incidents that are not completely silenced, the worst first. */
     open: open.map((one) => forReader(one, withDetails)),
     /** Time of the first accepted message of each incident with a band; null: none. */
     notified: notified as ReadonlyMap<number, number | null>,
     /** Ended incidents with work left; empty while one is open. */
-    toFinish: toFinish
-      .toSorted((one, other) => other.heldSince.size - one.heldSince.size)
-      .map((one) => forReader(one, withDetails)),
+    toFinish: toFinish.map((one) => forReader(one, withDetails)),
   };
 }
 
@@ -64,6 +60,7 @@ function byWeight(left: ReadIncident, right: ReadIncident): number {
 }
 
 function rowsOf(running: Running, { alerts, held, nowMs }: FleetSnapshot) {
+  const labels = new Map(running.config().organizations.map((one) => [one.slug, shownLabels(one)]));
   const alertsBySlug = Map.groupBy(alerts, ({ slug }) => slug);
   const { spikes = [], others = [] } = Object.groupBy(running.checks.all(), ({ check }) =>
     check === "dead-asset-spike" ? "spikes" : "others",
@@ -88,6 +85,7 @@ function rowsOf(running: Running, { alerts, held, nowMs }: FleetSnapshot) {
     const firing = own.find((alert) => alert.state === "firing" && alert.incident !== undefined);
     return {
       slug,
+      labels: labels.get(slug) ?? {},
       /** Of its spike check; unknown before the first run, or if its last result is stale. */
       spike,
       /** The worst of its checks. */

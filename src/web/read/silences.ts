@@ -1,7 +1,6 @@
 import { matches } from "../../alerting/decide/matching.ts";
 import { ruleOf, windowAt, type SilenceWindow } from "../../alerting/decide/silences.ts";
 import { listedSilence, type ListedSilence } from "../../alerting/silence-book.ts";
-import type { AlertView } from "../../alerting/view.ts";
 import { literalOf } from "../../base/text-pattern.ts";
 import { nextCronAtMs } from "../../base/cron.ts";
 import type { SilenceRule } from "../../contract/silence.ts";
@@ -45,17 +44,15 @@ export async function readSilences({
       organizations: some
         .filter(({ slug, labels }) => matches(whichOrganizations, { slug, check: "", labels }))
         .map(({ slug }) => slug),
-      firing: someFiring.filter((view) => matches(rule, subjectOf(view))).length,
+      firing: someFiring.filter(({ slug, check, target }) =>
+        matches(rule, { slug, check, labels: target?.labels ?? {} }),
+      ).length,
     };
   };
   return [
     ...settings().silences.map((rule) => look(rule, null)),
     ...stored.map((silence) => look(ruleOf(silence), silence)),
   ];
-}
-
-function subjectOf(alert: AlertView): Parameters<typeof matches>[1] {
-  return { slug: alert.slug, check: alert.check, labels: alert.target?.labels ?? {} };
 }
 
 /** Returns the current window, otherwise the next one, otherwise the last one. */

@@ -8,6 +8,7 @@ const nowMs = Date.UTC(2026, 10, 24, 22, 12);
 function rowOf(slug: string, over: Partial<OverviewRow> = {}): OverviewRow {
   return {
     slug,
+    labels: {},
     spike: over.severity ?? "ok",
     severity: "ok",
     isWaiting: false,
@@ -29,7 +30,6 @@ function overviewOf(rows: OverviewRow[], over: Partial<Overview> = {}): Overview
   return {
     nowMs,
     rows,
-    labelsOf: () => ({}),
     open: [],
     notified: new Map(),
     held: new Map(),

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 
 import { errorReport, resultReport } from "../../../../test/support/check-reports.ts";
-import { FlatlineError } from "../../../base/errors.ts";
 import { harnessNowMs, checkOf, useWebs } from "../../../../test/support/web-harness.ts";
 
 const start = useWebs();
@@ -35,11 +34,6 @@ describe("the overview", () => {
   });
 
   it.each([
-    [
-      "all wait",
-      [checkOf(null, { slug: "a" }), checkOf(null, { slug: "b" })],
-      "2 organizations wait for the first run.",
-    ],
     [
       "one could not be asked, by two checks",
       [checkOf(errorReport({ slug: "b" })), checkOf(errorReport({ slug: "b", check: "event-flow" }))],
@@ -119,15 +113,5 @@ describe("the overview", () => {
 
     expect(html.replaceAll("\u00a0", " ")).toContain("late 3 min");
     expect(html).toContain("1 late");
-  });
-
-  it("is one of several pages that say that the store cannot be read", async () => {
-    const web = await start();
-    web.world.storeError = new FlatlineError("store_busy", "the database is locked");
-
-    const answer = await fetch(web.url, { headers: { accept: "text/html" } });
-
-    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
-    expect(await answer.text()).toContain("flatline cannot read its store.");
   });
 });

@@ -25,7 +25,7 @@ const shownOfIncident = 8;
 
 /** Renders the severities as filters with their counts, and the organizations, the worst first. */
 export function renderOrganizations(overview: Overview, params: URLSearchParams): Html {
-  const { rows, open, labelsOf } = overview;
+  const { rows, open } = overview;
   const words = (params.get("severity") ?? "").split(",");
   const asked = shownSeverities.filter((one) => words.includes(one));
   const counts = countSeverities(rows);
@@ -42,7 +42,7 @@ export function renderOrganizations(overview: Overview, params: URLSearchParams)
   });
   const isFiltered = asked.length > 0 || (params.get("q") ?? "").trim() !== "";
   const wanted = asked.length === 0 ? rows : rows.filter(({ severity }) => asked.includes(severity));
-  const found = filterByWords(wanted, params, (row) => wordsOf(row, labelsOf(row.slug)));
+  const found = filterByWords(wanted, params, wordsOf);
   const numbers = new Set(open.map(({ incident }) => incident.number));
   const rest = isFiltered ? found : rows.filter(({ incident }) => incident === null || !numbers.has(incident));
   const page = pageOf(rest.toSorted(byUrgency), params, pageSize);
@@ -61,7 +61,7 @@ export function renderOrganizations(overview: Overview, params: URLSearchParams)
       found.length === 0
         ? html`<p class="second">No organization matches. <a href="/">All organizations</a></p>`
         : renderGroups(
-            columnsOf(overview),
+            columnsOf(overview.nowMs),
             [...groups, { rows: page.items, head: groups.length === 0 ? undefined : others }],
             "orgs",
             ({ slug, severity }) => html`id="org-${slug}" ${isHot(severity) ? html` class="bad"` : nothing}`,
@@ -104,10 +104,7 @@ function byUrgency(left: OverviewRow, right: OverviewRow): number {
 }
 
 /** Returns the text that the filter searches. */
-function wordsOf(
-  { slug, severity, state, others, heldSinceMs }: OverviewRow,
-  labels: Readonly<Record<string, string>>,
-): string {
+function wordsOf({ slug, severity, state, others, heldSinceMs, labels }: OverviewRow): string {
   const gate = heldSinceMs === null ? "gate=open" : "gate=hold";
   return [slug, severity, state ?? "", gate, ...others.map(({ check }) => check), ...pairWords(labels, "=")].join(" ");
 }
@@ -120,11 +117,11 @@ function isHot(severity: Severity): boolean {
   return severity === "fail" || severity === "warn";
 }
 
-function columnsOf({ labelsOf, nowMs }: Overview): readonly Column<OverviewRow>[] {
+function columnsOf(nowMs: number): readonly Column<OverviewRow>[] {
   return [
     ["Severity", "sev", ({ severity }) => severityWord(severity)],
     ["Organization", "name", renderName],
-    ["Labels", "labels wide second", ({ slug }) => pairWords(labelsOf(slug), " ").join(" · ")],
+    ["Labels", "labels wide second", ({ labels }) => pairWords(labels, " ").join(" · ")],
     ["Deaths", "n", ({ count }) => formatCount(count)],
     ["Expected", "n second named", ({ expected }) => formatExpected(expected)],
     ["Ratio", "n ratio", (row) => renderRatio(row, row.severity)],
