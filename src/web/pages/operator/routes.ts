@@ -112,35 +112,33 @@ function renderConfiguration({ config, reloads, clock, discovery }: Running): Ht
   const text = renderConfig({ ...others, file, organizations: shown });
   const omitted = written.length - shown.length;
   const problem = lastReload?.problem ?? null;
-  const headline =
-    problem === null
-      ? "The configuration that is applied, with its defaults"
-      : "The last reload failed: an older configuration is applied.";
-  const reload =
-    lastReload === null ? "Not reloaded since the start." : problem === null ? "The last reload was ok." : "";
-  const more =
-    omitted === 0
-      ? nothing
-      : html`<p class="second">
-          ${countOf(omitted, "organization")} more: <code>flatline config show</code> has all.
-        </p>`;
+  const [headline, reload] =
+    problem !== null
+      ? ["The last reload failed: an older configuration is applied.", ""]
+      : [
+          "The configuration that is applied, with its defaults",
+          lastReload === null ? "Not reloaded since the start." : "The last reload was ok.",
+        ];
+  const notes = [
+    ...(lastReload === null || problem === null
+      ? []
+      : [
+          html`<p>Not applied at ${renderTime(lastReload.atMs, nowMs)}:</p>
+            <pre>${problem}</pre>`,
+        ]),
+    ...discovery()
+      .flatMap((source) => discoveryProblem(source) ?? [])
+      .map((said) => html`<p>${said}</p>`),
+  ];
+  const more = html`<p class="second">
+    ${countOf(omitted, "organization")} more: <code>flatline config show</code> has all.
+  </p>`;
   return html`${renderHead([headline], { acts: actForm("/config/reload", "Reload") })}
     <p class="lede">Applied ${durationText(nowMs - appliedAtMs)} ago from <code>${file}</code>. ${reload}</p>
-    ${
-      lastReload === null || problem === null
-        ? nothing
-        : html`<div class="note">
-            <p>Not applied at ${renderTime(lastReload.atMs, nowMs)}:</p>
-            <pre>${problem}</pre>
-          </div>`
-    }
-    ${discovery().map((source) => {
-      const text = discoveryProblem(source);
-      return text === null ? nothing : html`<div class="note"><p>${text}</p></div>`;
-    })}
+    ${notes.map((note) => html`<div class="note">${note}</div>`)}
     ${renderSection(
       "As YAML",
       html`<pre class="yaml" tabindex="0" aria-label="The configuration as YAML">${text}</pre>
-        ${more}`,
+        ${omitted === 0 ? nothing : more}`,
     )}`;
 }
