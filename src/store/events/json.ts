@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 
 import { excerpt } from "../../base/cut-text.ts";
 import { cutLines, type Format } from "./items.ts";
-import { attributePrefix, BadRow, knownNames, targetOf } from "./layout.ts";
+import { attributePrefix, BadRow, knownNames, targetOf, type EventLayout } from "./layout.ts";
 import { eventOf, shown, type LivenessEvent, type Reading } from "./rules.ts";
 
 const lineFeed = 0x0a;
@@ -94,10 +94,14 @@ export function isSpace(byte: number | undefined): boolean {
 function readEvent(text: string, reading: Reading): LivenessEvent {
   const { layout } = reading;
   const value = parse(text);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new BadRow("is not a JSON object");
+  if (!isObject(value)) throw new BadRow("is not a JSON object");
   const attributes: (readonly [name: string, value: unknown])[] = [...layout.setAttributes];
   const given: Record<string, unknown> = { ...layout.set };
-  for (const [key, its] of Object.entries(value)) {
+  const entries = entriesOf(value, layout.targets);
+  const list = Object.entries(value).find(([, its]) => Array.isArray(its) && its.some(isObject));
+  if (list !== undefined && !entries.some(([key]) => layout.targets.get(key) === "at"))
+    throw new BadRow(`has its events within an object: jq -c '.[${excerpt(list[0])}][]' writes one a line`).ending();
+  for (const [key, its] of entries) {
     const isOurs = (key === "number" && layout.hasNumbers) || (key === "attributes" && !layout.ignored.has(key));
     const target = isOurs ? key : targetOf(key, layout);
     if (target === null || its === null) continue;
@@ -114,10 +118,25 @@ function readEvent(text: string, reading: Reading): LivenessEvent {
   return eventOf(reading, { ...given, attributes });
 }
 
+/** Returns the entries of an object; of an object within it `outer.inner`, where the layout has names below `outer`. */
+function entriesOf(value: object, targets: EventLayout["targets"], within = ""): [name: string, value: unknown][] {
+  return Object.entries(value).flatMap(([key, its]: [string, unknown]): [string, unknown][] => {
+    const name = `${within}${key}`;
+    const isOuter = isObject(its) && [...targets.keys()].some((target) => target.startsWith(`${name}.`));
+    return isOuter ? entriesOf(its, targets, `${name}.`) : [[name, its]];
+  });
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new BadRow("is not valid JSON");
+    throw new BadRow(
+      `is not valid JSON${text === "{" ? ": an object over several lines? jq -c . writes it on one" : ""}`,
+    );
   }
 }
