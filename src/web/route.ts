@@ -3,7 +3,7 @@ import type { z } from "zod";
 
 import { type ByteBudget, receiveBody } from "../base/request-body.ts";
 import { encodeAnswer, type RowOf } from "../contract/v1/answer.ts";
-import { admit, refusalOf, type Refusal, type Requirement } from "./access/admission.ts";
+import { refusalOf, sendRefusal, type Refusal, type Requirement } from "./access/admission.ts";
 import { seesDetails, type AccessSettings } from "./access/identity.ts";
 import { readInput } from "./api/read-input.ts";
 import { hasBody, mediaTypeOf } from "./body.ts";
@@ -139,7 +139,8 @@ export function refuseOtherMethods(server: FastifyInstance): void {
     const found = request.is404 ? server.operations.filter(({ url }) => isAt(url, pathOf(request.url))) : [];
     if (found.length === 0) return done();
     const isOpen = found.some(({ access }) => access === "open");
-    if (!admit(request, reply, { access: isOpen ? "open" : "public" }, server.routes.access())) return;
+    const refusal = refusalOf(request, { access: isOpen ? "open" : "public" }, server.routes.access());
+    if (refusal !== null) return void sendRefusal(reply, refusal);
     const allowed = found.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method])).join(", ");
     sendProblem(reply.header("allow", allowed), 405, `only ${allowed} here`);
   });

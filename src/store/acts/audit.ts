@@ -46,10 +46,10 @@ export interface AuditTables {
 const entryColumns = ["entryId as id", "atMs", "actor", "via", "action", "slug", "subject", "detail"] as const;
 
 interface AuditQuery {
-  readonly sinceMs?: number;
-  readonly untilMs?: number;
-  readonly actor?: string;
-  readonly after?: AuditPosition;
+  readonly sinceMs?: number | undefined;
+  readonly untilMs?: number | undefined;
+  readonly actor?: string | undefined;
+  readonly after?: AuditPosition | undefined;
   readonly limit: number;
 }
 

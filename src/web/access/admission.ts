@@ -26,18 +26,6 @@ export interface Refusal {
   readonly challenges: readonly string[];
 }
 
-/** Identifies the caller of a request; answers 401 or 403 and returns false where access is refused. */
-export function admit(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  requirement: Requirement,
-  settings: AccessSettings,
-): boolean {
-  const refusal = refusalOf(request, requirement, settings);
-  if (refusal !== null) sendRefusal(reply, refusal);
-  return refusal === null;
-}
-
 export function sendRefusal(reply: FastifyReply, { status, message, challenges }: Refusal): FastifyReply {
   if (challenges.length > 0) void reply.header("www-authenticate", challenges);
   return sendProblem(reply, status, message);

@@ -6,6 +6,7 @@ import type { Secret } from "../../base/secret.ts";
 import type { Config } from "../../config/config.ts";
 import { describeAuthor, userHeader, type Actor, type ActVia } from "../../contract/actor.ts";
 import type { Right } from "../../contract/rights.ts";
+import { nonBlank } from "../api/read-input.ts";
 
 /** The settings of access; a reload changes it. If no identity is configured, writes and closed reads are refused. */
 export type AccessSettings = Pick<Config["server"], "tokens" | "trustedProxy" | "publicRead" | "sessionTtlMs"> & {
@@ -61,7 +62,7 @@ export function authorOf(request: FastifyRequest, note: string | null | undefine
   const { identity } = request;
   if (identity === null) throw new FlatlineError("internal", "an act on a route that asks for no right");
   const { name, via, personName } = identity;
-  const said = personName ?? blankAsNull(note ?? null);
+  const said = personName ?? nonBlank(note);
   // A command on this machine acts as its user; it has no named token.
   const isUser = via === "cli";
   return { name, via, user: isUser ? null : commandUser(request), note: isUser && said === name ? null : said };
@@ -72,12 +73,8 @@ export function commandUser({ headers }: Pick<FastifyRequest, "headers">): strin
   const encoded = headers[userHeader];
   if (typeof encoded !== "string" || encoded.length > 12 * longestUser) return null;
   try {
-    return blankAsNull(firstCharacters(decodeURIComponent(encoded), longestUser));
+    return nonBlank(firstCharacters(decodeURIComponent(encoded), longestUser));
   } catch {
     return null;
   }
-}
-
-function blankAsNull(text: string | null): string | null {
-  return text === null || text.trim() === "" ? null : text;
 }

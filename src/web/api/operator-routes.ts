@@ -34,10 +34,10 @@ export function addOperatorRoutes(server: FastifyInstance, { running, showConfig
     answer: auditSchema,
     handle: async ({ query: { since, until, actor, limit = defaultLimit, cursor } }) => {
       const found = await running.store.audit.list({
-        ...(since === undefined ? {} : { sinceMs: since }),
-        ...(until === undefined ? {} : { untilMs: until }),
-        ...(actor === undefined ? {} : { actor }),
-        ...(cursor === undefined ? {} : { after: { atMs: cursor[0], id: cursor[1] } }),
+        sinceMs: since,
+        untilMs: until,
+        actor,
+        after: cursor && { atMs: cursor[0], id: cursor[1] },
         // One more entry shows that there is a next page.
         limit: limit + 1,
       });

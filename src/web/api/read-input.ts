@@ -17,9 +17,9 @@ export function malformed(issues: readonly string[]): FlatlineError {
   return new FlatlineError("invalid_data", "the request is malformed", { issues });
 }
 
-/** Returns an optional comment; null: it is blank. */
-export function nonBlank(text: string | undefined): string | null {
-  return text === undefined || text.trim() === "" ? null : text;
+/** Returns an optional text; null: it is blank. */
+export function nonBlank(text: string | null | undefined): string | null {
+  return text?.trim() ? text : null;
 }
 
 /** An instant, as epoch ms. */

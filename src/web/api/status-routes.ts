@@ -20,12 +20,9 @@ export function addStatusRoute(server: FastifyInstance, parts: WebParts): void {
     const unknown = await unwatched.slugs();
     const rows = await readReceivers(running, await running.store.outbox.list());
     return {
-      receivers: rows.map((row) => ({
-        ...row,
-        waiting: row.pending,
-        oldestAtMs: row.oldestMs,
-        state: receiverState(row),
-      })),
+      receivers: rows.map((row) => {
+        return { ...row, waiting: row.pending, oldestAtMs: row.oldestMs, state: receiverState(row) };
+      }),
       discovery: running.discovery(),
       unwatched: [
         ...unknown.slice(0, mostNamed),
