@@ -129,23 +129,19 @@ describe("GET /api/v1/alerts/{id}", () => {
 
 describe("POST /api/v1/alerts/{id}/ack", () => {
   // e2e/api/silences-and-alerts tests the effects of accepted requests.
-  it.each<[string, string | undefined, Record<string, string>, number]>([
-    ["who and why", '{"by":"kim","comment":"on it"}', {}, 404],
-    ["neither", "{}", {}, 404],
-    ["no body", undefined, {}, 404],
-    ["blanks, which are nothing", '{"by":" ","comment":""}', {}, 404],
-    ["no unknown key", '{"comments":"x"}', {}, 400],
-    ["no other type", '{"by":7}', {}, 400],
-    ["no list", "[]", {}, 400],
-    ["no name that is none", JSON.stringify({ by: "x".repeat(201) }), {}, 400],
-    ["no malformed JSON", "{", {}, 400],
-    ["no other than JSON", "{}", { "content-type": "text/plain" }, 415],
-    ["no wrong token", "{}", { authorization: "Bearer wrong" }, 401],
-  ])("takes %s", async (_name, body, headers, status) => {
+  it.each<[string, string | undefined, number]>([
+    ["who and why", '{"by":"kim","comment":"on it"}', 404],
+    ["neither", "{}", 404],
+    ["no body", undefined, 404],
+    ["blanks, which are nothing", '{"by":" ","comment":""}', 404],
+    ["no unknown key", '{"comments":"x"}', 400],
+    ["no other type", '{"by":7}', 400],
+    ["no name that is none", JSON.stringify({ by: "x".repeat(201) }), 400],
+  ])("takes %s", async (_name, body, status) => {
     const json = body === undefined ? {} : { "content-type": "application/json" };
     const answer = await fetch(`${web.url}/api/v1/alerts/unknown/ack`, {
       method: "POST",
-      headers: { ...bearer, ...json, ...headers },
+      headers: { ...bearer, ...json },
       ...(body === undefined ? {} : { body }),
     });
 
