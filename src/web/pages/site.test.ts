@@ -175,7 +175,7 @@ describe.each([
       "/silences",
       "/silences/new",
       "/receivers",
-      "/docs",
+      "/docs?q=cause",
       "/sign-in",
       "/nothing",
     ]) {
@@ -191,18 +191,21 @@ describe.each([
 });
 
 describe("the documentation", () => {
-  it("has an index in its own order, and leads back", async () => {
+  it("has an index in its own order, finds headings of all pages, and leads back", async () => {
     const web = await start();
     const textOf = async (path: string): Promise<string> => (await ask(web, `GET ${path}`)).text();
 
     const index = await textOf("/docs");
+    const found = await textOf("/docs?q=one+CAUSE");
 
     expect([...index.matchAll(/href="\/docs\/([a-z]+\.md)"/g)].map(([, name]) => name).slice(0, 3)).toEqual([
       "guide.md",
       "concepts.md",
       "operations.md",
     ]);
+    expect(found).toContain('<a href="/docs/concepts.md#from-one-cause">From one cause</a> · Concepts');
     expect(await textOf("/docs/concepts")).toContain('<a href="/docs">All pages</a>');
+    expect(await textOf("/docs?q=%3Cb%3E")).not.toContain("<b>");
   });
 });
 
