@@ -13,7 +13,7 @@ import { startPostgres } from "./postgres.ts";
 import { startDaemon, tempFolder, usageOf } from "./processes.ts";
 
 const clock = createSystemClock();
-const token = "bench-token-of-sixteen-bytes";
+export const token = "bench-token-of-sixteen-bytes";
 const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
 const deathsEach = 20;
 const withinMs = 10 * minuteMs;
@@ -118,13 +118,17 @@ const idle: Side = {
     }),
 };
 
-/** A store of a fleet that has run before, in which each organization has died within the last minutes. */
-async function fillStore(location: StoreLocation, slugs: readonly string[]): Promise<void> {
+/** A store of a fleet that has run before, in which assets of some organizations [all] have died within the last minutes. */
+export async function fillStore(
+  location: StoreLocation,
+  slugs: readonly string[],
+  spiking: readonly string[] = slugs,
+): Promise<void> {
   const store = await openStore({ ...location, clock });
   await store.takeWriter();
   const nowMs = clock.nowMs();
   const death = { assetType: "URL", status: "DETECTED_AS_DEAD", id: null, count: 1 };
-  const deaths = slugs.flatMap((slug) => [
+  const deaths = spiking.flatMap((slug) => [
     { ...death, slug, asset: null, atMs: nowMs - 9 * dayMs },
     ...Array.from({ length: deathsEach }, (_, at) => ({
       ...death,

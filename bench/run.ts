@@ -7,7 +7,7 @@ import { busyMachine, runBenchmark, where } from "./harness/measure.ts";
 import { goalTable, sideTable } from "./harness/table.ts";
 import { buildProgram } from "./processes.ts";
 
-const names = ["remote", "embedded", "counts", "metrics", "ingest", "api", "start", "postgres", "night"];
+const names = ["remote", "embedded", "counts", "metrics", "ingest", "api", "start", "postgres", "night", "pages"];
 const { values, positionals } = readArguments();
 const [name] = positionals;
 if (name === undefined) runAll();

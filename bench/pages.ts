@@ -1,0 +1,100 @@
+import { join } from "node:path";
+
+import { createSystemClock, minuteMs, secondMs } from "../src/base/time.ts";
+import { eventually } from "../test/support/program/program.ts";
+import { slugOf } from "./counts/events.ts";
+import type { Benchmark, Readings, Side } from "./harness/benchmark.ts";
+import { fillStore, token } from "./night.ts";
+import { startDaemon, usageOf } from "./processes.ts";
+
+const clock = createSystemClock();
+const [organizations, spikingOnes] = [10_000, 3_000];
+const pages = {
+  overviewMs: "/",
+  incidentsMs: "/incidents",
+  incidentMs: "/incidents/1",
+  organizationMs: `/o/${slugOf(1)}`,
+  receiversMs: "/receivers",
+  silencesMs: "/silences",
+} as const;
+// Processor time is counted in ticks of 10 ms.
+const times = 100;
+const openPages = 100;
+// As the pages have it.
+const refreshMs = 3 * secondMs;
+// The first runs and the first notifications are over.
+const settleMs = 30 * secondMs;
+
+/** Processor time of the daemon for each page, for an unchanged page, and for a hundred open ones. */
+const fleet: Side = {
+  name: "flatline",
+  start: (quick) =>
+    Promise.resolve(async (): Promise<Readings> => {
+      await using own = new AsyncDisposableStack();
+      const slugs = Array.from({ length: quick ? 20 : organizations }, (_, index) => slugOf(index));
+      const config = `source: { type: embedded }
+defaults: { schedule: "0 0 1 1 *" }
+organizations: [${slugs.join(", ")}]`;
+      const prepare = (folder: string): Promise<void> =>
+        fillStore({ path: join(folder, "flatline.db") }, slugs, slugs.slice(0, quick ? 10 : spikingOnes));
+      const { pid, url } = await startDaemon({ config, server: `token: ${token}`, prepare }, own);
+      const ask = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<string> => {
+        const answer = await fetch(`${url}${path}`, {
+          headers: { authorization: `Bearer ${token}`, accept: "text/html", ...headers },
+        });
+        await answer.text();
+        if (!answer.ok && answer.status !== 304) throw new Error(`${path}: ${answer.status}`);
+        return answer.headers.get("etag") ?? "";
+      };
+      await eventually(async () => ask("/incidents/1"), 5 * minuteMs);
+      await clock.sleep(quick ? secondMs : settleMs);
+      const perRequest = async (path: string, headers?: Readonly<Record<string, string>>): Promise<number> => {
+        await ask(path, headers);
+        const before = usageOf(pid).cpuSeconds;
+        for (let turn = 0; turn < (quick ? 2 : times); turn++) await ask(path, headers);
+        return ((usageOf(pid).cpuSeconds - before) * secondMs) / (quick ? 2 : times);
+      };
+      const readings: Record<string, number> = {};
+      for (const [name, path] of Object.entries(pages)) readings[name] = await perRequest(path);
+      readings["unchangedMs"] = await perRequest("/", { "if-none-match": await ask("/") });
+      return { ...readings, openShare: await openAll(pid, ask, quick ? secondMs : minuteMs) };
+    }),
+};
+
+/** Returns the share of a core that open pages take which nothing changes. */
+async function openAll(
+  pid: number,
+  ask: (path: string, headers: Readonly<Record<string, string>>) => Promise<string>,
+  durationMs: number,
+): Promise<number> {
+  const paths = Object.values(pages);
+  const before = usageOf(pid).cpuSeconds;
+  const endMs = clock.nowMs() + durationMs;
+  const keepOpen = async (_: unknown, index: number): Promise<void> => {
+    await clock.sleep((index * refreshMs) / openPages);
+    for (let tag = ""; clock.nowMs() < endMs; await clock.sleep(refreshMs))
+      tag = await ask(paths[index % paths.length] ?? "/", { "hx-request": "true", "if-none-match": tag });
+  };
+  await Promise.all(Array.from({ length: openPages }, keepOpen));
+  return ((usageOf(pid).cpuSeconds - before) * secondMs) / durationMs;
+}
+
+const mostMs = (metric: string, title: string, goal: number) => ({ title, metric, bound: "at most", goal }) as const;
+
+/** What docs/comparison.md says of the cost of pages. */
+export const benchmark: Benchmark = {
+  name: "pages",
+  title: "Processor time of a page with 10,000 organizations, 3,000 of which fire",
+  metrics: [
+    ...Object.entries(pages).map(([name, path]) => ({ name, title: path, unit: "ms", better: "less" as const })),
+    { name: "unchangedMs", title: "unchanged", unit: "ms", better: "less" },
+    { name: "openShare", title: "100 open pages, of a core", unit: "", better: "less" },
+  ],
+  sides: [fleet],
+  repetitions: 1,
+  goals: [
+    ...Object.entries(pages).map(([name, path]) => mostMs(name, `${path}, ms`, 50)),
+    mostMs("unchangedMs", "an unchanged page, ms", 1),
+    mostMs("openShare", "100 open pages that nothing changes, share of a core", 0.03),
+  ],
+};
