@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import type { AuditEntry } from "../../../src/store/acts/audit.ts";
 import { runCli, type CliOutcome } from "../../support/program/cli-run.ts";
-import { useDaemonFolder } from "../../support/program/daemon.ts";
+import { listAlerts, useDaemonFolder } from "../../support/program/daemon.ts";
 import { makeProgramFolder } from "../../support/program/program-folder.ts";
 import { eventually, startDaemon } from "../../support/program/program.ts";
 
@@ -27,10 +27,7 @@ server:
   await folder.addDeaths("acme", { lastHour: 90, perDay: 3 });
   await folder.start();
   [alertId, incidentId] = await eventually(async () => {
-    const { alerts } = (await (await fetch(`${folder.url}/api/v1/alerts`)).json()) as {
-      alerts: { id: string; incidentId: string | null }[];
-    };
-    const [alert] = alerts;
+    const [alert] = await listAlerts(folder.url, "root");
     return alert === undefined || alert.incidentId === null ? null : [alert.id, alert.incidentId];
   });
 });

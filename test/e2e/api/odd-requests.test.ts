@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { insideOf, oddJson, oddText } from "../../support/odd-input.ts";
-import { useDaemonFolder } from "../../support/program/daemon.ts";
+import { listAlerts, useDaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 import { isLong } from "../../support/tier.ts";
 
@@ -34,9 +34,7 @@ server: { listen: "${folder.listen}", token: ${secrets.token} }
   await folder.start();
   database = new DatabaseSync(join(folder.path, "flatline.db"), { readOnly: true });
   alertId = await eventually(async () => {
-    const { alerts } = (await (await fetch(`${folder.url}/api/v1/alerts`)).json()) as {
-      alerts: { id: string; state: string }[];
-    };
+    const alerts = await listAlerts(folder.url, secrets.token);
     return alerts.find(({ state }) => state === "firing")?.id ?? null;
   });
 });

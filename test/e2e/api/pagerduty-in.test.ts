@@ -4,12 +4,13 @@ import { DatabaseSync } from "node:sqlite";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { useDaemonFolder } from "../../support/program/daemon.ts";
+import { alertOf as findAlert, listAlerts, useDaemonFolder, type LiveAlert } from "../../support/program/daemon.ts";
 import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
 import { eventually } from "../../support/program/program.ts";
 
 const secret = "the-secret-of-the-webhook";
-const bearer = { authorization: "Bearer a-token-of-the-tests", "content-type": "application/json" };
+const token = "a-token-of-the-tests";
+const bearer = { authorization: `Bearer ${token}`, "content-type": "application/json" };
 const slugs = ["acme", "globex", "hooli", "initech"];
 
 const folder = useDaemonFolder();
@@ -35,20 +36,7 @@ afterAll(async () => {
   await pagerduty.close();
 });
 
-interface Alert {
-  readonly id: string;
-  readonly slug: string;
-  readonly acknowledged: boolean;
-  readonly acknowledgement?: { readonly by: string };
-}
-
-async function alertOf(slug: string): Promise<Alert> {
-  const response = await fetch(`${folder.url}/api/v1/alerts`, { headers: bearer });
-  const { alerts } = (await response.json()) as { alerts: Alert[] };
-  const alert = alerts.find((one) => one.slug === slug);
-  if (alert === undefined) throw new Error(`no alert of ${slug}`);
-  return alert;
-}
+const alertOf = (slug: string): Promise<LiveAlert> => findAlert(folder.url, token, slug);
 
 /** The incident that PagerDuty opened: its key is what flatline sent. */
 function incidentKey(): Promise<string> {
@@ -58,12 +46,8 @@ function incidentKey(): Promise<string> {
   });
 }
 
-const acknowledged = async (): Promise<string[]> => {
-  const { alerts } = (await (await fetch(`${folder.url}/api/v1/alerts`, { headers: bearer })).json()) as {
-    alerts: Alert[];
-  };
-  return alerts.flatMap((one) => (one.acknowledged ? [one.slug] : [])).toSorted();
-};
+const acknowledged = async (): Promise<string[]> =>
+  (await listAlerts(folder.url, token)).flatMap((one) => (one.acknowledged ? [one.slug] : [])).toSorted();
 
 interface Webhook {
   readonly type: string;

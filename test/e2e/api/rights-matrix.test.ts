@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { rights, type Right } from "../../../src/contract/rights.ts";
-import { useDaemonFolder } from "../../support/program/daemon.ts";
+import { listAlerts, useDaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 
 /** A line of docs/http.md: a route, and what it asks for. */
@@ -33,14 +33,10 @@ beforeAll(async () => {
   await folder.addDeaths("zeta", { lastHour: 90, perDay: 3 });
   await folder.addDeaths("globex", { lastHour: 1, perDay: 3 });
   await folder.start();
-  const alertId = await eventually(async () => {
-    const { alerts } = (await (await ask("GET", "/api/v1/alerts", "root")).json()) as { alerts: { id: string }[] };
-    return alerts[0]?.id ?? null;
+  ids = await eventually(async () => {
+    const [alert] = await listAlerts(folder.url, "root");
+    return alert === undefined || alert.incidentId === null ? null : { alerts: alert.id, incidents: alert.incidentId };
   });
-  const { incidents } = (await (await ask("GET", "/api/v1/incidents", "root")).json()) as {
-    incidents: { id: string }[];
-  };
-  ids = { alerts: alertId, incidents: incidents[0]?.id ?? "none" };
 });
 
 function configure(publicRead: boolean): Promise<void> {

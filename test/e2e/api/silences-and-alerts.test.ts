@@ -4,7 +4,14 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { runCli, type CliOutcome } from "../../support/program/cli-run.ts";
-import { useDaemonFolder, makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import {
+  alertOf,
+  listAlerts,
+  useDaemonFolder,
+  makeDaemonFolder,
+  type DaemonFolder,
+  type LiveAlert,
+} from "../../support/program/daemon.ts";
 import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
 import { eventually } from "../../support/program/program.ts";
 
@@ -34,25 +41,8 @@ function flatline(...args: string[]): Promise<CliOutcome> {
   return runCli(args, { cwd: folder.path, env: { USER: "kim", HTTP_PROXY: "http://127.0.0.1:9" } });
 }
 
-interface ListedAlert {
-  readonly id: string;
-  readonly slug: string;
-  readonly acknowledged: boolean;
-  readonly silenced: boolean;
-  readonly incidentNumber: number;
-  readonly state: string;
-}
-
-async function listAlerts(): Promise<readonly ListedAlert[]> {
-  const answer = await fetch(`${folder.url}/api/v1/alerts`, { headers: bearer });
-  return ((await answer.json()) as { alerts: ListedAlert[] }).alerts;
-}
-
-async function alertOf(slug: string): Promise<ListedAlert> {
-  const found = (await listAlerts()).find((alert) => alert.slug === slug);
-  if (found === undefined) throw new Error(`no alert of ${slug}`);
-  return found;
-}
+const live = (): Promise<readonly LiveAlert[]> => listAlerts(folder.url, token);
+const ofAcme = (): Promise<LiveAlert> => alertOf(folder.url, token, "acme");
 
 beforeAll(async () => {
   sink = await startHttpSink((response) => response.end("ok"));
@@ -60,7 +50,7 @@ beforeAll(async () => {
   await folder.addDeaths("acme", { lastHour: 90, perDay: 3 });
   await folder.addDeaths("slow", { lastHour: 60, perDay: 3 });
   await folder.start();
-  await eventually(async () => (await listAlerts()).length === 2);
+  await eventually(async () => (await live()).length === 2);
 });
 afterAll(async () => {
   await sink.close();
@@ -68,14 +58,14 @@ afterAll(async () => {
 
 describe("alerts", () => {
   it("are listed: what fires, then what is pending", async () => {
-    expect((await listAlerts()).map(({ slug, state }) => [slug, state])).toEqual([
+    expect((await live()).map(({ slug, state }) => [slug, state])).toEqual([
       ["acme", "firing"],
       ["slow", "pending"],
     ]);
   });
 
   it("have the comments of their incident, and those of acts", async () => {
-    const { id, incidentNumber } = await alertOf("acme");
+    const { id, incidentNumber } = await ofAcme();
     const comment = (number: string, text: string): Promise<CliOutcome> =>
       flatline("incidents", "comment", number, text, "--slug", "acme");
 
@@ -101,7 +91,7 @@ describe("alerts", () => {
   });
 
   it("are reported with their incident as Markdown, names only to who may read them", async () => {
-    const { incidentNumber: number } = await alertOf("acme");
+    const { incidentNumber: number } = await ofAcme();
 
     const { exitCode, stdout } = await flatline("incidents", "show", String(number), "--markdown");
     const path = `${folder.url}/api/v1/incidents/${number}/report`;
@@ -123,7 +113,7 @@ describe("flatline silence", () => {
   it("adds one that holds at once, lists it, and ends it", async () => {
     const added = await flatline("silence", "add", "ac*", "--comment", "migration", "--duration", "90m", "--json");
     const made = JSON.parse(added.stdout) as { id: string; startsAt: string; endsAt: string };
-    const heldBack = await alertOf("acme");
+    const heldBack = await ofAcme();
     const listed = await flatline("silence", "list");
     const ended = await flatline("silence", "expire", made.id);
     const again = await flatline("silence", "expire", made.id);
@@ -143,7 +133,7 @@ describe("flatline silence", () => {
     expect(listed.stdout).toMatch(/^\(configuration\) +\w+ +calm +0 2 \* \* 6 for 2h \(Europe\/Berlin\) +backup$/m);
     expect(listed.stdout).toMatch(new RegExp(String.raw`^${made.id} +active +ac\* .* kim \(token\) +migration$`, "m"));
     expect([ended.exitCode, ended.stdout]).toEqual([0, `${made.id}: ended\n`]);
-    expect((await alertOf("acme")).silenced).toBe(false);
+    expect((await ofAcme()).silenced).toBe(false);
     expect([again.exitCode, again.stderr]).toEqual([
       64,
       `flatline: ${made.id}: no such silence, or it has ended already\n`,

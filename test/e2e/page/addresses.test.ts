@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../../support/free-port.ts";
 import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
 import { sampleHealthcheck } from "../../support/far-side/api-samples.ts";
+import { listAlerts } from "../../support/program/daemon.ts";
 import { makeProgramFolder, type ProgramFolder } from "../../support/program/program-folder.ts";
 import { eventually, runProgram, startDaemon, type Daemon } from "../../support/program/program.ts";
 import { startScriptedUpstream, type ScriptedUpstream } from "../../support/far-side/scripted-upstream.ts";
@@ -46,8 +47,7 @@ beforeAll(async () => {
   );
   daemon = await startDaemon([], { cwd: folder.path });
   const alerts = await eventually(async () => {
-    const answer = await fetch(`${daemon.url}/api/v1/alerts`, { headers: bearer });
-    const found = ((await answer.json()) as { alerts: { id: string; slug: string; state: string }[] }).alerts;
+    const found = await listAlerts(daemon.url, token);
     return found.filter(({ state }) => state === "firing").length === 2 && found;
   });
   alertId = alerts.find(({ slug }) => slug === "acme")?.id ?? "";

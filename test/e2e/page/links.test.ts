@@ -6,12 +6,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { signActLink } from "../../../src/alerting/act-link.ts";
 import { Secret } from "../../../src/base/secret.ts";
-import { useDaemonFolder } from "../../support/program/daemon.ts";
+import { alertOf as findAlert, useDaemonFolder, type LiveAlert } from "../../support/program/daemon.ts";
 import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
 import { eventually } from "../../support/program/program.ts";
 
 const secret = "a-secret-for-the-links";
-const bearer = { authorization: "Bearer a-token-of-the-tests", "content-type": "application/json" };
+const token = "a-token-of-the-tests";
 const slugs = ["acme", "globex", "initech"];
 
 const folder = useDaemonFolder();
@@ -61,22 +61,7 @@ async function linkOf(slug: string, label: string): Promise<string> {
   return link;
 }
 
-interface Alert {
-  readonly id: string;
-  readonly slug: string;
-  readonly incidentNumber: number;
-  readonly acknowledged: boolean;
-  readonly silenced: boolean;
-  readonly acknowledgement?: { readonly by: string; readonly note: string | null };
-}
-
-async function alertOf(slug: string): Promise<Alert> {
-  const response = await fetch(`${folder.url}/api/v1/alerts`, { headers: bearer });
-  const { alerts } = (await response.json()) as { alerts: Alert[] };
-  const alert = alerts.find((one) => one.slug === slug);
-  if (alert === undefined) throw new Error(`no alert of ${slug}`);
-  return alert;
-}
+const alertOf = (slug: string): Promise<LiveAlert> => findAlert(folder.url, token, slug);
 
 function audit(slug: string): unknown[] {
   const database = new DatabaseSync(join(folder.path, "flatline.db"), { readOnly: true });

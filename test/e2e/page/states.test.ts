@@ -7,7 +7,7 @@ import { createSystemClock, dayMs, hourMs, minuteMs, secondMs } from "../../../s
 import { flawsAtAllWidths, useBrowser } from "../../support/browser.ts";
 import { startHttpSink } from "../../support/far-side/http-sink.ts";
 import { startScriptedUpstream } from "../../support/far-side/scripted-upstream.ts";
-import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { listAlerts, makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 
 const clock = createSystemClock();
@@ -52,13 +52,9 @@ const runSpike = (url: string, slug: string): Promise<void> =>
   post(`${url}/api/v1/checks/dead-asset-spike/${slug}/run`);
 
 async function untilFiring(url: string, count: number): Promise<void> {
-  await eventually(async () => {
-    const answer = await fetch(`${url}/api/v1/alerts`, { headers: bearer });
-    return (
-      ((await answer.json()) as { alerts: { state: string }[] }).alerts.filter((one) => one.state === "firing")
-        .length >= count
-    );
-  });
+  await eventually(
+    async () => (await listAlerts(url, token)).filter(({ state }) => state === "firing").length >= count,
+  );
 }
 
 const empty: World = {

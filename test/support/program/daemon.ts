@@ -4,6 +4,7 @@ import { afterAll, beforeAll } from "vitest";
 
 import type { App } from "../../../src/daemon/app.ts";
 import { createSystemClock, hourMs, minuteMs } from "../../../src/base/time.ts";
+import { alertListSchema } from "../../../src/contract/v1/alerts.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { freePort } from "../free-port.ts";
@@ -89,4 +90,19 @@ export async function makeDaemonFolder(): Promise<DaemonFolder> {
       await folder[Symbol.asyncDispose]();
     },
   };
+}
+
+export type LiveAlert = ReturnType<typeof alertListSchema.parse>["alerts"][number];
+
+/** The live alerts, as a daemon lists them to the holder of a token. */
+export async function listAlerts(url: string, token: string): Promise<readonly LiveAlert[]> {
+  const answer = await fetch(`${url}/api/v1/alerts`, { headers: { authorization: `Bearer ${token}` } });
+  return alertListSchema.parse(await answer.json()).alerts;
+}
+
+/** The first one of an organization. */
+export async function alertOf(url: string, token: string, slug: string): Promise<LiveAlert> {
+  const alert = (await listAlerts(url, token)).find((one) => one.slug === slug);
+  if (alert === undefined) throw new Error(`no alert of ${slug}`);
+  return alert;
 }
