@@ -156,20 +156,8 @@ describe("a daemon that is killed right after it answered", () => {
       body: JSON.stringify(body),
     });
     await daemon.kill();
-    const again = await cli([
-      "proposals",
-      "review",
-      "301",
-      "--slug",
-      "acme",
-      "--asset-id",
-      "501",
-      "--decision",
-      "REJECT",
-      "--reject-reason",
-      "irrelevant",
-      "--yes",
-    ]);
+    const line = "proposals review 301 --slug acme --asset-id 501 --decision REJECT --reject-reason irrelevant --yes";
+    const again = await cli(line.split(" "));
 
     expect(response.status).toBe(200);
     expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining("already resolved")]);

@@ -172,13 +172,8 @@ describe("GET /api/v1/gate/{slug}", () => {
 
 describe("markers", () => {
   it("are made, listed and deleted by the command line and by HTTP", async () => {
-    const added = await flatline(
-      "marker",
-      "add",
-      "captcha rollout",
-      "--at",
-      new Date(Date.now() - hourMs).toISOString(),
-    );
+    const at = new Date(Date.now() - hourMs).toISOString();
+    const added = await flatline("marker", "add", "captcha rollout", "--at", at);
     expect(added.exitCode).toBe(0);
     expect(added.stdout).toMatch(/^\S+: «captcha rollout» at \d{4}-/);
     const made = await post("/api/v1/markers", { text: "checker 4.2", slug: "acme", createdBy: "ci" });

@@ -139,18 +139,8 @@ describe("flatline init", () => {
     await folder.write("key", "other\n");
     await folder.write("hook", `${slack()}\n`);
 
-    const made = await init([
-      ...flags("acme"),
-      "--api-key-file",
-      "key",
-      "--tell",
-      "slack",
-      "--tell-file",
-      "hook",
-      "--no-check",
-      "-c",
-      "a.yaml",
-    ]);
+    const more = "--api-key-file key --tell slack --tell-file hook --no-check -c a.yaml";
+    const made = await init([...flags("acme"), ...more.split(" ")]);
 
     expect(made).toMatchObject({
       exitCode: 0,

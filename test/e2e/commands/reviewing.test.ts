@@ -170,17 +170,8 @@ describe("proposals review", () => {
 
   it("prints exactly the body with --dry-run, asks nobody and opens no store", async () => {
     const upstream = await startScriptedUpstream();
-    const args = [
-      "301",
-      "--decision",
-      "watchlist",
-      "--watchlist-reason",
-      "other",
-      "--note",
-      "ä 😀",
-      "--asset-id",
-      "501",
-    ];
+    const line = "301 --decision watchlist --watchlist-reason other --asset-id 501 --note";
+    const args = [...line.split(" "), "ä 😀"];
 
     const dry = await review(remote(upstream.baseUrl), [...args, "--slug", "acme", "--dry-run"]);
     upstream.script({ kind: "answer", body: { reports: [] } }, { kind: "answer", body: reviewed });
@@ -224,12 +215,7 @@ describe("proposals review on a service", () => {
   const answers: readonly { rule: string; step: ScriptedStep; exitCode: number; says: string }[] = [
     { rule: "that resets", step: { kind: "reset" }, exitCode: 75, says: "whether the review was made is unknown" },
     { rule: "that refuses", step: { kind: "answer", status: 403, body: { message: "no" } }, exitCode: 1, says: "403" },
-    {
-      rule: "with no budget",
-      step: { kind: "answer", status: 429, body: { message: "no" } },
-      exitCode: 1,
-      says: "429",
-    },
+    { rule: "with no budget", step: { kind: "answer", status: 429, body: {} }, exitCode: 1, says: "429" },
   ];
 
   it.each(answers)("$rule exits $exitCode, sent once", async ({ step, exitCode, says }) => {
@@ -246,12 +232,8 @@ describe("proposals review on a service", () => {
   });
 
   it("that cannot be reached exits 75 and says that nothing was sent", async () => {
-    const { exitCode, stderr } = await review(remote("http://127.0.0.1:1/api/v2"), [
-      ...rejecting,
-      "--asset-id",
-      "501",
-      "--yes",
-    ]);
+    const args = [...rejecting, "--asset-id", "501", "--yes"];
+    const { exitCode, stderr } = await review(remote("http://127.0.0.1:1/api/v2"), args);
 
     expect([exitCode, stderr]).toEqual([75, expect.stringContaining("nothing was sent")]);
   });

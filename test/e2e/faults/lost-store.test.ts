@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from
 import { fullDiskSkipReason, makeFullDisk } from "../../support/store/full-disk.ts";
 import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
 import { makeProgramFolder, type ProgramFolder } from "../../support/program/program-folder.ts";
-import { eventually, runProgram, startDaemon, type Daemon } from "../../support/program/program.ts";
+import { statusOf, eventually, runProgram, startDaemon, type Daemon } from "../../support/program/program.ts";
 
 let monitor: HttpSink;
 
@@ -25,21 +25,11 @@ server: { listen: "127.0.0.1:0", token: token-of-the-test }
 storage: { path: flatline.db }
 `;
 
-async function statusOf(url: string): Promise<number> {
-  const response = await fetch(url);
-  await response.arrayBuffer();
-  return response.status;
-}
-
-async function areUnwell(daemon: Daemon): Promise<boolean> {
+async function answers(daemon: Daemon, status: number): Promise<boolean> {
   const statuses = await Promise.all(["healthy", "ready"].map((what) => statusOf(`${daemon.url}/-/${what}`)));
-  return statuses.every((status) => status === 503);
+  return statuses.every((one) => one === status);
 }
-
-async function isWell(daemon: Daemon): Promise<boolean> {
-  const statuses = await Promise.all(["healthy", "ready"].map((what) => statusOf(`${daemon.url}/-/${what}`)));
-  return statuses.every((status) => status === 200);
-}
+const areUnwell = (daemon: Daemon): Promise<boolean> => answers(daemon, 503);
 
 /** Overwrites two pages, those at the beginning for instance, as a program that took the file for its own. */
 async function overwrite(path: string, at = 0): Promise<void> {
@@ -160,7 +150,7 @@ describe("a store that fails again and again, while the disk is full", () => {
     await disk.free();
 
     const freedMs = Date.now();
-    await eventually(() => isWell(daemon), 30_000);
+    await eventually(() => answers(daemon, 200), 30_000);
     expect(Date.now() - freedMs).toBeLessThan(10_000);
     expect((await silence()).status).toBe(201);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { makeProgramFolder } from "../../support/program/program-folder.ts";
-import { eventually, startDaemon } from "../../support/program/program.ts";
+import { statusOf, eventually, startDaemon } from "../../support/program/program.ts";
 import { startScriptedUpstream, type ScriptedUpstream } from "../../support/far-side/scripted-upstream.ts";
 
 function configText(baseUrl: string): string {
@@ -19,12 +19,6 @@ async function hangingUpstream(): Promise<ScriptedUpstream> {
   const upstream = await startScriptedUpstream();
   upstream.otherwise(() => ({ kind: "hang" }));
   return upstream;
-}
-
-async function statusOf(url: string): Promise<number> {
-  const response = await fetch(url);
-  await response.arrayBuffer();
-  return response.status;
 }
 
 describe.concurrent("a daemon whose upstream hangs", () => {

@@ -7,19 +7,13 @@ import { secondMs } from "../../../src/base/time.ts";
 import { sampleHealthcheck } from "../../support/far-side/api-samples.ts";
 import { fullDiskSkipReason, makeFullDisk } from "../../support/store/full-disk.ts";
 import { startHttpSink } from "../../support/far-side/http-sink.ts";
-import { eventually, startDaemon, stopProgram, type ProgramEnd } from "../../support/program/program.ts";
+import { statusOf, eventually, startDaemon, stopProgram, type ProgramEnd } from "../../support/program/program.ts";
 import { startScriptedUpstream } from "../../support/far-side/scripted-upstream.ts";
 
 // Long enough to be asked while it lasts.
 const drainMs = 2 * secondMs;
 
 type Lease = "of a check" | "of a delivery" | "none, after a run was not recorded";
-
-async function statusOf(url: string): Promise<number> {
-  const response = await fetch(url);
-  await response.arrayBuffer();
-  return response.status;
-}
 
 /** Stops a daemon whose disk has become full while it held a lease; what has a lease hangs until the stop gives it up. */
 async function stopOnFullDisk(lease: Lease): Promise<ProgramEnd> {

@@ -3,7 +3,14 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sampleHealthcheck } from "../../support/far-side/api-samples.ts";
 import { createDatabase, type TestDatabase } from "../../support/postgres/postgres.ts";
 import { makeProgramFolder, type ProgramFolder } from "../../support/program/program-folder.ts";
-import { eventually, readText, startDaemon, startProgram, type Daemon } from "../../support/program/program.ts";
+import {
+  eventually,
+  readText,
+  startDaemon,
+  startProgram,
+  statusOf,
+  type Daemon,
+} from "../../support/program/program.ts";
 import { startScriptedUpstream, type ScriptedUpstream } from "../../support/far-side/scripted-upstream.ts";
 import { startTcpProxy, type TcpProxy } from "../../support/far-side/tcp-proxy.ts";
 
@@ -41,11 +48,7 @@ afterEach(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-async function statusOf(path: string): Promise<number> {
-  const response = await fetch(`${daemon.url}${path}`);
-  await response.body?.cancel();
-  return response.status;
-}
+const status = (path: string): Promise<number> => statusOf(`${daemon.url}${path}`);
 
 async function metric(line: RegExp): Promise<boolean> {
   return line.test(await readText(`${daemon.url}/metrics`));
@@ -56,7 +59,7 @@ const severityOf = (slug: string, severity: string): RegExp =>
 const firing = /^flatline_alert_firing\{.*slug="globex".*\} 1$/m;
 
 async function isWell(): Promise<boolean> {
-  return (await statusOf("/-/ready")) === 200 && (await metric(severityOf("acme", "ok"))) && (await metric(firing));
+  return (await status("/-/ready")) === 200 && (await metric(severityOf("acme", "ok"))) && (await metric(firing));
 }
 
 describe("a PostgreSQL that goes away", () => {
@@ -65,15 +68,15 @@ describe("a PostgreSQL that goes away", () => {
 
     proxy.refuse();
     const second = startProgram(["run"], { cwd: folder.path });
-    await eventually(async () => (await statusOf("/-/ready")) === 503);
+    await eventually(async () => (await status("/-/ready")) === 503);
 
     // At first what was known stands: a server that restarts is back in a moment.
     expect(await metric(severityOf("acme", "ok"))).toBe(true);
     await eventually(() => metric(severityOf("acme", "unknown")), 30_000);
     expect(await metric(/^flatline_check_errors_total\{check="dead-asset-spike",reason="store"\} [1-9]/m)).toBe(true);
     expect(await metric(firing)).toBe(true);
-    expect(await statusOf("/-/healthy")).toBe(200);
-    expect(await statusOf("/api/v1/checks")).toBe(503);
+    expect(await status("/-/healthy")).toBe(200);
+    expect(await status("/api/v1/checks")).toBe(503);
 
     const { exitCode, stderr } = await second.ended(30_000);
     expect(exitCode).toBe(75);
@@ -92,9 +95,9 @@ describe("a PostgreSQL that goes away", () => {
     await eventually(isWell);
 
     proxy.swallow();
-    await eventually(async () => (await statusOf("/-/ready")) === 503);
+    await eventually(async () => (await status("/-/ready")) === 503);
     expect(await metric(firing)).toBe(true);
-    expect(await statusOf("/-/healthy")).toBe(200);
+    expect(await status("/-/healthy")).toBe(200);
 
     proxy.mend();
     await eventually(isWell, 20_000);

@@ -8,6 +8,7 @@ import { startTcpProxy, type TcpProxy } from "../../support/far-side/tcp-proxy.t
 import { startPostgres, type PostgresServer } from "../../support/postgres/server.ts";
 import { makeProgramFolder, type ProgramFolder } from "../../support/program/program-folder.ts";
 import { eventually, startProgram, type Program } from "../../support/program/program.ts";
+import { readSentAlerts } from "../../support/sent-alerts.ts";
 import { isLong } from "../../support/tier.ts";
 
 const slugs = Array.from({ length: 12 }, (_, index) => `org-${index}`);
@@ -86,23 +87,10 @@ async function allChecked(): Promise<void> {
   await eventually(async () => slugs.every(isChecked), takeoverMs);
 }
 
-/** What the receiver was told of each organization, in order: what came twice under one id with the same words is told once. */
-function told(): ReadonlyMap<string, readonly string[]> {
-  const bodies = new Map<string, string>();
-  for (const { headers, body } of sink.requests) {
-    const id = String(headers["webhook-id"]);
-    expect(body).toBe(bodies.get(id) ?? body);
-    bodies.set(id, body);
-  }
-  const events = new Map<string, string[]>();
-  for (const body of bodies.values())
-    for (const { slug, event } of (JSON.parse(body) as { alerts: { slug: string; event: string }[] }).alerts)
-      events.set(slug, [...(events.get(slug) ?? []), event]);
-  return events;
-}
-
-const isEach = (events: readonly string[]): boolean =>
-  slugs.every((slug) => told().get(slug)?.join() === events.join());
+const isEach = (events: readonly string[]): boolean => {
+  const told = readSentAlerts(sink.requests, "slug");
+  return slugs.every((slug) => told.get(slug)?.join() === events.join());
+};
 
 async function writes({ program }: Process): Promise<void> {
   await program.untilLogged("flatline started", {}, takeoverMs);

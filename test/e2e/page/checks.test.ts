@@ -1,6 +1,3 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { createSystemClock, minuteMs } from "../../../src/base/time.ts";
@@ -15,68 +12,24 @@ const asset = "https://login.acme.example";
 const folder = useDaemonFolder();
 const browser = useBrowser();
 
-const configure = (failMultiplier: number): Promise<void> =>
-  folder.configure(`
-source: { type: embedded, preload: [{ fixture: fixture.yaml }] }
-defaults:
-  schedule: "0 0 1 1 *"
-  sentinel: { schedule: "0 0 1 1 *" }
-  eventFlow: { schedule: "0 0 1 1 *", maxSilence: 2h }
-  thresholds: { failMultiplier: ${failMultiplier} }
-organizations:
-  - { slug: acme, sentinel: { assets: ["${asset}", "https://www.acme.example"] }, eventFlow: { enabled: true } }
-  - { slug: silent, eventFlow: { enabled: true } }
-  - { slug: calm, receivers: [ops] }
-  - { slug: reviewed, reviewQueue: { enabled: true, schedule: "0 0 1 1 *" } }
-receivers: [{ name: ops, type: log }, { name: other, type: log }]
-server: { listen: "${folder.listen}", token: t }
-`);
-
 const pageOf = async (path: string, headers = {}): Promise<string> =>
   (await fetch(folder.url + path, { headers })).text();
 const textOf = (markup: string): string => markup.replaceAll(/<[^>]+>/g, " ").replaceAll(/[\s\u00a0]+/g, " ");
 
 beforeAll(async () => {
-  for (const slug of ["acme", "calm", "silent"])
-    await folder.addDeaths(slug, { lastHour: slug === "silent" ? 0 : 12, perDay: 12 });
+  const died = { slug: "acme", assetType: "URL", asset, status: "DETECTED_AS_DEAD", id: null, count: 1 };
   await folder.withStore((store) =>
-    store.transaction(({ events }) =>
-      events.add([
-        {
-          slug: "acme",
-          assetType: "URL",
-          asset,
-          status: "DETECTED_AS_DEAD",
-          id: null,
-          count: 1,
-          atMs: clock.nowMs() - minuteMs,
-        },
-      ]),
-    ),
+    store.transaction(({ events }) => events.add([{ ...died, atMs: clock.nowMs() - minuteMs }])),
   );
-  const queued = {
-    id: 9_001,
-    organization: "reviewed",
-    createdAt: "2026-01-15T10:00:00.000Z",
-    status: "TODO",
-    source: "API",
-  };
-  const reporter = { kind: "human", name: "Kim", organization: null };
-  await writeFile(
-    join(folder.path, "fixture.yaml"),
-    JSON.stringify({
-      organizations: [{ slug: "reviewed", name: "reviewed", brands: [] }],
-      assets: [{ id: 501, type: "URL", content: "https://login.example", status: "UNKNOWN" }],
-      reports: [
-        { ...queued, reporter, proposals: [{ id: 301, assetId: 501, queue: "queued", resolved: false }], scans: [] },
-      ],
-    }),
-  );
-  await configure(4);
+  await folder.configure(`
+defaults: { schedule: "0 0 1 1 *", sentinel: { schedule: "0 0 1 1 *" } }
+organizations: [calm, { slug: acme, sentinel: { assets: ["${asset}", "https://www.acme.example"] } }]
+server: { listen: "${folder.listen}", token: t }
+`);
   await folder.start();
   await eventually(async () => {
     const checks = (await (await fetch(`${folder.url}/api/v1/checks`)).json()) as { lastRunAt: string | null }[];
-    return checks.length === 8 && checks.every(({ lastRunAt }) => lastRunAt !== null);
+    return checks.length === 3 && checks.every(({ lastRunAt }) => lastRunAt !== null);
   });
 });
 
@@ -94,19 +47,14 @@ describe("checks beside the spike check, on the page of an organization", () => 
     expect(text).toContain("hxxps://login[.]acme[.]example is known to be alive and was called dead");
     expect(text).toContain("Do this first: Open the named assets by hand");
   });
-
-  it("name the reports of the review queue to who may read, and to nobody else", async () => {
-    expect(textOf(await pageOf("/o/reviewed", bearer))).toMatch(/9001/);
-    expect(await pageOf("/o/reviewed")).not.toContain("9001");
-  });
 });
 
 it("an organization's page says so when the organization is removed", async () => {
-  const page = await browser.open(`${folder.url}/o/silent`);
+  const page = await browser.open(`${folder.url}/o/calm`);
   await page.locator("#lamp", { hasText: /^live$/ }).waitFor();
   await folder.configure(`
 defaults: { schedule: "0 0 1 1 *" }
-organizations: [calm]
+organizations: [acme]
 server: { listen: "${folder.listen}", token: t }
 `);
   const answer = await fetch(`${folder.url}/-/reload`, { method: "POST", headers: bearer });

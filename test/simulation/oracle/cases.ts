@@ -23,7 +23,8 @@ interface Case {
 
 // That of every organization of the simulated fleet.
 export const repeatIntervalMs = 4 * hourMs;
-const isAct = ({ event }: SentAlert): boolean =>
+/** Of an act, not of the alert itself. */
+export const isAct = ({ event }: SentAlert): boolean =>
   event === "judged" || event === "released" || event === "acknowledged" || event === "unacknowledged";
 export const isEnd = ({ event }: SentAlert): boolean => event === "resolved" || event === "recovered";
 const isRepeated = ({ event, reason }: SentAlert): boolean => event === "reminder" && reason === "repeat_interval";

@@ -3,7 +3,7 @@ import type { Severity } from "../../../src/contract/severity.ts";
 import type { Outcome, Saying } from "../people.ts";
 import type { Accepted, SentAlert } from "../receiver.ts";
 import type { ActOracle } from "./acts.ts";
-import { brokenCases, isEnd, repeatIntervalMs } from "./cases.ts";
+import { brokenCases, isAct, isEnd, repeatIntervalMs } from "./cases.ts";
 import { describeEpisode, type Episode, type Episodes } from "./episodes.ts";
 import type { Facts } from "./facts.ts";
 import type { IncidentOracle } from "./incidents.ts";
@@ -326,9 +326,4 @@ export class NotificationOracle {
         (one.slug === "*" || one.slug === slug) && one.fromMs < endsAtMs + dayMs && one.longestUntilMs > firedAtMs,
     );
   }
-}
-
-/** Of an act, not of the alert itself. */
-function isAct({ event }: SentAlert): boolean {
-  return event === "judged" || event === "released" || event === "acknowledged" || event === "unacknowledged";
 }

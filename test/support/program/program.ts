@@ -179,6 +179,13 @@ export async function readText(url: string): Promise<string> {
   return text;
 }
 
+/** The status of the answer at this address. */
+export async function statusOf(url: string): Promise<number> {
+  const response = await fetch(url);
+  await response.arrayBuffer();
+  return response.status;
+}
+
 /** What `promtool check metrics` says of an exposition, and why it is not asked where it is not installed. */
 export const promtool = {
   skipReason: spawnSync("promtool", ["--version"]).status === 0 ? null : "promtool is not installed",
