@@ -196,18 +196,13 @@ export const noSchemas = { compilersFactory: { buildValidator: refuseSchema, bui
 
 /** Starts a connection's requests one by one: Node.js starts pipelined ones together and buffers their answers. */
 function createTurns(): onRequestHookHandler {
-  const lines = new WeakMap<Socket, { waiting: number; last: Promise<void> }>();
+  const lines = new WeakMap<Socket, { waiting: number; last: Promise<unknown> }>();
   return ({ raw: { socket } }, { raw: response }, done) => {
     const line = lines.get(socket) ?? { waiting: 0, last: Promise.resolve() };
     lines.set(socket, line);
     const { waiting, last } = line;
     line.waiting++;
-    line.last = new Promise((resolve) =>
-      response.once("close", () => {
-        line.waiting--;
-        resolve();
-      }),
-    );
+    line.last = new Promise((resolve) => response.once("close", resolve)).then(() => line.waiting--);
     const begin = async (): Promise<void> => {
       await last;
       if (!socket.destroyed) done();

@@ -63,25 +63,23 @@ export function unknownCheck(name: string, slug: string, known: readonly CheckNa
   return new FlatlineError("not_found", message);
 }
 
+const neverRun = { severity: null, severitySinceMs: null, lastRunAtMs: null, lastSuccessAtMs: null, lastReport: null };
+
 /** Returns a check as the API shows it. `withDetails`: also findings of the review queue. */
 export function viewCheck(
   state: CheckState,
   alerts: readonly AlertView[],
   { nowMs, withDetails }: { readonly nowMs: number; readonly withDetails: boolean },
 ): RowOf<typeof checkSchema> {
-  const { check, slug, last, nextDueAtMs: nextRunAtMs, isRunning } = state;
-  const { lastReport = null, severitySinceMs = null, lastRunAtMs = null, lastSuccessAtMs = null } = last ?? {};
+  const last = state.last ?? neverRun;
+  const { lastReport } = last;
   const isTooOld = isStale(state, nowMs);
   const sorted = alerts.toSorted(compareAlerts).map(viewAlert);
   return {
-    check,
-    slug,
-    severitySinceMs,
-    lastRunAtMs,
-    lastSuccessAtMs,
-    nextRunAtMs,
-    isRunning,
-    severity: isTooOld ? "unknown" : (last?.severity ?? null),
+    ...state,
+    ...last,
+    nextRunAtMs: state.nextDueAtMs,
+    severity: isTooOld ? "unknown" : last.severity,
     isStale: isTooOld,
     result: isTooOld ? null : resultOf(lastReport, withDetails),
     error: lastReport?.kind === "error" ? lastReport.error : null,

@@ -5,7 +5,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import { latestInstantMs } from "../../base/instant.ts";
 import { suggest } from "../../base/suggestions.ts";
 import type { Actor } from "../../contract/actor.ts";
-import { forgottenSchema, type ForgottenRows } from "../../contract/v1/operator.ts";
+import { forgottenSchema, type ForgottenKind, type ForgottenRows } from "../../contract/v1/operator.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { Store } from "../../store/store.ts";
 import { authorOf } from "../access/identity.ts";
@@ -44,6 +44,7 @@ export function addForgetRoutes(server: FastifyInstance, { running }: WebParts):
 }
 
 const nothing: ForgottenRows = { events: 0, history: 0, alerts: 0, silences: 0, markers: 0, keys: 0, records: 0 };
+const kinds = Object.keys(nothing) as ForgottenKind[];
 
 async function refuseConfigured(slug: string, { store, config }: Running): Promise<void> {
   const { organizations, discover, file } = config();
@@ -78,7 +79,7 @@ async function forget(
   { store, clock, onAct }: Running,
   { slug, events: onlyEvents, from, to, author }: Asked,
 ): Promise<ForgottenRows> {
-  let removed = nothing;
+  const removed = { ...nothing };
   const span = from === undefined && to === undefined ? null : { fromMs: from ?? 0, toMs: to ?? latestInstantMs };
   const inSlices = async (removeSome: () => Promise<{ readonly hasMore: boolean }>): Promise<void> => {
     while ((await removeSome()).hasMore) await clock.sleep(pauseMs);
@@ -87,13 +88,13 @@ async function forget(
     const slice = await (span === null
       ? store.events.forget(slug, rowsPerSlice)
       : store.events.forgetSpan(slug, span, rowsPerSlice));
-    removed = { ...removed, events: removed.events + slice.removed };
+    removed.events += slice.removed;
     return slice;
   });
   await inSlices(() =>
     store.transaction(async ({ forgetting, audit }) => {
       const slice = onlyEvents ? { removed: nothing, hasMore: false } : await forgetting.forget(slug, rowsPerSlice);
-      removed = addRows(removed, slice.removed);
+      for (const kind of kinds) removed[kind] += slice.removed[kind];
       const times = span === null ? {} : { from: iso(span.fromMs), to: iso(span.toMs) };
       const detail = onlyEvents ? { events: removed.events, ...times } : removed;
       const act = { actor: author, action: "forget", slug, subject: null, detail } as const;
@@ -103,9 +104,4 @@ async function forget(
   );
   onAct();
   return removed;
-}
-
-function addRows(left: ForgottenRows, right: ForgottenRows): ForgottenRows {
-  const kinds = Object.keys(nothing) as (keyof ForgottenRows)[];
-  return { ...left, ...Object.fromEntries(kinds.map((kind) => [kind, left[kind] + right[kind]])) };
 }

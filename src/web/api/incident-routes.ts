@@ -161,10 +161,6 @@ function viewIncident(read: ReadIncident, withDetails: boolean, nowMs: number): 
 }
 
 function countJudgements({ members }: ReadIncident): Record<string, number> {
-  const counts: Record<string, number> = Object.fromEntries(judgementVerdicts.map((verdict) => [verdict, 0]));
-  for (const { judgement } of members) {
-    const verdict = judgement?.verdict;
-    if (verdict !== undefined) counts[verdict] = (counts[verdict] ?? 0) + 1;
-  }
-  return counts;
+  const countOf = (verdict: string): number => members.filter(({ judgement }) => judgement?.verdict === verdict).length;
+  return Object.fromEntries(judgementVerdicts.map((verdict) => [verdict, countOf(verdict)]));
 }
