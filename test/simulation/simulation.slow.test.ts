@@ -6,36 +6,17 @@ import { live, withMutant } from "./mutants/mutants.ts";
 import { simulate } from "./simulate.ts";
 import { isLong } from "../support/tier.ts";
 
-// Even ones have the embedded source. In the long form those that once found something, as long as they took.
-const known = isLong
-  ? [
-      lifeOf(5, 2),
-      lifeOf(7, 2),
-      lifeOf(1_006, 3),
-      lifeOf(5_003, 0.5),
-      lifeOf(5_011, 1.5),
-      lifeOf(6_034, 0.7),
-      lifeOf(8_026, 2),
-      lifeOf(8_051, 1),
-      lifeOf(8_079, 1),
-      lifeOf(8_089, 2.7),
-      lifeOf(10_041, 0.6),
-      lifeOf(10_087, 0.5),
-      lifeOf(10_121, 1.5),
-      lifeOf(10_526, 0.9),
-      lifeOf(10_553, 0.8),
-      lifeOf(10_774, 0.7),
-      lifeOf(11_233, 0.5),
-      lifeOf(20_006, 0.4),
-      lifeOf(20_144, 1.5),
-      lifeOf(20_158, 2.6),
-      lifeOf(20_227, 1.9),
-      lifeOf(20_671, 1.9),
-      lifeOf(21_031, 1.9),
-      lifeOf(21_117, 0.7),
-      lifeOf(21_421, 0.4),
-    ]
-  : [lifeOf(5, 0.25), lifeOf(2, 0.1)];
+// Even ones have the embedded source. In the long form those that once found something, as long as they took: SEED:DAYS.
+const known = (
+  isLong
+    ? "5:2 7:2 1006:3 5003:0.5 5011:1.5 6034:0.7 8026:2 8051:1 8079:1 " +
+      "8089:2.7 10041:0.6 10087:0.5 10121:1.5 10526:0.9 10553:0.8 10774:0.7 11233:0.5 20006:0.4 " +
+      "20144:1.5 20158:2.6 20227:1.9 20671:1.9 21031:1.9 21117:0.7 21421:0.4"
+    : "5:0.25 2:0.1"
+)
+  .split(" ")
+  .map((life) => life.split(":").map(Number))
+  .map(([seed = 0, days = 0]) => lifeOf(seed, days));
 const replays = isLong ? 10 : 2;
 // One with each source, new each night; a failure is named by its seed: npm run simulate -- --seed SEED --days 1
 const first = 2 * randomInt(1_000, 1_000_000);
