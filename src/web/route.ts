@@ -128,7 +128,8 @@ export function addRoute<
       } as Asked<Path, Query, Body>);
       const row = await given;
       if (typeof answer !== "object") return row;
-      return reply.sent ? undefined : encodeAnswer(answer, row, withDetails);
+      // A handler that answers itself, as a CSV, gives none.
+      return row === null || row === undefined || reply.sent ? undefined : encodeAnswer(answer, row, withDetails);
     },
   });
 }

@@ -50,6 +50,26 @@ describe("the assets of an alert", () => {
     expect((await get("")).status).toBe(404);
   });
 
+  it("are no failure where the client leaves a CSV", async () => {
+    const left = Promise.withResolvers<void>();
+    async function* endless(): AsyncGenerator<ListedAsset[], void> {
+      try {
+        for (;;) yield [listed("a".repeat(10_000))];
+      } finally {
+        left.resolve();
+      }
+    }
+    const { page } = assetsOf([]);
+    web.world.assets.set("one", { page, all: async () => ({ attributes: [], pieces: endless() }) });
+
+    const answer = await get("?format=csv");
+    await answer.body?.cancel();
+    await left.promise;
+    await get("");
+
+    expect(web.world.logged).toEqual([]);
+  });
+
   it("are a page of a hundred with the counts of all, and where the next one begins", async () => {
     const next = [harnessNowMs, 0, harnessNowMs - 3, 9] as const;
     web.world.assets.set("one", assetsOf([listed("a", { revivedAtMs: harnessNowMs + 5 })], next));
