@@ -104,7 +104,13 @@ function heldWithoutJudgement(members: readonly IncidentMember[], { gateOf }: He
     holding.filter(({ slug, judgement }) => judgement === undefined && gateOf(slug).releaseOn.includes("judged")),
   );
   const others = holding.filter(({ slug }) => !unjudged.has(slug));
-  const heldToEnd = slugsOf(others.filter(({ end }) => end === null)).size;
+  const isReleasedAtEnd = ({ slug, end, judgement }: IncidentMember): boolean => {
+    const { releaseOn } = gateOf(slug);
+    return (
+      end === null && (releaseOn.includes("resolved") || (judgement !== undefined && releaseOn.includes("judged")))
+    );
+  };
+  const heldToEnd = slugsOf(others.filter(isReleasedAtEnd)).size;
   return { heldToEnd, heldToRelease: slugsOf(others).size - heldToEnd };
 }
 

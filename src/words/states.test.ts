@@ -27,15 +27,17 @@ interface Given {
   readonly part?: readonly [members: number, watched: number];
   readonly whenUnknown?: "allow" | "hold";
   readonly isGateUsed?: boolean;
+  readonly releaseOn?: readonly ("judged" | "resolved")[];
 }
 
-function factsOf({ members, incident: over = {}, part, whenUnknown = "allow", isGateUsed = true }: Given) {
+function factsOf(given: Given) {
+  const { members, incident: over = {}, part, whenUnknown = "allow", isGateUsed = true } = given;
   const incident = openIncident(startMs, over);
   const settings = {
     ...quietSettings,
     slugs: Array.from({ length: 300 }, (_, index) => `org-${index}`),
     source: "security.example.com",
-    gateOf: () => ({ releaseOn: ["judged" as const], whenUnknown }),
+    gateOf: () => ({ releaseOn: given.releaseOn ?? ["judged" as const], whenUnknown }),
   };
   return headlineFacts(
     { incident, members, summary: summarizeIncident(incident, members, { externalUrl: null }) },
@@ -228,6 +230,11 @@ describe("the headline of an incident", () => {
       "takedowns on hold, where nobody goes by gates",
       { members: many(118, {}, { holdsGate: true }), incident: { verdict }, isGateUsed: false },
       began,
+    ],
+    [
+      "takedowns on hold that only a release opens",
+      { members: many(118, {}, { holdsGate: true }), incident: { verdict }, releaseOn: [] },
+      `${began} Takedowns of 118 organizations are on hold until they are released.`,
     ],
     [
       "judged as a whole",

@@ -214,7 +214,8 @@ function gatesAnswer(facts: ReadIncident): Answer {
     const held = Math.round(excessOf(memberFactsOf(facts).filter(({ heldSinceMs }) => heldSinceMs !== null)));
     const [slug = ""] = heldSince.keys();
     const whose = heldSince.size === 1 ? slug : countOf(heldSince.size, "organization");
-    const waits = judgement === null ? "wait for a judgement" : "stay on hold";
+    const areAllKnown = headline.heldToEnd + headline.heldToRelease >= heldSince.size;
+    const waits = areAllKnown ? "stay on hold" : "wait for a judgement";
     return [
       `No: takedowns of ${whose} are on hold`,
       held === 0 ? "" : `${countOf(held, "death")} more than usual ${waits}.`,
