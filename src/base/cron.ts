@@ -64,8 +64,8 @@ function nextFixed(pattern: Pattern, zone: Timezone, afterMs: number): number | 
   }
 }
 
-// No timezone changes its offset twice within a week.
-const betweenChangesMs = 7 * dayMs;
+// No timezone changes its offset twice within it: Asia/Gaza does within a week, in October 2040.
+const betweenChangesMs = 6 * dayMs;
 
 /**
  * Returns each instant whose local time matches: both passes of a repeated hour, none in a skipped hour. `0 * * * *` in
