@@ -30,7 +30,8 @@ export function leadToSignIn(request: FastifyRequest, reply: FastifyReply): Fast
 /** Returns a form's page from its `Referer`, which the policy `same-origin` allows; `/` without one. */
 export function pageOfForm({ headers, basePath }: FastifyRequest): string {
   const url = URL.parse(headers.referer ?? "");
-  return url !== null && url.host === headers.host ? withoutBasePath(basePath, `${url.pathname}${url.search}`) : "/";
+  if (url === null || url.host !== headers.host) return "/";
+  return localPath(withoutBasePath(basePath, `${url.pathname}${url.search}`));
 }
 
 // No page has a longer address.
