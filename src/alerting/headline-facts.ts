@@ -94,7 +94,8 @@ function judgedOf(members: readonly IncidentMember[]) {
     ? { verdict: last.verdict, by: describeAuthor(last.by, last.note), comment: last.comment, atMs: last.atMs }
     : null;
   const judges = new Set(given.map(({ by, note }) => describeAuthor(by, note)));
-  return { judgement, judged, judges: [...judges], judgeable: judgeable.length };
+  const unjudged = judgeable.length - given.length;
+  return { judgement, judged, judges: [...judges], judgeable: judgeable.length, unjudged };
 }
 
 /** Returns how many of the organizations on hold wait for no judgement, but for an end or a release by hand. */

@@ -183,6 +183,21 @@ describe("the report of an incident", () => {
     expect(reportOf({ ...facts, incident })).toContain(`Detected as fail, ${text}\n`);
   });
 
+  it("does not wait for a judgement where two verdicts cover all", () => {
+    const facts = factsOf("acme");
+    const judged = { checker: 1, real: 1, expected: 0 };
+    const headline = { ...facts.headline, judgement: null, judged, judgeable: 2, unjudged: 0 };
+
+    expect(reportOf({ ...facts, headline })).toContain("Judged in parts");
+  });
+
+  it("gives no reason of deaths where none are counted", () => {
+    const facts = factsOf("acme");
+    const incident = { ...facts.incident, family: "review-queue" };
+
+    expect(reportOf({ ...facts, incident })).toContain("It ends when its checks are ok again.");
+  });
+
   it("breaks the names of assets, bare hosts too", () => {
     const [answer] = factsOf("acme").answers;
     const answers = answer === undefined ? [] : [{ ...answer, asset: "login.evil.example" }];

@@ -115,9 +115,8 @@ function judgedCell({ headline: { judgement }, incident, summary: { acknowledged
 function nextAct(facts: ReadIncident): Html {
   const { incident, summary, headline: said } = facts;
   const isOpen = incident.endedAtMs === null;
-  const judged = Object.values(said.judged).reduce((sum, count) => sum + count, 0);
   const waits = isOpen && summary.acknowledgedBy === null;
-  const next = waits ? "acknowledge" : judged < said.judgeable ? "judge" : isOpen ? null : "release";
+  const next = waits ? "acknowledge" : said.unjudged > 0 ? "judge" : isOpen ? null : "release";
   const found = decidedQuestions(facts).find(({ act }) => act?.act === next)?.act ?? null;
   return found === null ? nothing : actButton(incident.number, { ...found, isFirst: waits });
 }

@@ -151,6 +151,7 @@ function overAnswer(facts: ReadIncident): Answer {
     return [`Yes, since ${timeText(incident.endedAtMs, nowMs)}`, why];
   }
   if (isOfPlatform) return ["No", "It ends with the first good result of each."];
+  if (incident.family !== "deaths") return ["No", "It ends when its checks are ok again."];
   const why = overSentence(headline, nowMs);
   if (excess === null || why === "") return ["Not known", "Too few deaths stand out from the usual to say it."];
   return [{ ongoing: "No", unclear: "It may be", stopped: "It has stopped" }[excess.state], why];
@@ -190,7 +191,7 @@ const evidenceWords = {
 } as const;
 
 function judgedAnswer({ incident, summary, headline, nowMs }: ReadIncident): Answer {
-  const { judgement, judgeable, judged } = headline;
+  const { judgement, judgeable, unjudged } = headline;
   if (judgement !== null) {
     const { by, verdict, comment, atMs } = judgement;
     const said = comment === null ? "" : `: «${breakAddresses(comment)}»`;
@@ -198,12 +199,16 @@ function judgedAnswer({ incident, summary, headline, nowMs }: ReadIncident): Ans
     const why = by === "" ? `Judged ${at}.` : `${by}, ${at}${said}.`;
     return [judgementSentences[verdict], why, { act: "judge", words: "Judge again…" }];
   }
-  const open = judgeable - judged.checker - judged.real - judged.expected;
-  const words = judgeable > 1 ? `Judge ${formatCount(open === 0 ? judgeable : open)}…` : "Judge…";
+  if (judgeable > 0 && unjudged === 0)
+    return ["Judged in parts", judgedInPart(headline), { act: "judge", words: "Judge again…" }];
   return [
-    open < judgeable ? "Not judged as a whole" : "Nobody has judged it",
-    open < judgeable ? judgedInPart(headline) : evidenceWords[summary.likelyCause],
-    { act: "judge", words, isFirst: incident.endedAtMs !== null },
+    unjudged < judgeable ? "Not judged as a whole" : "Nobody has judged it",
+    unjudged < judgeable ? judgedInPart(headline) : evidenceWords[summary.likelyCause],
+    {
+      act: "judge",
+      words: judgeable > 1 ? `Judge ${formatCount(unjudged)}…` : "Judge…",
+      isFirst: incident.endedAtMs !== null,
+    },
   ];
 }
 

@@ -47,7 +47,7 @@ export function renderInstants(page: IncidentDetail): Html {
   const notified = stepOf("Notified");
   const waits = stuck === undefined ? [] : [`${stuck.name} ${stuck.text}`];
   const called = escalation === null ? "" : `${escalation.receiver} is called at ${timeText(escalation.atMs, nowMs)}`;
-  const judged = headline.judgement === null ? undefined : acts.findLast(({ name }) => name === "Judged");
+  const judged = headline.unjudged > 0 ? undefined : acts.findLast(({ name }) => name === "Judged");
   const endAtMs = headline.excess?.expectedEndAtMs ?? null;
   const fires = `${countOf(summary.firing, "organization")} ${summary.firing === 1 ? "fires" : "fire"}`;
   const all: readonly Instant[] = [
