@@ -97,9 +97,9 @@ function readEvent(text: string, reading: Reading): LivenessEvent {
   if (!isObject(value)) throw new BadRow("is not a JSON object");
   const attributes: (readonly [name: string, value: unknown])[] = [...layout.setAttributes];
   const given: Record<string, unknown> = { ...layout.set };
-  const entries = entriesOf(value, layout.targets);
+  const entries = entriesOf(value, layout);
   const list = Object.entries(value).find(([, its]) => Array.isArray(its) && its.some(isObject));
-  if (list !== undefined && !entries.some(([key]) => layout.targets.get(key) === "at"))
+  if (list !== undefined && !layout.ignored.has(list[0]) && !hasFields(entries, layout))
     throw new BadRow(`has its events within an object: jq -c '.[${excerpt(list[0])}][]' writes one a line`).ending();
   for (const [key, its] of entries) {
     const isOurs = (key === "number" && layout.hasNumbers) || (key === "attributes" && !layout.ignored.has(key));
@@ -118,12 +118,29 @@ function readEvent(text: string, reading: Reading): LivenessEvent {
   return eventOf(reading, { ...given, attributes });
 }
 
-/** Returns the entries of an object; of an object within it `outer.inner`, where the layout has names below `outer`. */
-function entriesOf(value: object, targets: EventLayout["targets"], within = ""): [name: string, value: unknown][] {
-  return Object.entries(value).flatMap(([key, its]: [string, unknown]): [string, unknown][] => {
+type Entry = readonly [name: string, value: unknown];
+
+/** Whether an event has fields here. `count` is none of them: an object around a list of events often says theirs. */
+function hasFields(entries: readonly Entry[], layout: EventLayout): boolean {
+  const isField = (key: string): boolean => key === "attributes" || Boolean(targetOf(key, layout));
+  return layout.set.at !== undefined || entries.some(([key]) => key !== "count" && isField(key));
+}
+
+/**
+ * Returns the entries of an object; of an object within it `outer.inner`, where the layout has names below `outer`.
+ * What the layout does not name of `attributes` stays there.
+ */
+function entriesOf(value: object, layout: EventLayout, within = ""): Entry[] {
+  return Object.entries(value).flatMap(([key, its]: [string, unknown]): Entry[] => {
     const name = `${within}${key}`;
-    const isOuter = isObject(its) && [...targets.keys()].some((target) => target.startsWith(`${name}.`));
-    return isOuter ? entriesOf(its, targets, `${name}.`) : [[name, its]];
+    const isOuter = isObject(its) && [...layout.targets.keys()].some((target) => target.startsWith(`${name}.`));
+    if (!isOuter) return [[name, its]];
+    const inner = entriesOf(its, layout, `${name}.`);
+    if (name !== "attributes") return inner;
+    const isNamed = ([path]: Entry): boolean => targetOf(path, layout) !== undefined;
+    const others = inner.filter((entry) => !isNamed(entry));
+    const rest = Object.fromEntries(others.map(([path, inside]) => [path.slice("attributes.".length), inside]));
+    return [...inner.filter(isNamed), ["attributes", rest]];
   });
 }
 

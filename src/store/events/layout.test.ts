@@ -166,3 +166,50 @@ describe("times that cannot be right", () => {
     ]);
   });
 });
+
+describe("values within attributes that are fields", () => {
+  const targets = new Map([...plainLayout.targets, ["attributes.q", "asset"] as const]);
+  const line = JSON.stringify({ at, slug: "acme", attributes: { q: "1", r: "2", s: "3", t: null } });
+
+  it.each([
+    ["leave the others attributes", [], { r: "2", s: "3" }],
+    ["leave those out that are ignored", ["attributes.r"], { s: "3" }],
+    ["leave all out that are ignored by their object", ["attributes"], undefined],
+    ["leave all out that have no name where such are ignored", ["*"], undefined],
+  ])("%s", (_, ignored, attributes) => {
+    const events = [death(atMs, "acme", { asset: "1", attributes })];
+
+    expect(read(line, "ndjson", [], { ...plainLayout, targets, ignored: new Set(ignored) })).toEqual({
+      events,
+      problems: [],
+    });
+  });
+});
+
+describe("an object with a list of objects", () => {
+  it("is an event where a flag sets its time and the list is ignored", () => {
+    const layout = { ...plainLayout, set: { at }, ignored: new Set(["tags"]) };
+
+    expect(read('{"slug":"acme","tags":[{"x":1}]}', "ndjson", [], layout)).toEqual({
+      events: [death(atMs, "acme")],
+      problems: [],
+    });
+  });
+
+  it.each([
+    ["a field", [], '{"when":1,"slug":"a","hops":[{"u":1}]}'],
+    ["an ignored list", ["hops"], '{"when":1,"hops":[{"u":1}]}'],
+  ])("with %s is an event with an unknown field, and the lines behind it are read", (_, ignored, line) => {
+    const { problems } = read(`${line}\n{}\n`, "ndjson", [], { ...plainLayout, ignored: new Set(ignored) });
+
+    expect(problems).toEqual([expect.stringMatching(/^1: unknown field "when"/), expect.stringMatching(/^2: /)]);
+  });
+
+  it("is said to have events within where all other names are ignored, too", () => {
+    const layout = { ...plainLayout, ignored: new Set(["*"]) };
+
+    expect(read('{"results":[{"at":1}],"count":1}', "ndjson", [], layout).problems).toEqual([
+      `1: has its events within an object: jq -c '.["results"][]' writes one a line`,
+    ]);
+  });
+});
