@@ -154,6 +154,20 @@ describe("the page of an incident", () => {
     expect(await textAt(page, "body")).toMatch(/^# Incident 1: 5 of 6 organizations spike since/);
   });
 
+  it("keeps what is typed and ticked when it is read again", async () => {
+    const page = await open("/incidents/1");
+    await page.fill("#comment", "umbrella is mine");
+    await page.locator("input[value=globex]").check();
+    await page.focus("#comment");
+
+    await refresh(page);
+
+    expect(await page.locator("#comment").inputValue()).toBe("umbrella is mine");
+    expect(await page.locator("input[value=globex]").isChecked()).toBe(true);
+    expect(await textAt(page, ".bulk")).toContain("1 of 5 ticked");
+    expect(await page.evaluate("document.activeElement.id")).toBe("comment");
+  });
+
   it("takes a comment once, however often one clicks", async () => {
     const page = await open("/incidents/1");
     const said = page.locator(".story", { hasText: "the captcha of Friday" });
