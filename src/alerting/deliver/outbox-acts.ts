@@ -30,7 +30,7 @@ const refusals = {
       "conflict",
       "the receiver has accepted a later notification of this incident, which this one would contradict",
     ),
-  unknown: () => new FlatlineError("not_found", "no notification that waits, and no dead letter, has this id"),
+  unknown: () => new FlatlineError("not_found", "no notification that waits or gave up has this id"),
 };
 
 /** Deletes an entry as not delivered; one in delivery may still arrive. @throws FlatlineError not_found */

@@ -159,9 +159,7 @@ describe("the page of receivers", () => {
     expect(await page.locator("#main").innerText()).toContain("Nothing waits, and nothing was given up.");
 
     await scripted.locator("dialog:modal").getByRole("button", { name: "Discard" }).click();
-    await scripted
-      .locator(".error", { hasText: "No notification that waits, and no dead letter, has this id." })
-      .waitFor();
+    await scripted.locator(".error", { hasText: "No notification that waits or gave up has this id." }).waitFor();
     // The browser says of its own accord that a form was refused.
     browser.forgive(0);
   });
