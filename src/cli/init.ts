@@ -2,14 +2,19 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
+import { Writable } from "node:stream";
+
+import input from "@inquirer/input";
+import password from "@inquirer/password";
+import select from "@inquirer/select";
+import { stringify } from "yaml";
 
 import { advice } from "../backtest/tuning.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { isLoopbackHost } from "../base/loopback-host.ts";
 import { checkHttpUrl } from "../base/schema/values.ts";
 import { loadConfig } from "../config/load.ts";
-import { longestSlug } from "../contract/slug.ts";
 import { renderReports } from "./check.ts";
 import { checkOnce } from "./check-once.ts";
 import { choice, command, flag, flagName, or, value, type FlagsOf } from "./command.ts";
@@ -17,7 +22,7 @@ import { readSecretFile } from "./command-config.ts";
 import type { CliContext } from "./context.ts";
 import { askApi } from "./door.ts";
 import { renderTest, testReceiver } from "./notify.ts";
-import { isYes, openQuestions, type QuestionOptions, type Questions } from "./questions.ts";
+import { askYesNo } from "./questions.ts";
 import { collect } from "./values.ts";
 
 const defaultFile = "flatline.yaml";
@@ -27,11 +32,11 @@ const notEmpty = (text: string): string | null => (text === "" ? "must not be em
 /** Types of receivers: the question for the secret of each, and its key in the file. */
 const tellings = {
   log: null,
-  slack: { question: "URL of a Slack webhook", key: "url", problemOf: checkHttpUrl },
-  msteams: { question: "URL of a Teams workflow", key: "url", problemOf: checkHttpUrl },
-  pagerduty: { question: "Routing key of PagerDuty", key: "routingKey", problemOf: notEmpty },
-  webhook: { question: "URL of a webhook", key: "url", problemOf: checkHttpUrl },
-  email: { question: "Mail server (smtps://user:password@mail.example.com)", key: "url", problemOf: notEmpty },
+  slack: { message: "URL of a Slack webhook:", key: "url", problemOf: checkHttpUrl },
+  msteams: { message: "URL of a Teams workflow:", key: "url", problemOf: checkHttpUrl },
+  pagerduty: { message: "Routing key of PagerDuty:", key: "routingKey", problemOf: notEmpty },
+  webhook: { message: "URL of a webhook:", key: "url", problemOf: checkHttpUrl },
+  email: { message: "Mail server (smtps://user:password@mail.example.com):", key: "url", problemOf: notEmpty },
 };
 const tellingNames = Object.keys(tellings) as (keyof typeof tellings)[];
 
@@ -66,16 +71,15 @@ Examples:
   flatline init --source embedded --slug acme --tell slack --tell-file slack-url
 `,
   run: async ({ context, flags }) => {
-    const { config: file, force, noCheck } = flags;
-    const path = resolve(context.cwd, file);
-    const secretNames = ["api-key", "token", ...tellingNames].map((name) => `secrets/${name}`);
-    const found = existsSync(path) ? file : secretNames.find((name) => existsSync(join(dirname(path), name)));
-    if (found !== undefined && force !== true)
+    const path = resolve(context.cwd, flags.config);
+    const names = [basename(path), ...["api-key", "token", ...tellingNames].map((name) => `secrets/${name}`)];
+    const found = names.find((name) => existsSync(join(dirname(path), name)));
+    if (found !== undefined && flags.force !== true)
       throw new FlatlineError("usage", `${found}: exists already; --force replaces it, -c FILE names another place`);
-    using questions = context.stdin.isTTY === true ? openQuestions(context) : null;
-    const answers = await answersOf(flags, questions, context);
-    const silent = noCheck === true ? [] : await tryFirst(answers, context);
-    if (silent.length > 0 && !isYes(await questions?.ask("Write the files all the same? [y/N] ")))
+    const answers = await answersOf(flags, context);
+    const silent = await tryFirst(answers, context, flags.noCheck === true);
+    const isAsked = silent.length > 0 && context.stdin.isTTY === true;
+    if (silent.length > 0 && !(isAsked && (await askYesNo("Write the files all the same? [y/N] ", context))))
       throw new FlatlineError(
         "unavailable",
         `no answer for ${silent.join(", ")}, so nothing was written; ` +
@@ -83,11 +87,11 @@ Examples:
       );
     return { answers, secrets: await writeFirst(answers, path) };
   },
-  say: ({ answers: { remote, externalUrl }, secrets }, { flags: { config: file } }) => {
+  say: ({ answers: { baseUrl, externalUrl }, secrets }, { flags: { config: file } }) => {
     const other = file === defaultFile ? "" : ` -c ${file}`;
     return [
       `${file}: written; beside it, for you alone: ${secrets.join(", ")}\nnext:\n`,
-      remote !== null ? "" : `  flatline import events FILE${other}${importHelp}\n`,
+      baseUrl !== null ? "" : `  flatline import events FILE${other}${importHelp}\n`,
       `  flatline run${other}\n`,
       `then sign in at ${externalUrl.replace(/\/+$/, "")}/sign-in with the token in secrets/token\n`,
       isLocal(externalUrl)
@@ -102,94 +106,103 @@ const importHelp = `
     where its columns have other names: --map COLUMN=FIELD, and --ignore '*' for those that are not needed
     where its times have no offset: --timezone ZONE; --dry-run says what it understands`;
 
-/** A question for a value that no flag and no variable gives; an empty answer is the first of `words`. */
-interface Asked extends QuestionOptions {
-  readonly question: string;
-  readonly words?: readonly string[];
+interface Question {
+  readonly message: string;
+  /** The first one is the default. */
+  readonly choices?: readonly string[];
+  readonly initial?: string;
+  /** The variable that may hold the answer, a secret; its flag names a file. */
   readonly variable?: string;
+  /** Returns the problem of an answer, as "must be …"; null: none [only an empty one has a problem]. */
+  readonly problemOf?: (answer: string) => string | null;
 }
-const asked = {
-  source: {
-    question: "Where do verdicts come from, remote (the platform's API) or embedded (events of your own)? [remote] ",
-    words: sources,
-  },
-  baseUrl: { question: "Address of the platform's API (https://…/api/v2): ", problemOf: checkHttpUrl },
-  apiKeyFile: { question: "API key", variable: "FLATLINE_API_KEY" },
-  slug: { question: "Organizations (slugs, with commas between): ", problemOf: slugsProblem },
-  tell: { question: `Who is told, ${tellingNames.join(", ")}? [log] `, words: tellingNames },
-  tellFile: { question: "", variable: "FLATLINE_TELL" },
-  mailFrom: { question: "The mail is from: " },
-  mailTo: { question: "The mail is to (addresses, with commas between): " },
-  externalUrl: {
-    question: `Where people open flatline [${localUrl}]: `,
-    problemOf: checkHttpUrl,
-    fallback: localUrl,
-  },
-} as const satisfies Partial<Record<keyof InitFlags, Asked>>;
 
 type FirstAnswers = Awaited<ReturnType<typeof answersOf>>;
 
 /** Returns the values of flags and variables, and asks for the rest. @throws usage without a terminal to ask on */
-async function answersOf(flags: InitFlags, questions: Questions | null, { env, cwd, stderr }: CliContext) {
+async function answersOf(flags: InitFlags, context: CliContext) {
+  const prompt = context.stdin.isTTY === true ? createPrompt(context) : null;
   const missing: string[] = [];
-  const ask = async (key: keyof typeof asked, more: Partial<Asked> = {}): Promise<string> => {
-    const { question, words, variable, fallback = words?.[0], ...options }: Asked = { ...asked[key], ...more };
-    const isSecret = variable !== undefined;
-    const oneOf = (text: string) => (words?.includes(text) === true ? null : `must be one of ${words?.join(", ")}`);
-    const { problemOf = words === undefined ? notEmpty : oneOf } = options;
-    const typed = flags[key] === undefined ? undefined : [flags[key]].flat().join("\n");
-    const isFile = isSecret && typed !== undefined;
-    const flagged = isFile ? (await readSecretFile(flagName(key), typed, cwd)).trim() : typed;
-    const given = flagged ?? (env[variable ?? ""] || undefined);
-    const name = isSecret ? `${flagName(key)} or $${variable}` : flagName(key);
+  const ask = async (key: keyof InitFlags, question: Question): Promise<string> => {
+    const { variable, choices, initial = choices?.[0], problemOf = notEmpty } = question;
+    const flagged = flags[key] === undefined ? undefined : [flags[key]].flat().join("\n");
+    const isFile = variable !== undefined && flagged !== undefined;
+    const typed = isFile ? (await readSecretFile(flagName(key), flagged, context.cwd)).trim() : flagged;
+    const given = typed ?? (context.env[variable ?? ""] || undefined);
+    const name = variable === undefined ? flagName(key) : `${flagName(key)} or $${variable}`;
     const problem = given === undefined ? null : problemOf(given);
     if (problem !== null) throw new FlatlineError("usage", `${name} ${problem}`);
-    if (given !== undefined) return given;
-    const shown = isSecret ? `${question} (is not shown): ` : question;
-    if (questions !== null)
-      return questions.ask(shown, { problemOf, isSecret, ...(fallback !== undefined && { fallback }) });
-    if (fallback === undefined) missing.push(name);
-    return fallback ?? "";
+    if (given === undefined && prompt !== null) return prompt({ ...question, problemOf });
+    if (given === undefined && initial === undefined) missing.push(name);
+    return given ?? initial ?? "";
   };
-  const source = await ask("source");
-  const remote = source === "remote" ? { baseUrl: await ask("baseUrl"), apiKey: await ask("apiKeyFile") } : null;
-  const slugs = listOf(await ask("slug"));
-  const tell = (await ask("tell")) as keyof typeof tellings;
+  const askList = async (key: keyof InitFlags, message: string): Promise<readonly string[]> =>
+    listOf(await ask(key, { message: `${message} (with commas between):` }));
+  const isRemote = (await ask("source", { message: "Where do results come from?", choices: sources })) === "remote";
+  const address = { message: "Address of the platform's API (https://…/api/v2):", problemOf: checkHttpUrl };
+  const baseUrl = isRemote ? await ask("baseUrl", address) : null;
+  const apiKey = isRemote ? await ask("apiKeyFile", { message: "API key:", variable: "FLATLINE_API_KEY" }) : null;
+  const slugs = await askList("slug", "Organizations, by their slugs");
+  const tell = (await ask("tell", { message: "Who is told?", choices: tellingNames })) as keyof typeof tellings;
   const telling = tellings[tell];
-  const tellSecret = telling === null ? null : await ask("tellFile", telling);
-  const mail = tell === "email" ? { from: await ask("mailFrom"), to: listOf(await ask("mailTo")) } : null;
-  const externalUrl = await ask("externalUrl");
+  const tellSecret = telling === null ? null : await ask("tellFile", { ...telling, variable: "FLATLINE_TELL" });
+  const from = tell === "email" ? await ask("mailFrom", { message: "The mail is from:" }) : null;
+  const to = tell === "email" ? await askList("mailTo", "The mail is to") : null;
+  const page = { message: "Where people open flatline:", initial: localUrl, problemOf: checkHttpUrl };
+  const externalUrl = await ask("externalUrl", page);
   if (missing.length > 0) throw new FlatlineError("usage", `without a terminal init needs ${missing.join(", ")}`);
-  if (questions !== null) stderr.write("\n");
-  const token = randomBytes(32).toString("base64url");
-  return { remote, slugs, tell, tellSecret, mail, externalUrl, token };
+  return { baseUrl, apiKey, slugs, tell, tellSecret, from, to, externalUrl };
 }
 
 function listOf(text: string): readonly string[] {
   return [...new Set(text.split(/[\n,]+/).map((one) => one.trim()))].filter((one) => one !== "");
 }
 
-function slugsProblem(text: string): string | null {
-  const slugs = listOf(text);
-  if (slugs.length === 0) return "must name at least one";
-  return slugs.some(({ length }) => length > longestSlug) ? `must be at most ${longestSlug} characters` : null;
+/** Returns a function that asks on the terminal. @throws unavailable at Ctrl-C and Ctrl-D */
+function createPrompt({ stdin, stderr, signal }: CliContext) {
+  const ended = new AbortController();
+  // At Ctrl-D the library would wait for ever.
+  stdin.on("keypress", (_text, key: { readonly sequence?: string }) => {
+    if (key.sequence === "\u0004") ended.abort();
+  });
+  const write = (chunk: Buffer, _encoding: string, done: () => void): void => {
+    stderr.write(chunk.toString());
+    done();
+  };
+  return async ({ message, choices, initial = "", variable, problemOf = notEmpty }: Question): Promise<string> => {
+    const validate = (text: string): string | true => {
+      const problem = problemOf(text.trim());
+      return problem === null || `It ${problem}.`;
+    };
+    const show = variable === undefined ? input : password;
+    // A prompt ends its output.
+    const output = Object.assign(new Writable({ write }), { columns: stderr.columns });
+    const terminal = { input: stdin, output, signal: AbortSignal.any([signal, ended.signal]) };
+    try {
+      if (choices !== undefined) return await select({ message, choices }, terminal);
+      return (await show({ message, validate, default: initial, toggleMask: false }, terminal)).trim();
+    } catch (cause) {
+      throw new FlatlineError("unavailable", "stopped: nothing was written", { cause });
+    }
+  };
 }
 
-/** Asks the platform for each organization and sends a test, with temporary files; returns who did not answer. */
-async function tryFirst(answers: FirstAnswers, context: CliContext): Promise<readonly string[]> {
+/** Loads the configuration from temporary files; unless it is `quiet`, asks the platform and sends a test, too. */
+async function tryFirst(answers: FirstAnswers, context: CliContext, isQuiet: boolean): Promise<readonly string[]> {
   const cwd = await mkdtemp(join(tmpdir(), "flatline-init-"));
-  const [path, silent]: [string, string[]] = [join(cwd, defaultFile), []];
+  const silent: string[] = [];
   try {
-    await writeFirst(answers, path);
+    await writeFirst(answers, join(cwd, defaultFile));
     const here = { ...context, cwd, env: {} };
-    const config = await loadConfig({ path, cwd, env: {} });
-    if (answers.remote !== null) {
+    const config = await loadConfig({ path: defaultFile, cwd, env: {} });
+    if (isQuiet) return [];
+    if (answers.baseUrl !== null) {
       const reports = await checkOnce(config, { ...here, env: context.env });
       context.stdout.write(`${renderReports(reports, [], context)}\n`);
       silent.push(...reports.filter(({ kind }) => kind === "error").map(({ slug }) => slug));
     }
     if (answers.tell === "log") return silent;
-    const test = await askApi({ config: path }, here, (api) => testReceiver(api, answers.tell), "no store");
+    const test = await askApi({ config: defaultFile }, here, (api) => testReceiver(api, answers.tell), "no store");
     context.stdout.write(`${renderTest(test)}\n`);
     return test.outcome === "accepted" ? silent : [...silent, answers.tell];
   } finally {
@@ -197,63 +210,53 @@ async function tryFirst(answers: FirstAnswers, context: CliContext): Promise<rea
   }
 }
 
-/** Writes the configuration, and beside it secrets that only their owner may read; returns the names of these. */
+/** Writes the configuration and its secrets for their owner alone; returns the names of the secrets. */
 async function writeFirst(answers: FirstAnswers, path: string): Promise<string[]> {
-  const { remote, token, tell, tellSecret } = answers;
-  const all = Object.entries({ "api-key": remote?.apiKey ?? null, token, [tell]: tellSecret });
-  const secrets = all.flatMap(([name, text]) =>
-    text === null ? [] : [{ name: `secrets/${name}`, text: `${text}\n` }],
-  );
+  const { apiKey, tell, tellSecret } = answers;
+  const secrets = Object.entries({
+    "secrets/api-key": apiKey,
+    "secrets/token": randomBytes(32).toString("base64url"),
+    [`secrets/${tell}`]: tellSecret,
+  }).flatMap(([name, text]) => (text === null ? [] : [[name, `${text}\n`] as const]));
   await mkdir(join(dirname(path), "secrets"), { recursive: true, mode: 0o700 });
-  for (const { name, text } of [...secrets, { name: "", text: renderFirst(answers) }]) {
-    const place = name === "" ? path : join(dirname(path), name);
+  for (const [name, text] of [...secrets, [basename(path), renderFirst(answers)] as const]) {
+    const place = join(dirname(path), name);
     // An existing file would keep its mode, and a link would be followed.
     await rm(place, { force: true });
-    await writeFile(place, text, { flag: "wx", mode: name === "" ? 0o644 : 0o600 });
+    await writeFile(place, text, { flag: "wx", mode: 0o600 });
   }
-  return secrets.map(({ name }) => name);
+  return secrets.map(([name]) => name);
 }
 
 /** Renders the configuration; its secrets are in files below secrets/. */
-function renderFirst({ remote, slugs, tell, mail, externalUrl }: FirstAnswers): string {
-  const secret = tellings[tell] === null ? "" : `, ${tellings[tell].key}: "\${file:secrets/${tell}}"`;
-  const mailed = mail === null ? "" : `, from: ${quoted(mail.from)}, to: [${mail.to.map(quoted).join(", ")}]`;
-  const typed = "  type: remote # the platform evaluates, flatline asks its API v2\n";
-  const proxied = ", for a proxy on this machine; 0.0.0.0:9640 is for all others, too";
-  return `# flatline.yaml, as \`flatline init\` wrote it. Every key that is not here has its default; \`flatline config
-# show\` prints them all, \`flatline config check\` says what is wrong. The files below secrets/ hold the secrets.
+function renderFirst({ baseUrl, slugs, tell, from, to, externalUrl }: FirstAnswers): string {
+  // The advice of docs/detection.md: an incident hides no other, and silence is no health.
+  const { baseline, thresholds } = advice;
+  const key = tellings[tell]?.key;
+  const config = {
+    source:
+      baseUrl === null
+        ? { type: "embedded" }
+        : { type: "remote", baseUrl: literal(baseUrl), apiKey: "${file:secrets/api-key}" },
+    ...(baseUrl === null && { defaults: { baseline, thresholds, eventFlow: { enabled: true } } }),
+    organizations: slugs.map(literal),
+    receivers: [
+      {
+        name: tell,
+        type: tell,
+        ...(key !== undefined && { [key]: `\${file:secrets/${tell}}` }),
+        ...(from !== null && to !== null && { from: literal(from), to: to.map(literal) }),
+      },
+    ],
+    alerting: { externalUrl: literal(externalUrl) },
+    server: { listen: listenOf(externalUrl), token: "${file:secrets/token}" },
+    storage: { path: "./data/flatline.db" },
+  };
+  return `# Every key that is not here has its default: \`flatline config show\` prints them all, and docs/configuration.md says
+# what they do. The files below secrets/ hold the secrets; storage.path is relative to the working directory.
 
-source:
-${remote === null ? embedded : `${typed}  baseUrl: ${quoted(remote.baseUrl)}\n  apiKey: \${file:secrets/api-key}\n`}
-organizations:
-${slugs.map((slug) => `  - ${quoted(slug)}\n`).join("")}
-receivers:
-  - { name: ${tell}, type: ${tell}${secret}${mailed} }
-
-alerting:
-  externalUrl: ${quoted(externalUrl)} # links in messages begin with it
-
-server:
-  listen: ${listenOf(externalUrl)} # page, /metrics and HTTP API${isLocal(externalUrl) ? "" : proxied}
-  token: \${file:secrets/token} # the page asks for it when somebody signs in
-
-storage:
-  path: ./data/flatline.db # relative to the working directory
-`;
+${stringify(config, { lineWidth: 0 })}`;
 }
-
-const { baseline, thresholds } = advice;
-const embedded = `  type: embedded # liveness events come in by \`flatline import events FILE\` or POST /api/v1/events
-
-defaults:
-  # Deaths of the last 24 h against the median of the same hours on each of the 28 days before: one bad day moves it
-  # little, and an incident hides no other. Days before an organization's first event are left out; with fewer than
-  # three the alert waits. Measured in docs/detection.md; \`flatline tune\` finds what fits your own events.
-  baseline: ${baseline}
-  thresholds: ${JSON.stringify(thresholds)}
-  # Without a look, nothing dies: fail when no event came for unusually long; the spike check is unknown then, never ok.
-  eventFlow: { enabled: true }
-`;
 
 /** Returns the address that people open if it is a port of this machine, else the default. */
 function listenOf(externalUrl: string): string {
@@ -266,7 +269,7 @@ function isLocal(externalUrl: string): boolean {
   return isLoopbackHost(new URL(externalUrl).hostname);
 }
 
-/** Returns a text as YAML; \`$\` would begin a variable in the file. */
-function quoted(text: string): string {
-  return JSON.stringify(text.replaceAll("$", "$$$$"));
+/** Escapes `$`, which would begin a variable in the file. */
+function literal(text: string): string {
+  return text.replaceAll("$", "$$$$");
 }

@@ -41,11 +41,8 @@ afterEach(() => folder[Symbol.asyncDispose]());
 
 const slack = (): string => `${chat.baseUrl}/services/hush`;
 
-/** `flatline init` with the flags, or the answers of a person. */
-function init(
-  args: readonly string[],
-  options: { env?: Record<string, string>; typed?: string } = {},
-): Promise<CliOutcome> {
+/** `flatline init` with the flags, without a terminal. */
+function init(args: readonly string[], options: { env?: Record<string, string> } = {}): Promise<CliOutcome> {
   return runCli(["init", ...args], { cwd: folder.path, ...options, env: { NO_COLOR: "1", ...options.env } });
 }
 
@@ -60,27 +57,6 @@ const isThere = (name: string): Promise<boolean> =>
   );
 
 describe("flatline init", () => {
-  it("asks for a source and who is told, tries both, and writes what config check takes", async () => {
-    const typed = `\n${platform.baseUrl}\nkey-of-mine\nacme, globex\nslack\n${slack()}\n\n`;
-
-    const { exitCode, stdout, stderr } = await init([], { typed });
-
-    expect([exitCode, stderr]).toEqual([0, expect.not.stringMatching(/key-of-mine|hush/)]);
-    expect(stdout).toMatch(/^ok +acme [^]*^ok +globex /m);
-    expect(stdout).toMatch(/^slack: accepted, /m);
-    expect(chat.requests.map(({ body }) => body)).toEqual([expect.stringContaining("[TEST]")]);
-    expect(stdout).toContain("next:\n  flatline run\nthen sign in at http://127.0.0.1:9640/sign-in");
-    expect(stdout).toMatch(/\na message comes at most 5 minutes \(schedule\) and 10 seconds .*after the events\n$/);
-    expect(await read("secrets/api-key")).toBe("key-of-mine\n");
-    expect(await read("secrets/slack")).toBe(`${slack()}\n`);
-    expect(await read("flatline.yaml")).toContain('externalUrl: "http://127.0.0.1:9640" ');
-    expect(await runCli(["config", "check"], { cwd: folder.path })).toEqual({
-      exitCode: 0,
-      stdout: "flatline.yaml: ok, 2 organizations, 1 receiver\n",
-      stderr: "",
-    });
-  });
-
   it.each([
     ["msteams", "https://teams.example/hush", []],
     ["webhook", "https://ops.example/hush", []],
@@ -110,12 +86,10 @@ describe("flatline init", () => {
     const made = await init(flags("acme"), { env: key });
 
     expect(made).toMatchObject({ exitCode: 0, stderr: "", stdout: expect.stringMatching(/^ok +acme /m) });
-    expect([await modeOf("secrets"), await modeOf("secrets/api-key"), await modeOf("secrets/token")]).toEqual([
-      0o700, 0o600, 0o600,
-    ]);
+    const modes = ["secrets", "secrets/api-key", "secrets/token", "flatline.yaml"].map((name) => modeOf(name));
+    expect(await Promise.all(modes)).toEqual([0o700, 0o600, 0o600, 0o600]);
     expect((await read("secrets/token")).trim()).toMatch(/^[\w-]{43}$/);
     expect(await read("flatline.yaml")).not.toContain("key-of-mine");
-    expect(made.stdout).not.toContain("0.0.0.0");
   });
 
   it("says who answers at an address that is not this machine's", async () => {
@@ -126,13 +100,13 @@ describe("flatline init", () => {
     expect(made.stdout).toContain(
       "then sign in at https://flatline.example.com/sign-in with the token in secrets/token\nflatline listens on this machine alone: ",
     );
-    expect(await read("flatline.yaml")).toMatch(/listen: 127\.0\.0\.1:9640 .*0\.0\.0\.0:9640/);
+    expect(await read("flatline.yaml")).toContain("listen: 127.0.0.1:9640\n");
   });
 
   it("listens at the port of this machine that people open", async () => {
     await init([...flags("acme"), "--no-check", "--external-url", "http://127.0.0.1:9700/"], { env: key });
 
-    expect(await read("flatline.yaml")).toContain("listen: 127.0.0.1:9700 # page");
+    expect(await read("flatline.yaml")).toContain("listen: 127.0.0.1:9700\n");
   });
 
   it("reads secrets from files, and asks nobody with --no-check", async () => {
@@ -244,7 +218,8 @@ describe("flatline init", () => {
     expect(await isThere("flatline.yaml")).toBe(false);
   });
 
-  it.skipIf(script.isMissing)(`shows on a terminal all but the secrets${script.note}`, async () => {
+  /** Types the keys of each answer when its question has come; returns the exit code and what the terminal showed. */
+  async function onTerminal(...answers: readonly (readonly [question: string, keys: string])[]) {
     const command = `exec '${process.execPath}' '${root}bin/flatline.js' init`;
     const child = spawn("script", ["-qefc", command, "/dev/null"], {
       cwd: folder.path,
@@ -253,23 +228,46 @@ describe("flatline init", () => {
     let screen = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => (screen += text));
     const ended = new Promise((resolve) => child.on("close", resolve));
-
-    for (const [question, answer] of [
-      ["Where do", ""],
-      ["Address of", platform.baseUrl],
-      ["API key", "key-of-mine"],
-      ["Organizations", "acme"],
-      ["Who is told", "slack"],
-      ["Slack webhook", slack()],
-      ["Where people", ""],
-    ] as const) {
+    for (const [question, keys] of answers) {
       await eventually(() => screen.includes(question));
-      child.stdin.write(`${answer}\r`);
+      child.stdin.write(keys);
     }
+    return { exitCode: await ended, screen };
+  }
 
-    expect([await ended, screen]).toEqual([0, expect.stringContaining(platform.baseUrl)]);
-    expect(screen).toMatch(/ok +acme /);
+  it.skipIf(script.isMissing)(`asks on a terminal, tries both, and shows no secret${script.note}`, async () => {
+    const { exitCode, screen } = await onTerminal(
+      ["Where do", "\r"],
+      ["Address of", "security.example.com\r"],
+      ["must be an address", `\u0015${platform.baseUrl}\r`],
+      ["API key", "key-of-mine\r"],
+      ["Organizations", "acme, globex\r"],
+      ["Who is told", "slack\r"],
+      ["Slack webhook", `${slack()}\r`],
+      ["Where people", "\r"],
+    );
+
+    expect([exitCode, screen]).toEqual([0, expect.stringMatching(/^ok +acme [^]*^ok +globex [^]*^slack: accepted, /m)]);
+    expect(screen).toContain("next:\r\n  flatline run\r\nthen sign in at http://127.0.0.1:9640/sign-in");
+    expect(screen).toMatch(/\na message comes at most 5 minutes \(schedule\) and 10 seconds .*after the events\r\n/);
     expect(screen).not.toMatch(/key-of-mine|hush/);
-    expect(await read("secrets/api-key")).toBe("key-of-mine\n");
+    expect(chat.requests.at(-1)?.body).toContain("[TEST]");
+    expect([await read("secrets/api-key"), await read("secrets/slack")]).toEqual(["key-of-mine\n", `${slack()}\n`]);
+    expect(await read("flatline.yaml")).toContain("externalUrl: http://127.0.0.1:9640\n");
+    expect(await runCli(["config", "check"], { cwd: folder.path })).toEqual({
+      exitCode: 0,
+      stdout: "flatline.yaml: ok, 2 organizations, 1 receiver\n",
+      stderr: "",
+    });
+  });
+
+  it.skipIf(script.isMissing).each([
+    ["Ctrl-C", "\u0003"],
+    ["Ctrl-D", "\u0004"],
+  ])(`writes nothing after %s${script.note}`, async (_, keys) => {
+    const { exitCode, screen } = await onTerminal(["Where do", "\r"], ["Address of", keys]);
+
+    expect([exitCode, screen]).toEqual([69, expect.stringContaining("flatline: stopped: nothing was written\r\n")]);
+    expect(await isThere("flatline.yaml")).toBe(false);
   });
 });
