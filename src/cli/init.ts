@@ -137,7 +137,7 @@ async function answersOf(flags: InitFlags, context: CliContext) {
     return given ?? initial ?? "";
   };
   const askList = async (key: keyof InitFlags, message: string): Promise<readonly string[]> =>
-    listOf(await ask(key, { message: `${message} (with commas between):` }));
+    listOf(await ask(key, { message: `${message} (with commas between):`, problemOf: listProblem }));
   const isRemote = (await ask("source", { message: "Where do results come from?", choices: sources })) === "remote";
   const address = { message: "Address of the platform's API (https://…/api/v2):", problemOf: checkHttpUrl };
   const baseUrl = isRemote ? await ask("baseUrl", address) : null;
@@ -156,6 +156,10 @@ async function answersOf(flags: InitFlags, context: CliContext) {
 
 function listOf(text: string): readonly string[] {
   return [...new Set(text.split(/[\n,]+/).map((one) => one.trim()))].filter((one) => one !== "");
+}
+
+function listProblem(text: string): string | null {
+  return listOf(text).length === 0 ? "must name at least one" : null;
 }
 
 /** Returns a function that asks on the terminal. @throws unavailable at Ctrl-C and Ctrl-D */
