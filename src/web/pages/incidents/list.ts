@@ -76,7 +76,7 @@ export function renderIncidentTable(incidents: readonly ReadIncident[], unfinish
   const columns: readonly Column<ReadIncident>[] = [
     ["Severity", "sev", ({ summary, incident }) => severityWord(summary.severity, incident.endedAtMs !== null)],
     ["Incident", "name", renderName],
-    ["Began", "n", renderBegan],
+    ["Detected", "n", renderDetected],
     ["Organizations", "n wide", ({ members }) => formatCount(slugsOf(members).size)],
     [
       "More than usual",
@@ -100,9 +100,9 @@ function renderName({ headline: facts, incident, nowMs }: ReadIncident): Html {
   return html`<a href="/incidents/${incident.number}">${first}</a><span class="under">${more.join(" ")}</span>`;
 }
 
-function renderBegan({ headline: { beganAtMs }, incident: { endedAtMs }, nowMs }: ReadIncident): Html {
-  const lasted = durationText((endedAtMs ?? nowMs) - beganAtMs);
-  return html`${renderTime(beganAtMs, nowMs)}<span class="under">for ${lasted}</span>`;
+function renderDetected({ incident: { startedAtMs, endedAtMs }, nowMs }: ReadIncident): Html {
+  const lasted = durationText((endedAtMs ?? nowMs) - startedAtMs);
+  return html`${renderTime(startedAtMs, nowMs)}<span class="under">for ${lasted}</span>`;
 }
 
 function judgedCell({ headline: { judgement }, incident, summary: { acknowledgedBy } }: ReadIncident): Html {
