@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
-import { afterAll, beforeAll, expect } from "vitest";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from "playwright-core";
 
 // Debian's package chromium.
@@ -17,6 +17,7 @@ export interface TestBrowser {
   readonly complaints: readonly string[];
   /** Forgets those after the first `count`: what a test brings about on purpose. */
   forgive(count: number): void;
+  closePages(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -48,17 +49,18 @@ async function startBrowser(): Promise<TestBrowser> {
       await page.goto(url);
       return page;
     },
-    close: async () => {
-      for (const context of contexts) await context.close();
-      await browser.close();
+    closePages: async () => {
+      for (const context of contexts.splice(0)) await context.close();
     },
+    close: () => browser.close(),
   };
 }
 
-/** One for all tests of the file; none of its pages may have complained. */
+/** One for all tests of the file; none of its pages may have complained. Pages close with their test: they refresh. */
 export function useBrowser(): TestBrowser {
   const browser = {} as TestBrowser;
   beforeAll(async () => void Object.assign(browser, await startBrowser()));
+  afterEach(() => browser.closePages());
   afterAll(async () => {
     await browser.close();
     expect(browser.complaints).toEqual([]);
