@@ -360,7 +360,7 @@ describe("acts on an incident", () => {
 
     expect(new URL(page.url()).pathname).toBe("/incidents/1");
     expect(await textAt(page, "#did")).toBe("4 judged, 1 judged apart before.");
-    expect(await answerTo(page, "What was it?")).toBe("Not judged as a whole");
+    expect(await answerTo(page, "What was it?")).toBe("Judged in parts");
     expect(await textAt(page, ".acts section:nth-child(2) .why")).toBe(
       "4 of 5 are judged checker, 1 of 5 is judged real, says dana.",
     );
