@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 
 import { excerpt } from "../../base/cut-text.ts";
+import { memoized } from "../../base/memo.ts";
 import { cutLines, type Format } from "./items.ts";
 import { attributePrefix, BadRow, knownNames, targetOf, type EventLayout } from "./layout.ts";
 import { eventOf, shown, type LivenessEvent, type Reading } from "./rules.ts";
@@ -97,8 +98,9 @@ function readEvent(text: string, reading: Reading): LivenessEvent {
   if (!isObject(value)) throw new BadRow("is not a JSON object");
   const attributes: (readonly [name: string, value: unknown])[] = [...layout.setAttributes];
   const given: Record<string, unknown> = { ...layout.set };
-  const entries = entriesOf(value, layout);
-  const list = Object.entries(value).find(([, its]) => Array.isArray(its) && its.some(isObject));
+  const own: readonly Entry[] = Object.entries(value);
+  const entries = outersOf(layout.targets).size === 0 ? own : entriesOf(value, layout);
+  const list = own.find(([, its]) => Array.isArray(its) && its.some(isObject));
   if (list !== undefined && !layout.ignored.has(list[0]) && !hasFields(entries, layout))
     throw new BadRow(`has its events within an object: jq -c '.[${excerpt(list[0])}][]' writes one a line`).ending();
   for (const [key, its] of entries) {
@@ -126,6 +128,17 @@ function hasFields(entries: readonly Entry[], layout: EventLayout): boolean {
   return layout.set.at !== undefined || entries.some(([key]) => key !== "count" && isField(key));
 }
 
+// A process reads few inputs at once, and all events of one have the same layout.
+const cachedLayouts = 8;
+/** Returns the names of objects with named values: of `a.b.c`, `a` and `a.b`. */
+const outersOf = memoized(
+  cachedLayouts,
+  (targets: EventLayout["targets"]): ReadonlySet<string> =>
+    new Set(
+      [...targets.keys()].flatMap((name) => Array.from(name.matchAll(/\./g), ({ index }) => name.slice(0, index))),
+    ),
+);
+
 /**
  * Returns the entries of an object; of an object within it `outer.inner`, where the layout has names below `outer`.
  * What the layout does not name of `attributes` stays there.
@@ -133,8 +146,7 @@ function hasFields(entries: readonly Entry[], layout: EventLayout): boolean {
 function entriesOf(value: object, layout: EventLayout, within = ""): Entry[] {
   return Object.entries(value).flatMap(([key, its]: [string, unknown]): Entry[] => {
     const name = `${within}${key}`;
-    const isOuter = isObject(its) && [...layout.targets.keys()].some((target) => target.startsWith(`${name}.`));
-    if (!isOuter) return [[name, its]];
+    if (!isObject(its) || !outersOf(layout.targets).has(name)) return [[name, its]];
     const inner = entriesOf(its, layout, `${name}.`);
     if (name !== "attributes") return inner;
     const isNamed = ([path]: Entry): boolean => targetOf(path, layout) !== undefined;
