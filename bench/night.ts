@@ -118,7 +118,7 @@ const idle: Side = {
     }),
 };
 
-/** A store of a fleet that has run before, in which assets of some organizations [all] have died within the last minutes. */
+/** A store of a fleet that has run before; assets of some organizations [all] have died within the last minutes. */
 export async function fillStore(
   location: StoreLocation,
   slugs: readonly string[],
