@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { Writable } from "node:stream";
+import { PassThrough } from "node:stream";
 
 import input from "@inquirer/input";
 import password from "@inquirer/password";
@@ -87,14 +87,14 @@ Examples:
       );
     return { answers, secrets: await writeFirst(answers, path) };
   },
-  say: ({ answers: { baseUrl, externalUrl }, secrets }, { flags: { config: file } }) => {
+  say: ({ answers: { baseUrl, externalUrl, isLocal }, secrets }, { flags: { config: file } }) => {
     const other = file === defaultFile ? "" : ` -c ${file}`;
     return [
       `${file}: written; beside it, for you alone: ${secrets.join(", ")}\nnext:\n`,
       baseUrl !== null ? "" : `  flatline import events FILE${other}${importHelp}\n`,
       `  flatline run${other}\n`,
       `then sign in at ${externalUrl.replace(/\/+$/, "")}/sign-in with the token in secrets/token\n`,
-      isLocal(externalUrl)
+      isLocal
         ? ""
         : `flatline listens on this machine alone: a proxy on it answers there, or set server.listen in ${file}\n`,
       "a message comes at most 5 minutes (schedule) and 10 seconds (alerting.groupWait) after the events\n",
@@ -137,7 +137,7 @@ async function answersOf(flags: InitFlags, context: CliContext) {
     return given ?? initial ?? "";
   };
   const askList = async (key: keyof InitFlags, message: string): Promise<readonly string[]> =>
-    listOf(await ask(key, { message: `${message} (with commas between):`, problemOf: listProblem }));
+    listOf(await ask(key, { message: `${message} (with commas between):`, problemOf: emptyList }));
   const isRemote = (await ask("source", { message: "Where do results come from?", choices: sources })) === "remote";
   const address = { message: "Address of the platform's API (https://…/api/v2):", problemOf: checkHttpUrl };
   const baseUrl = isRemote ? await ask("baseUrl", address) : null;
@@ -146,21 +146,23 @@ async function answersOf(flags: InitFlags, context: CliContext) {
   const tell = (await ask("tell", { message: "Who is told?", choices: tellingNames })) as keyof typeof tellings;
   const telling = tellings[tell];
   const tellSecret = telling === null ? null : await ask("tellFile", { ...telling, variable: "FLATLINE_TELL" });
-  const from = tell === "email" ? await ask("mailFrom", { message: "The mail is from:" }) : null;
-  const to = tell === "email" ? await askList("mailTo", "The mail is to") : null;
+  const isMail = tell === "email";
+  const from = isMail ? literal(await ask("mailFrom", { message: "The mail is from:" })) : undefined;
+  const to = isMail ? (await askList("mailTo", "The mail is to")).map(literal) : undefined;
   const page = { message: "Where people open flatline:", initial: localUrl, problemOf: checkHttpUrl };
   const externalUrl = await ask("externalUrl", page);
   if (missing.length > 0) throw new FlatlineError("usage", `without a terminal init needs ${missing.join(", ")}`);
-  return { baseUrl, apiKey, slugs, tell, tellSecret, from, to, externalUrl };
+  const { protocol, hostname, host, port } = new URL(externalUrl);
+  const isLocal = isLoopbackHost(hostname);
+  const listen = isLocal && protocol === "http:" && port !== "" ? host : "127.0.0.1:9640";
+  return { baseUrl, apiKey, slugs, tell, tellSecret, from, to, externalUrl, isLocal, listen };
 }
 
 function listOf(text: string): readonly string[] {
   return [...new Set(text.split(/[\n,]+/).map((one) => one.trim()))].filter((one) => one !== "");
 }
 
-function listProblem(text: string): string | null {
-  return listOf(text).length === 0 ? "must name at least one" : null;
-}
+const emptyList = (text: string): string | null => notEmpty(listOf(text).join());
 
 /** Returns a function that asks on the terminal. @throws unavailable at Ctrl-C and Ctrl-D */
 function createPrompt({ stdin, stderr, signal }: CliContext) {
@@ -169,10 +171,6 @@ function createPrompt({ stdin, stderr, signal }: CliContext) {
   stdin.on("keypress", (_text, key: { readonly sequence?: string }) => {
     if (key.sequence === "\u0004") ended.abort();
   });
-  const write = (chunk: Buffer, _encoding: string, done: () => void): void => {
-    stderr.write(chunk.toString());
-    done();
-  };
   return async ({ message, choices, initial = "", variable, problemOf = notEmpty }: Question): Promise<string> => {
     const validate = (text: string): string | true => {
       const problem = problemOf(text.trim());
@@ -180,7 +178,8 @@ function createPrompt({ stdin, stderr, signal }: CliContext) {
     };
     const show = variable === undefined ? input : password;
     // A prompt ends its output.
-    const output = Object.assign(new Writable({ write }), { columns: stderr.columns });
+    const output = new PassThrough({ encoding: "utf8" }).on("data", (text: string) => stderr.write(text));
+    Object.assign(output, { columns: stderr.columns });
     const terminal = { input: stdin, output, signal: AbortSignal.any([signal, ended.signal]) };
     try {
       if (choices !== undefined) return await select({ message, choices }, terminal);
@@ -193,25 +192,23 @@ function createPrompt({ stdin, stderr, signal }: CliContext) {
 
 /** Loads the configuration from temporary files; unless it is `quiet`, asks the platform and sends a test, too. */
 async function tryFirst(answers: FirstAnswers, context: CliContext, isQuiet: boolean): Promise<readonly string[]> {
+  await using stack = new AsyncDisposableStack();
   const cwd = await mkdtemp(join(tmpdir(), "flatline-init-"));
+  stack.defer(() => rm(cwd, { recursive: true, force: true }));
   const silent: string[] = [];
-  try {
-    await writeFirst(answers, join(cwd, defaultFile));
-    const here = { ...context, cwd, env: {} };
-    const config = await loadConfig({ path: defaultFile, cwd, env: {} });
-    if (isQuiet) return [];
-    if (answers.baseUrl !== null) {
-      const reports = await checkOnce(config, { ...here, env: context.env });
-      context.stdout.write(`${renderReports(reports, [], context)}\n`);
-      silent.push(...reports.filter(({ kind }) => kind === "error").map(({ slug }) => slug));
-    }
-    if (answers.tell === "log") return silent;
-    const test = await askApi({ config: defaultFile }, here, (api) => testReceiver(api, answers.tell), "no store");
-    context.stdout.write(`${renderTest(test)}\n`);
-    return test.outcome === "accepted" ? silent : [...silent, answers.tell];
-  } finally {
-    await rm(cwd, { recursive: true, force: true });
+  await writeFirst(answers, join(cwd, defaultFile));
+  const here = { ...context, cwd, env: {} };
+  const config = await loadConfig({ path: defaultFile, cwd, env: {} });
+  if (isQuiet) return [];
+  if (answers.baseUrl !== null) {
+    const reports = await checkOnce(config, { ...here, env: context.env });
+    context.stdout.write(`${renderReports(reports, [], context)}\n`);
+    silent.push(...reports.filter(({ kind }) => kind === "error").map(({ slug }) => slug));
   }
+  if (answers.tell === "log") return silent;
+  const test = await askApi({ config: defaultFile }, here, (api) => testReceiver(api, answers.tell), "no store");
+  context.stdout.write(`${renderTest(test)}\n`);
+  return test.outcome === "accepted" ? silent : [...silent, answers.tell];
 }
 
 /** Writes the configuration and its secrets for their owner alone; returns the names of the secrets. */
@@ -233,44 +230,27 @@ async function writeFirst(answers: FirstAnswers, path: string): Promise<string[]
 }
 
 /** Renders the configuration; its secrets are in files below secrets/. */
-function renderFirst({ baseUrl, slugs, tell, from, to, externalUrl }: FirstAnswers): string {
+function renderFirst({ baseUrl, slugs, tell, from, to, externalUrl, listen }: FirstAnswers): string {
   // The advice of docs/detection.md: an incident hides no other, and silence is no health.
   const { baseline, thresholds } = advice;
   const key = tellings[tell]?.key;
+  const secret = key === undefined ? {} : { [key]: `\${file:secrets/${tell}}` };
+  const results =
+    baseUrl === null
+      ? { source: { type: "embedded" }, defaults: { baseline, thresholds, eventFlow: { enabled: true } } }
+      : { source: { type: "remote", baseUrl: literal(baseUrl), apiKey: "${file:secrets/api-key}" } };
   const config = {
-    source:
-      baseUrl === null
-        ? { type: "embedded" }
-        : { type: "remote", baseUrl: literal(baseUrl), apiKey: "${file:secrets/api-key}" },
-    ...(baseUrl === null && { defaults: { baseline, thresholds, eventFlow: { enabled: true } } }),
+    ...results,
     organizations: slugs.map(literal),
-    receivers: [
-      {
-        name: tell,
-        type: tell,
-        ...(key !== undefined && { [key]: `\${file:secrets/${tell}}` }),
-        ...(from !== null && to !== null && { from: literal(from), to: to.map(literal) }),
-      },
-    ],
+    receivers: [{ name: tell, type: tell, ...secret, from, to }],
     alerting: { externalUrl: literal(externalUrl) },
-    server: { listen: listenOf(externalUrl), token: "${file:secrets/token}" },
+    server: { listen, token: "${file:secrets/token}" },
     storage: { path: "./data/flatline.db" },
   };
   return `# Every key that is not here has its default: \`flatline config show\` prints them all, and docs/configuration.md says
 # what they do. The files below secrets/ hold the secrets; storage.path is relative to the working directory.
 
 ${stringify(config, { lineWidth: 0 })}`;
-}
-
-/** Returns the address that people open if it is a port of this machine, else the default. */
-function listenOf(externalUrl: string): string {
-  const { protocol, host, port } = new URL(externalUrl);
-  return isLocal(externalUrl) && protocol === "http:" && port !== "" ? host : "127.0.0.1:9640";
-}
-
-/** Whether people open flatline on this machine alone. */
-function isLocal(externalUrl: string): boolean {
-  return isLoopbackHost(new URL(externalUrl).hostname);
 }
 
 /** Escapes `$`, which would begin a variable in the file. */
