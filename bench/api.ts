@@ -76,7 +76,7 @@ export const benchmark: Benchmark = {
       metric: "requests",
       peer: "bare node:http",
       bound: "at least",
-      goal: 0.45,
+      goal: 0.5,
     },
   ],
 };
