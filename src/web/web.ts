@@ -196,20 +196,20 @@ export const noSchemas = { compilersFactory: { buildValidator: refuseSchema, bui
 
 /** Starts a connection's requests one by one: Node.js starts pipelined ones together and buffers their answers. */
 function createTurns(): onRequestHookHandler {
-  const lines = new WeakMap<Socket, { waiting: number; last: Promise<unknown> }>();
+  const lines = new WeakMap<Socket, (() => void)[]>();
   return ({ raw: { socket } }, { raw: response }, done) => {
-    const line = lines.get(socket) ?? { waiting: 0, last: Promise.resolve() };
+    const line = lines.get(socket) ?? [];
     lines.set(socket, line);
-    const { waiting, last } = line;
-    line.waiting++;
-    line.last = new Promise((resolve) => response.once("close", resolve)).then(() => line.waiting--);
-    const begin = async (): Promise<void> => {
-      await last;
-      if (!socket.destroyed) done();
-    };
-    if (waiting === 0) done();
-    else if (waiting >= mostInTurn) socket.destroy();
-    else void begin();
+    if (line.length >= mostInTurn) {
+      socket.destroy();
+      return;
+    }
+    line.push(done);
+    response.once("close", () => {
+      line.shift();
+      if (!socket.destroyed) line[0]?.();
+    });
+    if (line.length === 1) done();
   };
 }
 
