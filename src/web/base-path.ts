@@ -1,5 +1,7 @@
 import type { FastifyInstance } from "fastify";
 
+import { memoized } from "../base/memo.ts";
+
 declare module "fastify" {
   interface FastifyRequest {
     /** The path of `externalUrl`, such as `/flatline`; empty: the root. */
@@ -7,10 +9,10 @@ declare module "fastify" {
   }
 }
 
-/** Returns the path of `externalUrl` without a trailing slash. */
-export function basePathOf(externalUrl: string | null): string {
-  return (URL.parse(externalUrl ?? "")?.pathname ?? "").replace(/\/+$/, "");
-}
+/** Returns the path of `externalUrl` without a trailing slash. Each request asks for it. */
+export const basePathOf = memoized(1, (externalUrl: string | null): string =>
+  (URL.parse(externalUrl ?? "")?.pathname ?? "").replace(/\/+$/, ""),
+);
 
 /** Returns the address of a request without the base path, which a reverse proxy may have kept. */
 export function withoutBasePath(basePath: string, url: string): string {

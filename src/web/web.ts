@@ -213,6 +213,11 @@ function createTurns(): onRequestHookHandler {
   };
 }
 
+/** Ends a connection whose client takes nothing; a slow handler may go on. */
+function endIfStuck(socket: Socket): void {
+  if (socket.writableLength > 0) socket.destroy();
+}
+
 /** `refusalOf` returns the refusal of a `Host` header; null: it is allowed. */
 function createServer(options: WebOptions, refusalOf: (host: string | undefined) => string | null) {
   const { access, running, plugins, timeouts = defaultWebTimeouts, mostConnections = 4_096 } = options;
@@ -240,40 +245,40 @@ function createServer(options: WebOptions, refusalOf: (host: string | undefined)
     },
   });
   server.server.maxConnections = mostConnections;
-  server.decorateRequest("identity", null);
-  server.decorateRequest("failedVia", null);
-  server.addHook("onResponse", (request, _reply, done) => {
-    if (request.failedVia !== null) options.noteFailure?.(request.failedVia, request.ip);
-    done();
-  });
   server.addHook("onRequest", createTurns());
   server.addHook("onRequest", ({ headers, url }, reply, done) => {
     // Routes may replace these.
     reply.headers(securityHeaders);
     // Otherwise an error of one answer would end the process.
     reply.raw.on("error", onError);
-    // A slow handler may go on; a client that takes nothing may not.
-    reply.raw.on("timeout", (socket) => {
-      if (socket.writableLength > 0) socket.destroy();
-    });
+    reply.raw.on("timeout", endIfStuck);
     const foreign = refusalOf(headers.host);
     if (foreign !== null) sendProblem(reply.header("connection", "close"), 421, foreign);
     else if (!isStarted() && pathOf(url) !== "/-/healthy")
       sendProblem(reply.headers({ connection: "close", "retry-after": "1" }), 503, "flatline is starting");
     else done();
   });
-  addBasePath(server, () => access().externalUrl);
-  sessions.addTo(server);
-  server.decorate("routes", { access, bodies, refuse: site.refuse });
-  server.decorate("operations", []);
-  refuseOtherMethods(server);
-  // Otherwise Fastify reads 1 MiB of JSON even for an unknown path.
-  leaveBodies(server);
   server.setReplySerializer((payload) => escapeUnseen(JSON.stringify(payload)));
-  server.setErrorHandler(site.fail);
-  server.setNotFoundHandler((request, reply) => site.miss(request, reply));
-  const incidents = createIncidentReading(running);
-  for (const addRoutes of allRoutes) addRoutes(server, { ...options, bodies, sessions, site, incidents });
+  // The hooks of these routes are not those of the plugins, which have many requests.
+  void server.register(async (scope) => {
+    scope.decorateRequest("identity", null);
+    scope.decorateRequest("failedVia", null);
+    scope.addHook("onResponse", (request, _reply, done) => {
+      if (request.failedVia !== null) options.noteFailure?.(request.failedVia, request.ip);
+      done();
+    });
+    addBasePath(scope, () => access().externalUrl);
+    sessions.addTo(scope);
+    scope.decorate("routes", { access, bodies, refuse: site.refuse });
+    scope.decorate("operations", []);
+    refuseOtherMethods(scope);
+    // Otherwise Fastify reads 1 MiB of JSON even for an unknown path.
+    leaveBodies(scope);
+    scope.setErrorHandler(site.fail);
+    scope.setNotFoundHandler((request, reply) => site.miss(request, reply));
+    const incidents = createIncidentReading(running);
+    for (const addRoutes of allRoutes) addRoutes(scope, { ...options, bodies, sessions, site, incidents });
+  });
   for (const plugin of plugins?.(bodies) ?? []) void server.register(plugin, { prefix: "/api/v2" });
   return { server, sessions };
 }
