@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 
 import { type ByteBudget, receiveBody } from "../../base/request-body.ts";
 import { FlatlineError } from "../../base/errors.ts";
@@ -54,18 +54,11 @@ export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
     return apiFor(keyIdentity);
   }
 
-  async function withinTime<Answer>(work: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
-    const { signal, release } = clock.deadline(readTimeoutMs);
-    try {
-      return await work(signal);
-    } finally {
-      release();
-    }
-  }
-
   return async (scope) => {
     scope.decorateRequest("keyIdentity", null);
     scope.addHook("onRequest", async (request) => {
+      // Fastify rejects an invalid media type before it looks for a parser.
+      request.headers["content-type"] = undefined;
       const apiKey = apiKeyOf(request.raw.rawHeaders);
       request.keyIdentity = apiKey === null ? null : await authenticate(apiKey);
       if (request.keyIdentity !== null) return;
@@ -86,22 +79,32 @@ export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
     scope.setNotFoundHandler(() => {
       throw new FlatlineError("api_not_found", "no such operation, or not with this method");
     });
-    takeAnyBody(scope, bodies);
+    // The operations read bodies as bytes of any content type, so that invalid JSON is one issue among the others.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser("*", (_request, _payload, done) => done(null, undefined));
+    const bodyOf = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> =>
+      readJson(await receiveBody(request.raw, reply.raw, { mostBytes: mostBodyBytes, budget: bodies }));
 
-    addOperation(scope, operations.deadAssetSpike, async (request) => {
-      const json = readJson(request.body);
+    addOperation(scope, operations.deadAssetSpike, async (request, reply) => {
+      const json = await bodyOf(request, reply);
       const read = readWith(spikeRequestSchema, json);
       if (read.kind === "problems") throw badBody(json, issueMessages(read.problems));
-      return withinTime((signal) => apiOf(request).deadAssetSpike(read.data, { signal }));
+      // No deadline: it is a few statements of the store, which have their own.
+      return apiOf(request).deadAssetSpike(read.data);
     });
     addOperation(scope, operations.listReports, async (request) => {
       const parsed = parseReportsQuery(request.query);
       if (parsed.kind === "issues") throw badRequest(parsed.issues);
-      return withinTime((signal) => apiOf(request).listReports(parsed.query, { signal }));
+      const { signal, release } = clock.deadline(readTimeoutMs);
+      try {
+        return await apiOf(request).listReports(parsed.query, { signal });
+      } finally {
+        release();
+      }
     });
-    addOperation(scope, operations.reviewProposal, async (request) => {
+    addOperation(scope, operations.reviewProposal, async (request, reply) => {
       const { proposalId } = request.params as { readonly proposalId: string };
-      const json = readJson(request.body);
+      const json = await bodyOf(request, reply);
       const parsed = parseReviewRequest(proposalId, json);
       if (parsed.kind === "issues") throw badBody(json, parsed.issues);
       // No deadline: a review whose client disconnects is made completely or not at all.
@@ -114,7 +117,7 @@ export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
 function addOperation(
   scope: FastifyInstance,
   operation: Operation,
-  handler: (request: FastifyRequest) => Promise<unknown>,
+  handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
 ): void {
   const url = operation.path.replaceAll(/\{(\w+)\}/g, ":$1");
   scope.route({ method: operation.method, url, config: { operation: operation.name }, handler });
@@ -122,21 +125,6 @@ function addOperation(
 
 // Ten times what any operation needs.
 const mostBodyBytes = 1_024 * 1_024;
-
-/** Reads bodies as bytes for any content type, so that invalid JSON is one issue among the others. */
-function takeAnyBody(scope: FastifyInstance, budget: ByteBudget): void {
-  scope.addHook("onRequest", ({ headers }, _reply, done) => {
-    // Fastify rejects an invalid media type before it looks for a parser.
-    headers["content-type"] = undefined;
-    done();
-  });
-  scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser("*", (_request, _payload, done) => done(null, undefined));
-  scope.addHook("preValidation", async (request, reply) => {
-    if (request.is404 || request.method !== "POST") return;
-    request.body = await receiveBody(request.raw, reply.raw, { mostBytes: mostBodyBytes, budget });
-  });
-}
 
 const headerName = "x-api-key";
 const plain = /^[\x20-\x7e]*$/;
@@ -161,8 +149,7 @@ function apiKeyOf(rawHeaders: readonly string[]): string | null {
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Parses a body as JSON; undefined: it is none, and no schema accepts that. */
-function readJson(body: unknown): unknown {
-  if (!Buffer.isBuffer(body)) return undefined;
+function readJson(body: Buffer): unknown {
   try {
     return JSON.parse(utf8.decode(body));
   } catch {
