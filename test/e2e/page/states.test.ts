@@ -128,9 +128,13 @@ alerting: { groupWait: 100ms }`,
     [
       "an incident of what is unreachable",
       "/incidents/1",
-      /^(?!.*(?:Ratio|Found alive)).*none of the 4 organizations is checked/s,
+      /^(?!.*(?:Ratio|Found alive)).*none of the 4 organizations is checked.*What does it say\? 503 The service/s,
     ],
-    ["one that is unreachable", "/o/acme", /acme could not be checked since/],
+    [
+      "one that is unreachable",
+      "/o/acme",
+      /acme could not be checked since [^:]+:\d\d\. .*The error: the service answered 503/,
+    ],
   ],
 };
 

@@ -234,14 +234,17 @@ function gatesAnswer(facts: ReadIncident): Answer {
 }
 
 /** Returns the platform's most frequent answer. */
-function platformAnswer({ members }: ReadIncident): Answer {
+function platformAnswer({ members, headline }: ReadIncident): Answer {
   const runs = Math.max(0, ...members.map(({ unknownRuns }) => unknownRuns));
   const messages = Map.groupBy(
     members.flatMap(({ found }) => found?.error?.message ?? []),
     (one) => one,
   );
   const [message = "Nothing"] = [...messages.values()].toSorted((a, b) => b.length - a.length)[0] ?? [];
-  return [breakAddresses(message), runs > 1 ? `${formatCount(runs)} times in a row.` : ""];
+  const status = headline.platform?.status ?? null;
+  const times = runs > 1 ? `${formatCount(runs)} times in a row.` : "";
+  if (status === null) return [breakAddresses(message), times];
+  return [String(status), `${sentenceOf(breakAddresses(message))} ${times}`];
 }
 
 /** Says which takedowns go on while the platform gives no results, and by which setting. */

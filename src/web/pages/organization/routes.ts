@@ -23,7 +23,7 @@ import { mark } from "../marks.ts";
 import { missing } from "../site.ts";
 import { organizationPath, renderSection } from "../table.ts";
 import { renderAbout } from "./about.ts";
-import { renderHealthchecks } from "./healthchecks.ts";
+import { errorText, renderHealthchecks } from "./healthchecks.ts";
 import { organizationSentences, worstOf } from "./sentences.ts";
 
 // The default range of an organization's chart.
@@ -97,8 +97,15 @@ function renderOrganization(facts: OrganizationFacts, chart: Html, deadAssets: H
       <span><a href="/">Organizations</a> / ${slug}</span>
     </p>
     ${renderHead(organizationSentences(facts), { shape: mark(worstOf(facts) ?? "unknown"), acts })}
-    ${renderFirstSteps(facts)}${renderOpen(facts)}${chart}${renderHealthchecks(facts)}${renderIncidents(facts)}
+    ${renderError(facts)}${renderFirstSteps(facts)}${renderOpen(facts)}${chart}${renderHealthchecks(facts)}${renderIncidents(facts)}
     ${renderAbout(facts)}${deadAssets}`;
+}
+
+/** Says why the spike check gives no result. Errors are too long for a headline. */
+function renderError({ checks: [first], nowMs }: OrganizationFacts): Html {
+  const report = first?.state.last?.lastReport;
+  if (first === undefined || report?.kind !== "error" || isWithoutEvents(first.state)) return nothing;
+  return html`<p class="lede">The error: ${errorText(report.error, nowMs)}</p>`;
 }
 
 /** Says how to send events, until the first one has come. */
@@ -112,7 +119,7 @@ function renderFirstSteps({ slug, checks: [first], nowMs }: OrganizationFacts): 
   return html`<p class="lede">Import what you have, and post each death that comes:</p>
     <p class="code"><code>flatline import events FILE --set ${quoted(`slug=${slug}`)}</code></p>
     <p class="code"><code>${post}</code></p>
-    <p class="second">
+    <p class="lede">
       A stream under another name is said on <a href="/">the overview</a>. For one that carries deaths only, set
       <code>whenNoEvents: ok</code>.
     </p>`;

@@ -101,7 +101,7 @@ const judgement = { verdict: "checker", comment: null, by: "dana", note: null, a
 const held = (changes: object = {}): OrganizationFacts["gate"] =>
   ({ failure: { atMs: Date.parse("2026-11-21T04:48:00Z") }, incident: { number: 38 }, ...changes }) as never;
 const queue = check({ state: { check: "review-queue" }, severity: "warn", sinceMs: at(2), counts: null });
-const unknown = "acme could not be checked since 19:07: no answer within 30 s (timeout).";
+const unknown = "acme could not be checked since 19:07.";
 const thin = "What is usual cannot be said: too little of its past is known.";
 const ok = "acme is ok: 61 deaths in 24 h, 58.3 expected (1.0×).";
 

@@ -7,7 +7,6 @@ import { renderTime } from "../../parts/time.ts";
 import type { OrganizationCheck, OrganizationFacts } from "../../read/organization.ts";
 import { isWithoutEvents } from "../../read/running.ts";
 import { beganMsOf } from "../incidents/member-facts.ts";
-import { errorText } from "./healthchecks.ts";
 
 /** Returns the headline of an organization: its state, then the reasons. */
 export function organizationSentences(facts: OrganizationFacts): readonly Html[] {
@@ -45,7 +44,7 @@ function stateSentence({ slug, nowMs, open, checks, windowHours }: OrganizationF
     const since = renderTime(sinceMs ?? nowMs, nowMs);
     const report = state.last?.lastReport;
     return report?.kind === "error"
-      ? html`${slug} could not be checked since ${since}: ${errorText(report.error, nowMs)}.`
+      ? html`${slug} could not be checked since ${since}.`
       : html`${slug} was last checked at ${since}; the run of ${renderTime(state.nextDueAtMs, nowMs)} is missing.`;
   }
   if (open?.own.incident.family === "deaths") return html`${headline(open.own.headline, nowMs)[0]}`;
