@@ -4,7 +4,7 @@ import { createSilenceBook } from "../alerting/silence-book.ts";
 import { createLooks } from "../look/looks.ts";
 import type { ReadSample } from "../alerting/notify/notifier.ts";
 import { hourMs } from "../base/time.ts";
-import { createAlertAssets, describeDeath } from "../web/read/dead-assets.ts";
+import { describeDeath } from "../web/read/dead-assets.ts";
 import { createLookAssets } from "./evidence/look-assets.ts";
 import type { Ground, Part } from "./ground.ts";
 import type { Runtime } from "./runtime.ts";
@@ -29,11 +29,6 @@ export function createAlerting(ground: Ground, runtime: Runtime) {
     receivers: runtime.current().receivers,
     resend: (receiver) => notifier.resend(receiver),
     onAnswered: () => bus.emit("stored", "else"),
-  });
-  const alertAssets = createAlertAssets({
-    ...ground,
-    isOurs: () => runtime.current().config.source.holdsEvents,
-    keptForMs: () => runtime.current().config.storage.eventRetentionMs,
   });
   const looks = createLooks({
     ...ground,
@@ -62,7 +57,7 @@ export function createAlerting(ground: Ground, runtime: Runtime) {
     apply: () => outbox.setReceivers(runtime.current().receivers),
   };
   const silences = createSilenceBook({ ...ground, settings, onChange });
-  return { ...part, loops: { outbox, notifier }, silences, alertAssets, looks };
+  return { ...part, loops: { outbox, notifier }, silences, looks };
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Actor } from "../contract/actor.ts";
 import { checkKey } from "../contract/check-key.ts";
 import { createProber } from "../monitor/probe.ts";
 import { createFailureNotes } from "../web/access/failures.ts";
+import { createAlertAssets } from "../web/read/dead-assets.ts";
 import { createFleetSnapshots } from "../web/read/fleet.ts";
 import type { Running } from "../web/read/running.ts";
 import { createStandby } from "../web/standby.ts";
@@ -135,7 +136,7 @@ export async function createServing(
     silences: alerting.silences,
     events: () => sourcing.ingest,
     unwatched: upkeep.unwatched,
-    alertAssets: alerting.alertAssets,
+    alertAssets: createAlertAssets(running),
     showConfiguration: () => describeConfig(current().config),
     ...createOutsidePorts(ground, runtime, onChange),
   });

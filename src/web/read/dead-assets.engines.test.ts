@@ -6,6 +6,7 @@ import { storeEngines } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { dayMs, hourMs } from "../../base/time.ts";
 import { actor } from "../../contract/actor.ts";
+import type { Config } from "../../config/config.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
 import type { LivenessEvent } from "../../store/events/rules.ts";
 import {
@@ -34,8 +35,10 @@ function alertOf(id: string, slug: string, startsAtMs: number): Alert {
   return firingAlert(id, startsAtMs, { slug, peak, windowHours });
 }
 
-const portOf = ({ store }: EventWorld) =>
-  createAlertAssets({ store, clock, isOurs: () => true, keptForMs: () => 2 * dayMs });
+const config = () => ({ storage: { eventRetentionMs: 2 * dayMs } }) as Config;
+
+const portOf = ({ store }: EventWorld, holdsEvents = true) =>
+  createAlertAssets({ store, clock, config, holdsEvents: () => holdsEvents });
 
 async function find(world: EventWorld, id: string): Promise<DeadAssets> {
   const assets = await portOf(world).of(id);
@@ -172,7 +175,7 @@ describe.each(storeEngines)("on $engine, the assets of an alert", (engine) => {
     await world.store.alerts.save(alertOf("one", "acme", nowMs));
 
     expect(await Promise.all(["other", "unknown", "nobody"].map((id) => port.of(id)))).toEqual([null, null, null]);
-    const remote = createAlertAssets({ store: world.store, clock, isOurs: () => false, keptForMs: () => 0 });
+    const remote = portOf(world, false);
     expect(await remote.of("one")).toBeNull();
     expect(await port.of("one")).not.toBeNull();
   });
@@ -216,7 +219,7 @@ describe.each(storeEngines)("on $engine, the assets of an alert", (engine) => {
     expect(pages[0]).toMatchObject({ count: 6, knownCount: 5, seenAliveCount: 1, revivedCount: 1 });
     expect(pages[0]?.assets).toMatchObject([{ deadAtMs: nowMs - 3 }, { revivedAtMs: nowMs + hourMs }]);
     expect(pages[1]?.assets[0]).toMatchObject({ deadAtMs: nowMs + 3 * hourMs });
-    const remote = createAlertAssets({ store, clock, isOurs: () => false, keptForMs: () => 0 });
+    const remote = portOf(world, false);
     expect(await remote.ofIncident({ number: 1, id: "i" }, alerts)).toBeNull();
   });
 

@@ -11,6 +11,7 @@ import type { Incident } from "../../store/alerts/incidents.ts";
 import { chunksOf } from "../../store/engine/chunks.ts";
 import { assetEventPages, type AssetEventRow, type EventFacts } from "../../store/events/asset-events.ts";
 import type { Store } from "../../store/store.ts";
+import type { Running } from "./running.ts";
 
 /** The dead assets of an alert or an incident (CONTRACT 12). */
 export type DeadAssets = NonNullable<Awaited<ReturnType<AlertAssets["of"]>>>;
@@ -66,21 +67,9 @@ const lastInstantMs = 8_640_000_000_000_000;
 const rememberMs = 5 * minuteMs;
 const mostCosts = 100;
 
-/**
- * Reads dead assets from the stored events. `isOurs`: the checks use these events; `keptForMs`: their retention, 0 for
- * ever. Methods throw FlatlineError too_large, or unavailable after a minute.
- */
-export function createAlertAssets({
-  store,
-  clock,
-  isOurs,
-  keptForMs,
-}: {
-  readonly store: Pick<Store, "alerts" | "audit" | "events" | "evidence" | "looks">;
-  readonly clock: Clock;
-  readonly isOurs: () => boolean;
-  readonly keptForMs: () => number;
-}) {
+/** Reads dead assets from the stored events. Methods throw FlatlineError too_large, or unavailable after a minute. */
+export function createAlertAssets(running: Pick<Running, "store" | "clock" | "holdsEvents" | "config">) {
+  const { store, clock, holdsEvents } = running;
   const { evidence, events } = store;
   const costs = new Map<string, { readonly atMs: number; readonly cost: CostAnswer | null }>();
 
@@ -102,9 +91,10 @@ export function createAlertAssets({
   /** Returns the cost, each asset once; null: the alerts have no assets, or their events were deleted. */
   async function readCost(alerts: readonly Alert[]): Promise<CostAnswer | null> {
     const nowMs = clock.nowMs();
-    const oldestMs = keptForMs() > 0 ? nowMs - keptForMs() : -Infinity;
+    const { eventRetentionMs } = running.config().storage;
+    const oldestMs = eventRetentionMs > 0 ? nowMs - eventRetentionMs : -Infinity;
     const spans = alerts.flatMap((alert) => costSpanOf(alert) ?? []).filter(({ afterMs }) => afterMs >= oldestMs);
-    if (!isOurs() || spans.length === 0) return null;
+    if (!holdsEvents() || spans.length === 0) return null;
     let knownCount = 0;
     const closed: number[] = [];
     for await (const { assets } of diedIn(spans, nowMs)) {
@@ -228,13 +218,13 @@ export function createAlertAssets({
   return {
     /** null: no such alert, or it has no assets. */
     of: async (alertId: string) => {
-      const alert = isOurs() ? await store.alerts.find(alertId) : null;
+      const alert = holdsEvents() ? await store.alerts.find(alertId) : null;
       const span = alert === null ? null : windowOf(alert);
       return span && listOf({ spans: [span], subject: alertId, slug: span.slug, answerOf: null });
     },
     /** The dead assets of these alerts since their onsets; null: the checks use no stored events. */
     ofIncident: async ({ number, id }: Pick<Incident, "number" | "id">, alerts: readonly Alert[]) => {
-      if (!isOurs()) return null;
+      if (!holdsEvents()) return null;
       const spans = alerts.flatMap((alert) => costSpanOf(alert) ?? []);
       return listOf({ spans, subject: id, slug: null, answerOf: await answersOf(number) });
     },
@@ -242,7 +232,7 @@ export function createAlertAssets({
     newest: async (alerts: readonly Alert[], limit: number) => {
       const nowMs = clock.nowMs();
       const spans = alerts.flatMap((alert) => windowOf(alert) ?? []);
-      if (spans.length === 0 || !isOurs()) return null;
+      if (spans.length === 0 || !holdsEvents()) return null;
       const died = [...deathsOf(spans, nowMs)].flatMap(([slug, own]) => own.map((interval) => ({ slug, interval })));
       const deaths = await evidence.newestDeaths({ spans: died, assetTypes: [], limit });
       const facts = await evidence.factsOf(deaths);
