@@ -101,7 +101,7 @@ export async function createServing(
     clock,
     run: (target, ending) => scheduler.runBeside(() => runtime.probe(target, ending), ending),
   });
-  const noteFailure = createFailureNotes(ground);
+  const noteFailure = createFailureNotes(ground, metrics.authFailed);
   const service = config.source.holdsEvents ? await import("./api-plugin.ts") : null;
   const web = createWeb({
     ...ground,
@@ -171,19 +171,19 @@ async function connectionLimit(): Promise<number> {
 /** Creates the server for the time in which another process writes to the store. */
 export function createStandingBy(
   { server }: Pick<Config, "server">,
-  deps: Pick<AppDeps, "logger" | "nodeVersion" | "transport" | "version">,
+  { logger, version, nodeVersion, transport }: Pick<AppDeps, "logger" | "nodeVersion" | "transport" | "version">,
   stop: StopSequence,
 ) {
   let listening: Promise<void> | null = null;
-  const standby = createStandby(deps);
+  const standby = createStandby({ version, node: nodeVersion }, transport);
 
   async function listen(holder: string): Promise<void> {
     try {
       const { url } = await standby.listen(server.listen);
-      deps.logger.info({ url, writer: holder }, "flatline stands by");
+      logger.info({ url, writer: holder }, "flatline stands by");
     } catch (error) {
       // The active process may be on this machine and have the same address.
-      deps.logger.warn({ err: error, writer: holder }, "flatline stands by, and cannot say so");
+      logger.warn({ err: error, writer: holder }, "flatline stands by, and cannot say so");
     }
   }
 

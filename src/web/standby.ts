@@ -6,21 +6,12 @@ import { sendProblem, securityHeaders } from "./problem.ts";
 import { bindServer, noSchemas, type WebTransport } from "./web.ts";
 
 /** Creates the HTTP server of a standby process (CONTRACT 21): healthy, and not ready. */
-export function createStandby({
-  version,
-  nodeVersion,
-  transport,
-}: {
-  readonly version: string;
-  readonly nodeVersion: string;
-  /** Default: a socket. */
-  readonly transport?: WebTransport;
-}) {
+export function createStandby(versions: { readonly version: string; readonly node: string }, transport?: WebTransport) {
   const server = fastify({ schemaController: noSchemas, forceCloseConnections: true });
   server.addHook("onSend", async (_request, reply) => void reply.headers(securityHeaders));
   server.get("/-/healthy", async () => ({ status: "ok" }));
   const metrics = [
-    formatFamily("flatline_build_info", countedInstruments.flatline_build_info, [[{ version, node: nodeVersion }, 1]]),
+    formatFamily("flatline_build_info", countedInstruments.flatline_build_info, [[versions, 1]]),
     formatFamily("flatline_standby", countedInstruments.flatline_standby, [[{}, 1]]),
   ].join("");
   server.get("/metrics", async (_request, reply) => reply.type(contentType).send(metrics));

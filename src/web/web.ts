@@ -225,7 +225,7 @@ function createServer(options: WebOptions, refusalOf: (host: string | undefined)
   const onError = (error: unknown): void => running.logger.error({ err: error }, "an answer could not be written");
   const bodies = createByteBudget(mostBodyBytes);
   const sessions = createSessions(running, access);
-  const site = createSite(options);
+  const site = createSite(options, access);
   const server: FastifyInstance = fastify({
     logger: false,
     rewriteUrl: (request) => decodableUrl(withoutBasePath(basePathOf(access().externalUrl), request.url ?? "/")),

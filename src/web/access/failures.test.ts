@@ -50,7 +50,7 @@ it("counts each failure and logs the first at once, the others in a line per min
   const counted: FailedVia[] = [];
   const logged: object[] = [];
   const logger = { ...createSilentLogger(), warn: (fields: object) => void logged.push(fields) };
-  const note = createFailureNotes({ metrics: { authFailed: (via) => void counted.push(via) }, logger, clock });
+  const note = createFailureNotes({ logger, clock }, (via) => void counted.push(via));
 
   for (let count = 0; count < 1_000; count++) note("token", "192.0.2.7");
   note("link", "192.0.2.8");

@@ -1,7 +1,7 @@
-import type { Logger } from "../../base/logger.ts";
-import { minuteMs, type Clock } from "../../base/time.ts";
+import { minuteMs } from "../../base/time.ts";
 import type { FailedVia } from "../../contract/actor.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
+import type { Running } from "../read/running.ts";
 
 /** Notes a request with wrong credentials; `address` is its sender. */
 export type NoteFailure = (via: FailedVia, address: string) => void;
@@ -14,18 +14,13 @@ declare module "fastify" {
 }
 
 /** Counts wrong credentials; logs the first of each kind at once, and later ones once a minute. */
-export function createFailureNotes({
-  metrics,
-  logger,
-  clock,
-}: {
-  readonly metrics: Pick<Metrics, "authFailed">;
-  readonly logger: Logger;
-  readonly clock: Pick<Clock, "monotonicMs">;
-}): NoteFailure {
+export function createFailureNotes(
+  { logger, clock }: Pick<Running, "logger" | "clock">,
+  count: Metrics["authFailed"],
+): NoteFailure {
   const seen = new Map<FailedVia, { loggedAtMs: number; unlogged: number }>();
   return (via, address) => {
-    metrics.authFailed(via);
+    count(via);
     const last = seen.get(via);
     const nowMs = clock.monotonicMs();
     if (last !== undefined && nowMs - last.loggedAtMs < minuteMs) {

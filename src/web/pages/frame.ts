@@ -69,9 +69,7 @@ export function renderDocument(frame: Frame, content: PageContent): string {
   const { title, current, main, isLive = false } = content;
   const severity = content.severity ?? facts?.severity ?? "unknown";
   const { script } = siteAssets();
-  return renderShell({
-    title,
-    severity,
+  return renderShell(title, severity, {
     head: html`<meta name="htmx-config" content="${htmxConfig}" />
       <script type="module" src="/assets/${script}"></script>`,
     masthead: html`${renderNav(current, facts)}
@@ -104,23 +102,11 @@ export function renderDocument(frame: Frame, content: PageContent): string {
 /** Renders a document without masthead links, scripts or facts of the fleet. */
 export function renderSheet(title: string, main: Html): string {
   const head = html`<meta name="robots" content="noindex" />`;
-  return renderShell({ title, severity: "unknown", head, body: html`<main id="main">${main}</main>` });
+  return renderShell(title, "unknown", { head, masthead: nothing, body: html`<main id="main">${main}</main>` });
 }
 
 /** Renders what all documents share; `severity` is the favicon's. */
-function renderShell({
-  title,
-  severity,
-  head,
-  masthead = nothing,
-  body,
-}: {
-  readonly title: string;
-  readonly severity: Severity;
-  readonly head: Html;
-  readonly masthead?: Html;
-  readonly body: Html;
-}): string {
+function renderShell(title: string, severity: Severity, parts: Readonly<Record<"head" | "masthead" | "body", Html>>) {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -130,15 +116,15 @@ function renderShell({
         <title>${title}</title>
         <link rel="stylesheet" href="/assets/${siteAssets().style}" />
         <link rel="icon" id="favicon" type="image/svg+xml" href="/assets/${severity}.svg" />
-        ${head}
+        ${parts.head}
       </head>
       <body data-every="${askEveryMs}">
         ${symbols}<a class="skip" href="#main">Skip to the content</a>
         <header class="masthead">
           <a class="home" href="/" aria-label="flatline, organizations">${wordmark} flatline</a>
-          ${masthead}
+          ${parts.masthead}
         </header>
-        ${body}
+        ${parts.body}
       </body>
     </html> `.html;
 }
@@ -199,18 +185,17 @@ export function renderMessage(title: string, text: Html): Html {
     <p class="lede">${text}</p>`;
 }
 
+interface HeadParts {
+  readonly shape?: Html;
+  readonly acts?: Html;
+  /** Default: true. */
+  readonly isOfPage?: boolean;
+}
+
 /** Renders a headline, one sentence a line, with its mark. `isOfPage`: it is the page's own. */
 export function renderHead(
   sentences: readonly (Html | string)[],
-  {
-    shape = nothing,
-    acts = nothing,
-    isOfPage = true,
-  }: {
-    readonly shape?: Html;
-    readonly acts?: Html;
-    readonly isOfPage?: boolean;
-  } = {},
+  { shape = nothing, acts = nothing, isOfPage = true }: HeadParts = {},
 ): Html {
   const spans = html`${shape}${sentences.map((sentence) => html`<span>${sentence}</span> `)}`;
   return html`<div class="head">

@@ -10,9 +10,9 @@ import { receiveForm } from "../body.ts";
 import { hasIdentities, refusalOf, sendRefusal, type Access, type Refusal } from "../access/admission.ts";
 import { readerOf, type AccessSettings } from "../access/identity.ts";
 import { html, nothing } from "../parts/html.ts";
+import type { DaemonParts } from "../parts.ts";
 import { describeError, pathOf, sendProblem } from "../problem.ts";
 import { readFrame } from "../read/frame.ts";
-import type { Running } from "../read/running.ts";
 import { addRoute, type Asked } from "../route.ts";
 import { isLedToSignIn, leadToSignIn, pageOfForm, signInPath, wantsHtml } from "../sign-in/lead.ts";
 import { renderDialog } from "./dialog.ts";
@@ -23,6 +23,14 @@ export type PageAsked<Path extends string = string> = Asked<`GET ${Path}`, unkno
 
 /** A page or a dialog to show, or the words for what was done, shown on the page at `path`. */
 type ActAnswer = (PageContent & { readonly isDialog?: boolean }) | { readonly did: string; readonly path: string };
+
+interface SiteAct<Path extends string> {
+  /** `problem`: why the act failed; empty: nobody has tried it. */
+  readonly ask?: (asked: PageAsked<Path>, problem: string) => ActAnswer | Promise<ActAnswer>;
+  readonly perform: (asked: PageAsked<Path>) => Promise<ActAnswer>;
+  /** Default: 16 KiB. */
+  readonly mostBytes?: number;
+}
 
 // One page has some 20 kB.
 const mostPages = 100;
@@ -37,15 +45,7 @@ interface MadePage {
 export type Site = ReturnType<typeof createSite>;
 
 /** Returns the pages' common part for one server. */
-export function createSite({
-  version,
-  running,
-  access: settings,
-}: {
-  readonly version: string;
-  readonly running: Running;
-  readonly access: () => AccessSettings;
-}) {
+export function createSite({ version, running }: DaemonParts, settings: () => AccessSettings) {
   const { clock, logger } = running;
   const startedMs = clock.nowMs();
   let acts = 0;
@@ -158,17 +158,7 @@ export function createSite({
       server: FastifyInstance,
       path: Path,
       access: Access,
-      {
-        ask,
-        perform,
-        mostBytes = mostFormBytes,
-      }: {
-        /** `problem`: why the act failed; empty: nobody has tried it. */
-        readonly ask?: (asked: PageAsked<Path>, problem: string) => ActAnswer | Promise<ActAnswer>;
-        readonly perform: (asked: PageAsked<Path>) => Promise<ActAnswer>;
-        /** Default: 16 KiB. */
-        readonly mostBytes?: number;
-      },
+      { ask, perform, mostBytes = mostFormBytes }: SiteAct<Path>,
     ): void => {
       if (ask !== undefined)
         addRoute(server, `GET ${path}`, {

@@ -49,11 +49,8 @@ const mostSteps = 170;
 const unknownShare = 0.07;
 
 /** Returns the organizations of an incident of deaths, and when it was open. */
-export function chartOfIncident({
-  incident,
-  members,
-  summary,
-}: Pick<ReadIncident, "incident" | "members" | "summary">) {
+export function chartOfIncident(read: Pick<ReadIncident, "incident" | "members" | "summary">) {
+  const { incident, members, summary } = read;
   const spikes = members.filter((alert) => alert.check === check);
   const firsts = [...Map.groupBy(spikes, ({ slug }) => slug).values()].flatMap(([first]) => first ?? []);
   const all = firsts.map(({ slug, windowHours = 24, found, onset, startsAtMs }) => ({

@@ -1,11 +1,7 @@
 import type { DiscoverySource } from "../../contract/listed-organization.ts";
 
 /** Returns the problem of a discovery source as a sentence; null: none. */
-export function discoveryProblem({
-  name,
-  problem,
-  held,
-}: Pick<DiscoverySource, "name" | "problem" | "held">): string | null {
+export function discoveryProblem({ name, problem, held }: Omit<DiscoverySource, "refreshedAtMs">): string | null {
   if (problem !== null) return `${name} gives no list: ${problem}. The last good one holds.`;
   if (held === null) return null;
   if (held.reason === "empty") return `${name} gives an empty list, which is held back.`;

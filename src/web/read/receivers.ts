@@ -45,11 +45,7 @@ export async function readReceivers(
 }
 
 /** Returns fail if it gave up a notification, warn while it refuses or is paused, otherwise ok. */
-export function receiverState({
-  deadLetters,
-  isRefusing,
-  pausedUntilMs,
-}: Pick<ReceiverRow, "deadLetters" | "isRefusing" | "pausedUntilMs">): "ok" | "warn" | "fail" {
+export function receiverState({ deadLetters, isRefusing, pausedUntilMs }: ReceiverRow): "ok" | "warn" | "fail" {
   if (deadLetters > 0) return "fail";
   return isRefusing || pausedUntilMs !== null ? "warn" : "ok";
 }

@@ -18,13 +18,8 @@ export interface PageSilence extends ListedSilence {
 }
 
 /** Reads all silences: those of the configuration, and those of the store within the retention. */
-export async function readSilences({
-  store,
-  config,
-  settings,
-  clock,
-  fleet,
-}: Running): Promise<readonly PageSilence[]> {
+export async function readSilences(running: Running): Promise<readonly PageSilence[]> {
+  const { store, config, settings, clock, fleet } = running;
   const nowMs = clock.nowMs();
   const { organizations, storage } = config();
   const stored = await store.silences.endingAfter(nowMs - storage.retentionMs);
