@@ -12,7 +12,7 @@ const fleet: FleetNotice = {
   organizations: 21,
   spiking: 12,
   withinMs: 10 * minuteMs,
-  assetTypes: [{ assetType: "URL", count: 102_572, share: 0.78 }],
+  assetTypes: [{ assetType: "URL", count: 94, share: 0.78 }],
   evidence: {
     beganAtMs: nowMs,
     markers: [{ text: "captcha rollout", atMs: nowMs }],

@@ -49,6 +49,7 @@ const { sample: _sample, ...firing }: AlertNotice = {
   slug: "acme",
   startsAtMs,
   onset: { atMs: beganAtMs, marker },
+  peak: { severity: "fail", currentCount: 120, atMs: startsAtMs },
   labels: { team: "trust" },
   url: spike.appUrl,
   result: spike,
@@ -116,9 +117,9 @@ const incident: IncidentNotice = {
     carrier: part(carriers[0]),
     beganAtMs,
     withinMs: 10 * minuteMs,
-    lastedMs: nowMs - startsAtMs,
+    lastedMs: nowMs - beganAtMs,
     isSeen: true,
-    excess: { state: "ongoing", deathsLastHour: 212, usualPerHour: 5.02, quietSinceMs: null, expectedEndAtMs: null },
+    excess: { state: "ongoing", deathsLastHour: 20, usualPerHour: 4 / 24, quietSinceMs: null, expectedEndAtMs: null },
     part: null,
     isBack: true,
   },
@@ -156,6 +157,13 @@ const platform: NonNullable<IncidentNotice["headline"]["platform"]> = {
   checks: ["dead-asset-spike"],
 };
 
+/** The deaths of incidents with so many organizations, and how many of these are on hold: globex only warns. */
+const sizes: Readonly<Record<number, { readonly count: number; readonly expected: number; readonly held: number }>> = {
+  1: { count: 120, expected: 4, held: 1 },
+  3: { count: 271, expected: 18, held: 2 },
+  12: { count: 371, expected: 64, held: 8 },
+};
+
 /** The incident with so many organizations, of which so many fire, and other facts of its headline. */
 function incidentOf(
   organizations: number,
@@ -166,13 +174,15 @@ function incidentOf(
   const endedAtMs = count === 0 ? nowMs : null;
   const counts = { organizations, firing: count };
   const isDeaths = family === "deaths";
-  const held = isDeaths ? Math.min(organizations, 8) : 0;
+  const { held: holding, ...deaths } = part(sizes[organizations]);
+  const held = isDeaths ? holding : 0;
   const secondOpinion = isDeaths && isOneCause ? incident.secondOpinion : null;
   const { check, slug } = firing;
   const one = { slug, check, windowHours: 24, deaths: { currentCount: 120, expectedCount: 4 } };
   return {
     ...incident,
     ...counts,
+    deaths,
     ...(isDeaths ? {} : { deaths: null, onsetAtMs: null, carriers: [], worst: [] }),
     family,
     endedAtMs,
@@ -188,6 +198,7 @@ function incidentOf(
       endedAtMs,
       secondOpinion,
       isOneCause,
+      excess: { ...part(incident.headline.excess), usualPerHour: deaths.expected / 24 },
       whole: { ...counts, watched: 21 },
       alone: organizations === 1 ? one : null,
       judgeable: organizations,
