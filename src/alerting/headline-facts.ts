@@ -37,8 +37,9 @@ export function headlineFacts(
   const own = part === undefined ? shown : notSilenced(part.members);
   const isPart = part !== undefined && part.watched < settings.slugs.length;
   const began = spikesOf(shown).map((alert) => alert.onset?.atMs ?? alert.startsAtMs);
+  const beganAtMs = Math.min(startedAtMs, ...began);
   const stopped = stoppedAtMsOfEach(shown);
-  const untilMs = stopped.length === 0 ? (endedAtMs ?? nowMs) : Math.max(...stopped);
+  const stoppedAtMs = stopped.length === 0 ? null : Math.max(...stopped);
   const failed = slugsOf(members.filter((alert) => isGateAlert(alert) && alert.peak.severity === "fail"));
   return {
     family,
@@ -49,11 +50,13 @@ export function headlineFacts(
     /** The incident has a fleet verdict. */
     isOneCause: incident.verdict !== null,
     /** The earliest onset or start of an alert. */
-    beganAtMs: Math.min(startedAtMs, ...began),
+    beganAtMs,
     /** The time between the first and the last of these. */
     withinMs: began.length === 0 ? 0 : Math.max(...began) - Math.min(...began),
+    /** When the deaths were last unusual, of those that know; null: none knows. */
+    stoppedAtMs,
     /** How long the deaths were unusual or, if unknown, the incident lasted; at least a minute. */
-    lastedMs: Math.max(minuteMs, untilMs - (summary.onsetAtMs ?? startedAtMs)),
+    lastedMs: Math.max(minuteMs, (stoppedAtMs ?? endedAtMs ?? nowMs) - beganAtMs),
     whole: { ...countsOf(shown), watched: Math.max(settings.slugs.length, slugsOf(shown).size) },
     /** Counts of the reader's part; null: the reader sees all. */
     part: isPart ? { ...countsOf(own), watched: part.watched } : null,

@@ -52,19 +52,19 @@ export interface OpinionCounts {
 
 /** Returns a finding without a full stop: "14 of 20 still answer; of 20 known to be alive 19 do, of 20 long dead 1". */
 export function opinionWords(opinion: OpinionCounts): string {
-  const { asked, alive, gone, verdict, isRecorded, failure } = opinion;
+  const { isRecorded, failure } = opinion;
   if (failure === "no_answer") return failureWords.no_answer;
-  const counted =
-    failure === "controls"
-      ? failureWords.controls
-      : verdict === "refuted"
-        ? `${alive} of ${asked} still answer`
-        : verdict === "confirmed"
-          ? `${gone} of ${asked} are gone`
-          : `of ${asked} looked at ${alive} still answer and ${gone} are gone, which decides nothing`;
+  const counted = failure === "controls" ? failureWords.controls : answerWords(opinion);
   const found = isRecorded === true ? `${counted} (by recorded answers)` : counted;
   const known = controlWords(opinion);
   return known === null ? found : `${found}; ${known}`;
+}
+
+/** Returns what the sample showed: "14 of 20 still answer". */
+export function answerWords({ asked, alive, gone, verdict }: OpinionCounts): string {
+  if (verdict === "refuted") return `${alive} of ${asked} still answer`;
+  if (verdict === "confirmed") return `${gone} of ${asked} are gone`;
+  return `of ${asked} looked at ${alive} still answer and ${gone} are gone, which decides nothing`;
 }
 
 /** Returns the answers for controls: "of 20 known to be alive 19 do, of 20 long dead 1"; null: there is none. */

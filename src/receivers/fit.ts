@@ -3,8 +3,8 @@ import { formatCount } from "../base/numbers.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { Message, MessageList } from "../words/message.ts";
 
-/** A message within a budget: a cut list ends in `+N more`. */
-export interface FittedMessage extends Omit<Message, "lists"> {
+/** A message within a budget: what to do is the last line of the text, and a cut list ends in `+N more`. */
+export interface FittedMessage extends Omit<Message, "todo" | "lists"> {
   readonly lists: readonly Omit<MessageList, "more">[];
 }
 
@@ -49,17 +49,24 @@ function scaled(message: Message, scale: number): FittedMessage {
   return {
     ...message,
     title: cut(message.title, 140),
-    text: cut(message.text, 1_000),
+    text: [cut(message.text, 1_000), cut(message.todo, 1_000)].filter((line) => line !== "").join("\n"),
     links: message.links.map(({ label, url }) => ({ label: cut(label, 80), url })),
     facts: message.facts.map((fact) => ({ ...fact, label: cut(fact.label, 60), text: cut(fact.text, 240) })),
     lists: message.lists.map(({ items, more = 0, ...list }) => ({ ...list, items: cutList(items, more) })),
   };
 }
 
-/** Returns what a phone shows of the message: its title and its second line. */
-export function previewOf({ severity, title, text, lists }: FittedMessage): readonly [string, string] {
-  const second = text === "" ? (lists[0]?.items ?? []).join(", ") : text;
-  return [`${severityMarks[severity]} ${title}`, cutText(second, longestPreview)];
+/** Returns what a phone shows of the message: its title and its second line, which says since when. */
+export function previewOf(message: FittedMessage): readonly [string, string] {
+  const [title, second] = linesOf(message);
+  const began = message.severity === "ok" ? undefined : message.facts.find(({ atMs }) => atMs !== undefined);
+  const since = began === undefined ? "" : `${began.label} ${began.text}. `;
+  return [title, cutText(`${since}${second}`, longestPreview)];
+}
+
+/** Returns the title and the text; without a text the first list. */
+export function linesOf({ severity, title, text, lists }: FittedMessage): readonly [string, string] {
+  return [`${severityMarks[severity]} ${title}`, text === "" ? (lists[0]?.items ?? []).join(", ") : text];
 }
 
 /** Returns a heading and one line per item. */

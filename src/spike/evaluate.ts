@@ -63,8 +63,8 @@ export type SpikeResult = {
 };
 
 const suggestedAction =
-  "Open a sample of the newly dead assets by hand: if they still load, the liveness checker is wrong, so hold every " +
-  "takedown that it closed and repair it before its deaths are counted.";
+  "Open some of the newly dead assets by hand: if they still load, the liveness checker is wrong, so repair it, " +
+  "close no takedown because of these deaths, and reopen each that was closed.";
 
 /** A result with the numbers of its findings, which only have text. */
 export interface SpikeEvaluation {

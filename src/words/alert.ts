@@ -122,6 +122,6 @@ export function peakSentence({ check, peak, result }: AlertNotice, nowMs: number
   return [`Its peak was ${severity} with ${countText(currentCount, result)}, ${instantText(atMs, nowMs)}.`];
 }
 
-function lengthText({ startsAtMs, endsAtMs }: AlertNotice): string {
-  return durationText((endsAtMs ?? startsAtMs) - startsAtMs);
+function lengthText({ startsAtMs, endsAtMs, onset }: AlertNotice): string {
+  return durationText((endsAtMs ?? startsAtMs) - (onset?.atMs ?? startsAtMs));
 }

@@ -23,7 +23,7 @@ const shownLabels = 12;
 
 /** Returns the counts, the begin and other facts besides the headline. */
 export function incidentFacts(
-  { fleet, status, generatedAtMs: nowMs }: Notification,
+  { fleet, generatedAtMs: nowMs }: Notification,
   incident: IncidentNotice,
   { notices, isOne }: { readonly notices: readonly AlertNotice[]; readonly isOne: boolean },
 ): Fact[] {
@@ -41,8 +41,8 @@ export function incidentFacts(
     ...(isOne || counts === null ? [] : [{ label: "In all", text: counts }]),
     ...(onsetAtMs === null ? [] : [{ ...began, text: `${began.text}${after}` }]),
     timeFact("Detected", startedAtMs, nowMs),
+    ...overFacts(incident, nowMs),
     ...(endedAtMs === null ? [] : [timeFact("Ended", endedAtMs, nowMs)]),
-    ...(status === "resolved" ? [] : overFacts(incident, nowMs)),
     ...(family !== "deaths" || secondOpinion === null
       ? []
       : [{ label: "Second opinion", text: opinionWords(secondOpinion) }]),
@@ -51,11 +51,13 @@ export function incidentFacts(
 }
 
 /** Returns since when nothing is unusual, and when it ends; empty: it goes on, or is unknown. */
-export function overFacts({ headline: { excess } }: Pick<IncidentNotice, "headline">, nowMs: number): Fact[] {
-  if (excess === null || excess.state === "ongoing" || excess.quietSinceMs === null) return [];
-  const { quietSinceMs, expectedEndAtMs } = excess;
+export function overFacts({ headline }: Pick<IncidentNotice, "headline">, nowMs: number): Fact[] {
+  const { excess, endedAtMs, stoppedAtMs } = headline;
+  if (excess?.state === "ongoing") return [];
+  const sinceMs = endedAtMs === null ? (excess?.quietSinceMs ?? null) : stoppedAtMs;
+  const expectedEndAtMs = excess?.expectedEndAtMs ?? null;
   return [
-    timeFact("Nothing unusual since", quietSinceMs, nowMs),
+    ...(sinceMs === null ? [] : [timeFact("Nothing unusual since", sinceMs, nowMs)]),
     ...(expectedEndAtMs === null ? [] : [timeFact("It ends by", expectedEndAtMs, nowMs)]),
   ];
 }

@@ -3,6 +3,7 @@ import { breakAddresses } from "../base/broken-address.ts";
 import { formatCount, formatExpected } from "../base/numbers.ts";
 import { deathWords } from "../contract/death-counts.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../contract/judgement.ts";
+import { answerWords } from "../contract/second-opinion.ts";
 import { countOf, dueText, durationText, shareText, timeText, withinText } from "./numbers.ts";
 
 export const judgementSentences: Readonly<Record<JudgementVerdict, string>> = {
@@ -65,30 +66,24 @@ function causeSentences({
   isSeen,
   isOneCause,
 }: HeadlineFacts): string[] {
-  if (secondOpinion !== null && secondOpinion.verdict !== "undecided") {
-    const { verdict, alive, gone, asked } = secondOpinion;
-    const what =
-      verdict === "refuted"
-        ? `${formatCount(alive)} of ${formatCount(asked)} still answer`
-        : `${formatCount(gone)} of ${formatCount(asked)} are gone`;
-    return [`The second opinion: ${what}.`];
-  }
+  if (secondOpinion !== null && secondOpinion.verdict !== "undecided")
+    return [`The second opinion: ${answerWords(secondOpinion)}.`];
   if (likelyCause === "assets") return ["These assets may really have died."];
   if (likelyCause === "checker" && foundAlive > 0)
     return [
       "The liveness checker is suspected: " +
         `${countOf(foundAlive, "of these deaths was", "of these deaths were")} found alive.`,
     ];
-  if (likelyCause === "checker" && carrier !== null) {
-    const { key, value, share, usualShare } = carrier;
-    const usually = usualShare === 0 ? "none" : shareText(usualShare);
-    return [
-      `The liveness checker is suspected: ${shareText(share)} of these deaths share ` +
-        `${breakAddresses(`${key}=${value}`)}, usually ${usually}.`,
-    ];
-  }
+  if (likelyCause === "checker" && carrier !== null)
+    return [`The liveness checker is suspected: ${sharedWords(carrier)}.`];
   if (likelyCause === "checker") return ["The liveness checker is suspected."];
   return isSeen && isOneCause ? ["No cause stands out."] : [];
+}
+
+/** "92 % of these deaths share reason=captcha_page, usually none" */
+export function sharedWords({ key, value, share, usualShare }: NonNullable<HeadlineFacts["carrier"]>): string {
+  const usually = usualShare === 0 ? "none" : shareText(usualShare);
+  return `${shareText(share)} of these deaths share ${breakAddresses(`${key}=${value}`)}, usually ${usually}`;
 }
 
 /** Returns whether the deaths go on, or until when they count; empty: unknown. */
@@ -131,7 +126,7 @@ export function judgedInPart({ judged, judges, judgeable, judgement }: HeadlineF
 }
 
 /** "Takedowns of 9 organizations are on hold until somebody judges it.", or until an end or a release. */
-function gateSentences({ held, heldToEnd, heldToRelease, opened, alone, whole }: HeadlineFacts): string[] {
+export function gateSentences({ held, heldToEnd, heldToRelease, opened, alone, whole }: HeadlineFacts): string[] {
   const takedowns = (count: number): string =>
     `Takedowns of ${alone !== null && whole.organizations === 1 ? alone.slug : countOf(count, "organization")} are`;
   if (held === 0) return opened > 0 ? [`${takedowns(opened)} allowed again.`] : [];
@@ -146,6 +141,22 @@ function gateSentences({ held, heldToEnd, heldToRelease, opened, alone, whole }:
     ([count, until]) => `${untils.length === 1 ? "" : `of ${formatCount(count)} `}until ${until}`,
   );
   return [`${takedowns(held)} on hold${untils.length === 1 ? "" : ":"} ${said.join(", ")}.`];
+}
+
+/** Returns what is left to do about the gates, and how; empty: nothing. */
+export function gateActs({ held, heldToEnd, heldToRelease, endedAtMs }: HeadlineFacts, number: number): string[] {
+  const judge = `Judge incident ${number} on its page or with \`flatline incidents judge ${number} VERDICT\``;
+  const then =
+    endedAtMs === null
+      ? "The verdict real (they did die) or expected allows the takedowns now; " +
+        "checker (it was wrong) allows them when the alerts have ended."
+      : "Each verdict allows the takedowns: checker (it was wrong), real (they did die) or expected.";
+  return [
+    ...(held > heldToEnd + heldToRelease ? [`${judge}. ${then}`] : []),
+    ...(heldToRelease > 0
+      ? [`Release the takedowns on the page or with \`flatline incidents release ${number} --comment WHY\`.`]
+      : []),
+  ];
 }
 
 function endSentences({ family, isBack, alone }: HeadlineFacts): string[] {

@@ -29,6 +29,27 @@ describe("a message", () => {
     expect(text).toMatch(/dana \(ops\) has acknowledged it, 00:20\./);
   });
 
+  const dana = { by: "dana", comment: null, atMs: 0 };
+  it.each([
+    ["while it fires and nobody has judged it", "fleet", {}, /^What to do: Open some .+ Judge incident 41 .+ now; /],
+    ["at the end, while takedowns wait for a judgement", "fleet-resolved", {}, /^What to do: Judge .+ Each verdict /],
+    ["where only a release allows them", "fleet-resolved", { heldToRelease: 8 }, /^What to do: Release the takedowns /],
+    [
+      "judged checker, until the alerts end",
+      "fleet",
+      { heldToEnd: 8, judgement: { ...dana, verdict: "checker" } },
+      /^What to do: Repair the liveness checker\.$/,
+    ],
+    ["judged real: nothing", "fleet", { held: 0, judgement: { ...dana, verdict: "real" } }, /^$/],
+    ["ended and allowed: nothing", "fleet-resolved", { held: 0 }, /^$/],
+  ] as const)("says what is left to do: %s", (_name, kind, facts, todo) => {
+    const { incident, ...rest } = sample(kind);
+    if (incident === null) throw new Error("the sample has no incident");
+
+    const headline = { ...incident.headline, ...facts };
+    expect(messageOf({ ...rest, incident: { ...incident, headline } }).todo).toMatch(todo);
+  });
+
   it("says how many began since the last one, and not of those that are told late", () => {
     const { alerts } = sample("fleet");
     const late = alerts.map((alert) => ({ ...alert, reason: "escalation" }));

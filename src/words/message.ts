@@ -8,7 +8,7 @@ import { brokenFinding } from "../contract/healthcheck.ts";
 import { compareSeverity, type Severity } from "../contract/severity.ts";
 import { actSentence, actTitle, alertLine, isActNotice, isTest, peakSentence, summaryOf } from "./alert.ts";
 import { alertFacts, incidentFacts, labelFacts, labelsFact, type Fact } from "./facts.ts";
-import { headline } from "./headline.ts";
+import { gateActs, gateSentences, headline } from "./headline.ts";
 import { countOf, durationText, instantText, timeText } from "./numbers.ts";
 import { plainText } from "../base/unseen-text.ts";
 
@@ -34,6 +34,8 @@ export interface Message {
   readonly title: string;
   /** Whole sentences; empty: the title is enough. */
   readonly text: string;
+  /** What the reader has to do, on a line of its own below the text; empty: nothing. */
+  readonly todo: string;
   readonly links: readonly MessageLink[];
   readonly facts: readonly Fact[];
   readonly lists: readonly MessageList[];
@@ -48,7 +50,7 @@ export interface Wording {
   readonly about?: "state" | "change";
 }
 
-type Words = Pick<Message, "title" | "text" | "facts" | "lists">;
+type Words = Pick<Message, "title" | "text" | "todo" | "facts" | "lists">;
 
 // People read messages on a phone. The link has more.
 const shownLines = 5;
@@ -97,14 +99,16 @@ export function latestNotices(alerts: readonly AlertNotice[]): AlertNotice[] {
 /** Returns the message of one alert, for a receiver that keeps each alert alone. */
 export function alertMessage(notice: AlertNotice, { generatedAtMs, externalUrl }: Notification): Message {
   const { severity, url } = notice;
-  const [facts, lists] = [alertFacts({ ...notice, labels: {} }), alertLists(notice, generatedAtMs)];
-  return cleaned(
-    { severity, title: alertLine(notice), text: "", links: [], facts, lists },
-    ownOrigins(externalUrl, url),
-  );
+  const words = oneAlertWords({ ...notice, labels: {} }, generatedAtMs);
+  return cleaned({ severity, links: [], ...words }, ownOrigins(externalUrl, url));
 }
 
-/** Returns an alert's lists: findings, some dead assets, and what to do. */
+function oneAlertWords(notice: AlertNotice, nowMs: number): Words {
+  const [facts, lists] = [alertFacts(notice), alertLists(notice, nowMs)];
+  return { title: alertLine(notice), text: "", todo: todoOf([notice]), facts, lists };
+}
+
+/** Returns an alert's lists: findings, and some dead assets. */
 function alertLists(notice: AlertNotice, nowMs: number): MessageList[] {
   const { result, status, check, kind, counts, slug, sample, url } = notice;
   if (status !== "firing" || kind === "unknown") return [];
@@ -122,8 +126,24 @@ function alertLists(notice: AlertNotice, nowMs: number): MessageList[] {
       ...first(findings, findings.length + (result?.findingsOmitted ?? 0), shownFindings),
     },
     sampleList(sample, nowMs),
-    { heading: "What to do", items: [result?.suggestedAction].flatMap((action) => action ?? []) },
   ];
+}
+
+/** "What to do: …": about the cause, then about the gates; empty: nothing is left to do. */
+function todoOf(notices: readonly AlertNotice[], incident: IncidentNotice | null = null): string {
+  const firing = notices.filter(({ status }) => status === "firing");
+  // A sample incident has no page and no gate.
+  const gates = incident === null || incident.number === 0 ? [] : gateActs(incident.headline, incident.number);
+  const all = [...(firing.length === 0 ? [] : adviceOf(firing, incident?.headline ?? null)), ...gates];
+  return all.length === 0 ? "" : `What to do: ${all.join(" ")}`;
+}
+
+/** The advice of the worst alert's check; a judgement takes its place. */
+function adviceOf(firing: readonly AlertNotice[], facts: IncidentNotice["headline"] | null): readonly string[] {
+  if (facts?.platform) return ["Find out why there is no result. flatline asks again by itself."];
+  if (facts?.judgement?.verdict === "checker") return ["Repair the liveness checker."];
+  if (facts?.judgement) return [];
+  return firing.flatMap(({ result }) => result?.suggestedAction ?? []).slice(0, 1);
 }
 
 function actWords(notices: readonly AlertNotice[]): Words {
@@ -131,21 +151,21 @@ function actWords(notices: readonly AlertNotice[]): Words {
   return {
     title: actTitle(notices),
     text: notices.slice(0, 1).map(actSentence).join(""),
+    todo: "",
     facts: [],
     lists: slugs.length === 1 ? [] : [first(slugs)],
   };
 }
 
 function alertWords(notification: Notification, notices: readonly AlertNotice[]): Words {
-  const { generatedAtMs } = notification;
   const [only, ...others] = notices;
   if (only?.event === "test") {
     const text = "This is a test of flatline's notifications. Nothing is wrong.";
-    return { title: "[TEST] test notification", text, facts: labelFacts(only), lists: [] };
+    return { title: "[TEST] test notification", text, todo: "", facts: labelFacts(only), lists: [] };
   }
-  if (only === undefined || others.length > 0)
-    return { title: summaryOf(notification), text: "", facts: [], lists: [first(notices.map(alertLine))] };
-  return { title: alertLine(only), text: "", facts: alertFacts(only), lists: alertLists(only, generatedAtMs) };
+  if (only !== undefined && others.length === 0) return oneAlertWords(only, notification.generatedAtMs);
+  const lists = [first(notices.map(alertLine))];
+  return { title: summaryOf(notification), text: "", todo: todoOf(notices), facts: [], lists };
 }
 
 /** The headline, the news and the facts. Numbers are totals; names are of the receiver's part only. */
@@ -164,16 +184,21 @@ function incidentWords(
   const [title, ...more] = headline({ ...facts, excess }, nowMs);
   const changes = about === "state" ? [] : notices;
   const news = isOver ? [] : newsSentences(incident, notices, changes, { nowMs, isOne: only !== undefined });
+  const isNewsOnly = about === "change" && news.length > 0;
+  // Previews are cut: what is on hold comes first.
+  const gates = isOver ? [] : gateSentences(facts);
+  const state = [...gates, ...more.filter((sentence) => !gates.includes(sentence))];
   const isMadeUp = notices.some(isTest);
   return {
     title: isMadeUp ? `[TEST] ${title}` : title,
     text: [
       ...(isMadeUp ? ["This is a test: its numbers are made up."] : []),
       ...(isOver || own.firing > 0 ? [] : ["All that fires is silenced."]),
-      ...(about === "change" && news.length > 0 ? [] : more),
+      ...(isNewsOnly ? [] : state),
       ...(isOver && only !== undefined ? peakSentence(only, nowMs) : []),
       ...news,
     ].join(" "),
+    todo: isNewsOnly ? "" : todoOf(notices, incident),
     facts: [
       ...incidentFacts(notification, incident, { notices, isOne: only !== undefined }),
       ...(only === undefined ? [] : alertFacts(only)),
@@ -232,7 +257,7 @@ function newsSentences(
     ...(began > 0 && began < own.firing ? [`${formatCount(began)} of them began since the last message.`] : []),
     ...moved.map(
       ({ severity, previousSeverity }) =>
-        `It got ${worse > 0 ? "worse" : "better"}: ${severity}, before ${previousSeverity}.`,
+        `It got ${worse > 0 ? "worse" : "better"}: from ${previousSeverity} to ${severity}.`,
     ),
     ...(isOne || worse === 0 ? [] : [`${countOf(worse, "organization")} got worse.`]),
     ...(notices.some(({ reason }) => reason === "escalation")
@@ -292,12 +317,13 @@ export function httpLinks(
 }
 
 /** Returns the message on single lines without empty parts, and breaks every address that is not in `own`. */
-function cleaned({ title, text, links, facts, lists, ...rest }: Message, own: readonly string[]): Message {
+function cleaned({ title, text, todo, links, facts, lists, ...rest }: Message, own: readonly string[]): Message {
   const clean = (dirty: string): string => breakAddresses(plainText(dirty), own);
   return {
     ...rest,
     title: clean(title),
     text: clean(text),
+    todo: clean(todo),
     links: links.map(({ label, url }) => ({ label: clean(label), url })),
     facts: facts.map((fact) => ({
       ...fact,

@@ -92,7 +92,8 @@ function told({ members, incident: given = {} }: Given, facts: HeadlineFacts) {
     lines: {
       slack: header?.type === "header" ? unmarked(header.text.text) : "",
       mail: unmarked(mailOf(notification).subject),
-      pagerduty: trigger?.payload?.summary ?? title,
+      // PagerDuty's only line goes on with what is on hold.
+      pagerduty: trigger?.payload?.summary.slice(0, title.length) ?? title,
       report: (report.split("\n")[0] ?? "")
         .replace(/^# Incident \d+: /, "")
         .replaceAll("`", "")

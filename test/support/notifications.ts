@@ -65,8 +65,9 @@ const resolved: AlertNotice = {
   result: { ...spike, ok: true, severity: "ok", findings: [], suggestedAction: null },
 };
 const { kind, event, severity, reason, error } = part(samples.unknown.alerts[0]);
+const { onset: _onset, ...began } = firing;
 const unknown: AlertNotice = {
-  ...firing,
+  ...began,
   kind,
   event,
   severity,
@@ -118,6 +119,7 @@ const incident: IncidentNotice = {
     beganAtMs,
     withinMs: 10 * minuteMs,
     lastedMs: nowMs - beganAtMs,
+    stoppedAtMs: null,
     isSeen: true,
     excess: { state: "ongoing", deathsLastHour: 20, usualPerHour: 4 / 24, quietSinceMs: null, expectedEndAtMs: null },
     part: null,
@@ -211,9 +213,8 @@ function incidentOf(
 
 /** The alert of another check that counts no deaths. */
 function checkNotice(check: string, given: Partial<HealthcheckResult>): AlertNotice {
-  const { onset: _onset, ...notice } = firing;
   const result = { ...spike, id: check, threshold: {}, ...given };
-  return { ...notice, check, result, counts: null, peak: { severity: "fail", currentCount: null, atMs: nowMs } };
+  return { ...began, check, result, counts: null, peak: { severity: "fail", currentCount: null, atMs: nowMs } };
 }
 
 const sentinel = checkNotice("sentinel", {

@@ -202,7 +202,7 @@ export function evaluateRegret(input: RegretInput): HealthcheckResult {
     findings: severity === "ok" ? [] : [findingOf(severity, input)],
     advice:
       "Look at what the liveness checker reported about the assets that were found alive: " +
-      "while it is wrong about so many, hold every takedown that its deaths close.",
+      "while it is wrong about so many, close no takedown because of its deaths.",
   });
 }
 

@@ -3,7 +3,7 @@ import type { Notification } from "../../alerting/notify/notification.ts";
 import { opinionWords } from "../../contract/second-opinion.ts";
 import { overFacts, type Fact } from "../../words/facts.ts";
 import { messageOf, type Wording } from "../../words/message.ts";
-import { fitMessage, listLines, previewOf, type FittedMessage } from "../fit.ts";
+import { fitMessage, linesOf, listLines, previewOf, type FittedMessage } from "../fit.ts";
 
 // docs.slack.dev/reference/block-kit/blocks: header 150, section text 3,000, fields 10 of 2,000, 50 blocks a message.
 // A URL has up to 3,000, and must fit into its text.
@@ -24,7 +24,7 @@ export function slackBody(notification: Notification, wording: Omit<Wording, "lo
   return fitMessage(messageOf(notification, { ...wording, longestLink: limits.url }), renderBody, isWithinLimits);
 }
 
-/** Returns the change in two lines: a reply in the incident's thread. */
+/** Returns the change in a few lines: a reply in the incident's thread. */
 export function slackReply(notification: Notification): { readonly text: string; readonly mrkdwn: boolean } {
   const { incident, alerts, generatedAtMs } = notification;
   const isAll = (given: string): boolean => alerts.length > 0 && alerts.every(({ reason }) => reason === given);
@@ -33,7 +33,7 @@ export function slackReply(notification: Notification): { readonly text: string;
     return { text: `${over.map((fact) => `${fact.label} ${datedText(fact)}`).join(". ")}.`, mrkdwn: true };
   const opinion = isAll("second_opinion") ? incident?.secondOpinion : null;
   if (opinion) return { text: `Second opinion: ${opinionWords(opinion)}.`, mrkdwn: false };
-  const lines = fitMessage(messageOf(notification, { about: "change" }), previewOf);
+  const lines = fitMessage(messageOf(notification, { about: "change" }), linesOf);
   return { text: escapeText(lines.filter((line) => line !== "").join("\n")), mrkdwn: false };
 }
 

@@ -135,7 +135,7 @@ describe("the report of an incident", () => {
 
       - Page: https://flatline.example/i/41
       - In all: 5,119 deaths, 700 expected (7.3×)
-      - Likely cause: The liveness checker. 92 % of these deaths share \`acme\`=\`acme\`, usually 0 %. No deployment within 24 h before.
+      - Likely cause: The liveness checker. 92 % of these deaths share \`acme\`=\`acme\`, usually none. No deployment within 24 h before.
       - Second opinion: 14 of 20 still answer. Of 20 known to be alive 19 do, of 20 long dead 1. 12:00.
       - Who has acknowledged it? Nobody. It is judged: nobody is reminded any more.
       - What was it? The checker was wrong. \`acme\`, 12:00: «\`acme\`».
@@ -143,7 +143,7 @@ describe("the report of an incident", () => {
 
       ## What these deaths share
 
-      - 92 % \`acme\`=\`acme\`, usually 0 %
+      - 92 % of these deaths share \`acme\`=\`acme\`, usually none
 
       ## Organizations
 

@@ -1,12 +1,12 @@
 import { breakAddress, breakAddresses } from "../../base/broken-address.ts";
 import { withoutFraction } from "../../base/instant.ts";
-import { formatCount, formatPercent } from "../../base/numbers.ts";
+import { formatCount } from "../../base/numbers.ts";
 import { escapeControls } from "../../base/unseen-text.ts";
 import { describeAuthor } from "../../contract/actor.ts";
 import { deathWords } from "../../contract/death-counts.ts";
 import { lookRoleWords } from "../../contract/second-opinion.ts";
 import type { CostAnswer } from "../../contract/v1/alerts.ts";
-import { headline } from "../../words/headline.ts";
+import { headline, sharedWords } from "../../words/headline.ts";
 import { costFacts } from "../pages/incidents/incident.ts";
 import { memberFactsOf } from "../pages/incidents/member-facts.ts";
 import { decidedQuestions, knownQuestions } from "../pages/incidents/questions.ts";
@@ -35,13 +35,7 @@ export function renderIncidentReport(facts: IncidentDetail, cost: CostAnswer | n
         `${question}${question.endsWith("?") ? "" : ":"} ${answer}. ${why}`.trimEnd(),
       ),
     ]),
-    section(
-      "What these deaths share",
-      carriers.map(
-        ({ key, value, share, usualShare }) =>
-          `${formatPercent(share)} ${key}=${value}, usually ${formatPercent(usualShare)}`,
-      ),
-    ),
+    section("What these deaths share", carriers.map(sharedWords)),
     section("Organizations", memberLines(page)),
     section("What it cost", cost === null ? [] : costFacts(cost).map(([name, text]) => `${name}: ${text}`)),
     section(

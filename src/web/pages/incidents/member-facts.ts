@@ -1,4 +1,4 @@
-import { stoppedAtMsOfEach, type IncidentMember } from "../../../alerting/incident-summary.ts";
+import type { IncidentMember } from "../../../alerting/incident-summary.ts";
 import type { ReadIncident } from "../../read/incidents.ts";
 
 /** The numbers of a member. */
@@ -51,8 +51,6 @@ export function excessOf(members: readonly MemberFacts[]): number {
 }
 
 /** Returns when the excess of all members stopped (epoch ms); null: it goes on, or it is unknown. */
-export function stoppedMsOf({ summary, incident, members }: ReadIncident): number | null {
-  if (incident.endedAtMs === null) return summary.excessStoppedAtMs;
-  const stopped = stoppedAtMsOfEach(members);
-  return stopped.length === 0 ? null : Math.max(...stopped);
+export function stoppedMsOf({ summary, incident, headline }: ReadIncident): number | null {
+  return incident.endedAtMs === null ? summary.excessStoppedAtMs : headline.stoppedAtMs;
 }

@@ -3,9 +3,9 @@ import { breakAddresses } from "../../../base/broken-address.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import { minuteMs } from "../../../base/time.ts";
 import { describeAuthor } from "../../../contract/actor.ts";
-import { controlWords, opinionWords } from "../../../contract/second-opinion.ts";
-import { judgedInPart, judgementSentences, overSentence } from "../../../words/headline.ts";
-import { countOf, durationText, nbsp, shareText, timeText } from "../../../words/numbers.ts";
+import { answerWords, controlWords, opinionWords } from "../../../contract/second-opinion.ts";
+import { judgedInPart, judgementSentences, overSentence, sharedWords } from "../../../words/headline.ts";
+import { countOf, durationText, nbsp, timeText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import type { ReadIncident } from "../../read/incidents.ts";
 import { dialogButton } from "../dialog.ts";
@@ -100,16 +100,13 @@ function causeAnswer({ summary, members, headline }: ReadIncident): Answer {
   // A source that only counts shows no single deaths: their cause is unknown, not absent.
   if (!headline.isSeen && likelyCause === "unclear")
     return ["Not known", "The platform counts; single deaths are not known here."];
-  const [shared = "Its deaths share no attribute."] = carriers.map(
-    ({ key, value, share, usualShare }) =>
-      `${shareText(share)} of these deaths share ${key}=${value}, usually ${shareText(usualShare)}.`,
-  );
+  const [shared = "Its deaths share no attribute"] = carriers.map(sharedWords);
   const [marker = `No deployment within 24${nbsp}h before.`] = members.flatMap(({ onset }) => {
     if (!onset?.marker) return [];
     const later = durationText(Math.max(minuteMs, onset.atMs - onset.marker.atMs));
     return [`It began ${later} after the deployment «${breakAddresses(onset.marker.text)}».`];
   });
-  return [causeAnswers[likelyCause], `${shared} ${marker}`];
+  return [causeAnswers[likelyCause], `${shared}. ${marker}`];
 }
 
 function opinionAnswer({ summary, incident, isLooking, canLook, nowMs }: ReadIncident): Answer {
@@ -124,20 +121,16 @@ function opinionAnswer({ summary, incident, isLooking, canLook, nowMs }: ReadInc
       : "No verifier is configured: secondOpinion.";
     return ["None", why, act];
   }
-  const { asked, alive, gone, verdict, atMs, isRecorded } = opinion;
-  const answers = {
-    refuted: `${formatCount(alive)} of ${formatCount(asked)} still answer`,
-    confirmed: `${formatCount(gone)} of ${formatCount(asked)} are gone`,
-    undecided: "Undecided",
-  };
-  const found = verdict === "undecided" ? opinionWords({ ...opinion, isRecorded: false }) : controlWords(opinion);
+  const { verdict, atMs, isRecorded } = opinion;
+  const isUndecided = verdict === "undecided";
+  const found = isUndecided ? opinionWords({ ...opinion, isRecorded: false }) : controlWords(opinion);
   const why = [
     ...(found === null ? [] : [sentenceOf(found)]),
     ...(isRecorded === true ? ["By recorded answers, nobody looked."] : []),
     `${timeText(atMs, nowMs)}.`,
     ...(isLooking ? ["Looking again."] : []),
   ];
-  return [answers[verdict], why.join(" "), act];
+  return [isUndecided ? "Undecided" : answerWords(opinion), why.join(" "), act];
 }
 
 function overAnswer(facts: ReadIncident): Answer {
