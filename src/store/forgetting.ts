@@ -1,12 +1,13 @@
 import { sql, type RawBuilder } from "kysely";
 import type { ForgottenKind, ForgottenRows } from "../contract/v1/operator.ts";
 import { literalPattern } from "../base/text-pattern.ts";
+import type { KnownKeys } from "./platform/platform.ts";
 import type { Db } from "./tables.ts";
 
 type Step = readonly [kind: ForgottenKind | null, table: string, key: string, where: RawBuilder<unknown>];
 
 /** Removes over one connection or transaction. */
-export function createForgettingStore(db: Db<object>) {
+export function createForgettingStore(db: Db<object>, knownKeys: KnownKeys | null = null) {
   return {
     /**
      * Removes rows of an organization, at most `maxRows` of each table, in the surrounding transaction; its audit rows
@@ -29,6 +30,7 @@ export function createForgettingStore(db: Db<object>) {
         // Rows that several organizations refer to are deleted when none of them is left.
         if (rows === maxRows) hasMore = true;
       }
+      knownKeys?.forget();
       return { removed, hasMore };
     },
     /** Returns true if `forget` would count a row. */

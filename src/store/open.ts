@@ -13,6 +13,7 @@ import { SqliteDialect } from "./engine/sqlite-driver.ts";
 import { checkForDamage, type connectSqlite } from "./engine/sqlite-file.ts";
 import { SqliteHealth } from "./engine/sqlite-health.ts";
 import { createCountCache, mostCells } from "./events/count-cache.ts";
+import { createKnownKeys } from "./platform/platform.ts";
 import type { PlainTables } from "./tables.ts";
 import { createPartsFactory } from "./store-parts.ts";
 import { holderName, type Writer } from "./writer.ts";
@@ -60,7 +61,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   }
   await health.look(async () => undefined);
   const cache = most === 0 ? null : createCountCache(db, backgroundClock, most);
-  const createParts = createPartsFactory(cache);
+  const createParts = createPartsFactory(cache, createKnownKeys());
   let writer: Writer | null = null;
   // The row changes each time: SQLite would not write an unchanged one.
   const renew = async (): Promise<void> => {

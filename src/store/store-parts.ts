@@ -19,7 +19,7 @@ import { createForgettingStore } from "./forgetting.ts";
 import { createMetaStore } from "./engine/meta.ts";
 import { createQueuedStore } from "./alerts/queued.ts";
 import { createOutboxStore } from "./alerts/outbox.ts";
-import { createPlatformStore } from "./platform/platform.ts";
+import { createPlatformStore, type KnownKeys } from "./platform/platform.ts";
 import { createCheckTable } from "./runs/checks.ts";
 import { createHistory } from "./runs/history.ts";
 import { namedAsInCode, type PlainDb } from "./tables.ts";
@@ -29,7 +29,7 @@ import { createSilenceStore } from "./alerts/silences.ts";
 export type StoreParts = ReturnType<ReturnType<typeof createPartsFactory>>;
 
 /** Returns a function that creates all parts over a connection or transaction; they share the caches. */
-export function createPartsFactory(cache: CountCache | null) {
+export function createPartsFactory(cache: CountCache | null, knownKeys: KnownKeys | null = null) {
   const readAlertBodies = createBodyReader();
   return (plain: PlainDb) => {
     const named = namedAsInCode(plain);
@@ -55,8 +55,8 @@ export function createPartsFactory(cache: CountCache | null) {
       sessions: createSessionStore(named()),
       discovery: createDiscoveryStore(named()),
       meta: createMetaStore(named()),
-      platform: createPlatformStore(named()),
-      forgetting: createForgettingStore(named()),
+      platform: createPlatformStore(named(), knownKeys),
+      forgetting: createForgettingStore(named(), knownKeys),
     };
   };
 }

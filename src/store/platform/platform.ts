@@ -32,12 +32,31 @@ export interface LegitimacyRule {
 /** The records behind API v2. Calls that must commit together run in one `Store.transaction`. */
 export type PlatformStore = ReturnType<typeof createPlatformStore>;
 
-/** Creates API v2's part of the store. */
-export function createPlatformStore(db: PlatformDb) {
+type ValidKey = StoredKey & { readonly sha256: string };
+
+/** The valid keys that were asked for, by their SHA-256. */
+export type KnownKeys = ReturnType<typeof createKnownKeys>;
+
+/**
+ * Creates a memory of keys for the one process that writes, by one connection. Each change of keys ends in `forget`,
+ * within its transaction: what was read before goes into a map that nobody reads any more.
+ */
+export function createKnownKeys() {
+  let valid = new Map<string, ValidKey>();
+  return {
+    valid: () => valid,
+    forget: (): void => {
+      valid = new Map();
+    },
+  };
+}
+
+/** Creates API v2's part of the store; without `known`, the database is asked for each key. */
+export function createPlatformStore(db: PlatformDb, known: KnownKeys | null = null) {
   const organizations = createOrganizationStore(db);
   return {
     organizations,
-    keys: createApiKeyStore(db),
+    keys: createApiKeyStore(db, known),
     assets: createAssetStore(db),
     legitimacy: createLegitimacyStore(db, organizations),
     reports: createPlatformReportStore(db),
@@ -89,7 +108,7 @@ function createOrganizationStore(db: PlatformDb) {
 
 const keyColumns = ["keyId as id", "name", "role", "organizations", "createdAtMs", "revokedAtMs"] as const;
 
-function createApiKeyStore(db: PlatformDb) {
+function createApiKeyStore(db: PlatformDb, known: KnownKeys | null) {
   const keys = () => db.selectFrom("api_keys").select(keyColumns);
   return {
     /** Inserts a key, or updates name, role and organizations of the key with this hash and makes it valid again. */
@@ -101,12 +120,19 @@ function createApiKeyStore(db: PlatformDb) {
         .values({ ...said, keyId: id, keySha256: sha256, createdAtMs })
         .onConflict((conflict) => conflict.column("keySha256").doUpdateSet(said))
         .execute();
+      known?.forget();
     },
     /** Returns the valid key with this SHA-256 (hex); null without one. */
-    bySha256: async (sha256: string): Promise<(StoredKey & { readonly sha256: string }) | null> => {
+    bySha256: async (sha256: string): Promise<ValidKey | null> => {
+      const valid = db.isTransaction ? undefined : known?.valid();
+      const held = valid?.get(sha256);
+      if (held !== undefined) return held;
       const found = keys().where("keySha256", "=", sha256).where("revokedAtMs", "is", null);
       const row = await found.executeTakeFirst();
-      return row === undefined ? null : { ...storedKey(row), sha256 };
+      if (row === undefined) return null;
+      const key = { ...storedKey(row), sha256 };
+      valid?.set(sha256, key);
+      return key;
     },
     /** Returns all keys, revoked ones included, oldest first. */
     list: async (): Promise<readonly StoredKey[]> =>
@@ -114,7 +140,9 @@ function createApiKeyStore(db: PlatformDb) {
     /** Returns false if there is no valid key with this id. */
     revoke: async (id: string, atMs: number): Promise<boolean> => {
       const valid = db.updateTable("api_keys").where("keyId", "=", id).where("revokedAtMs", "is", null);
-      return (await valid.set({ revokedAtMs: atMs }).executeTakeFirst()).numUpdatedRows > 0n;
+      const { numUpdatedRows } = await valid.set({ revokedAtMs: atMs }).executeTakeFirst();
+      known?.forget();
+      return numUpdatedRows > 0n;
     },
   };
 }
