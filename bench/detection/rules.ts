@@ -2,6 +2,7 @@ import { type Episode, episodesOf as episodesOfReplay } from "../../src/backtest
 import { countsAt, type EventRecord } from "../../src/backtest/event-record.ts";
 import { Replay } from "../../src/backtest/replay.ts";
 import { hourMs } from "../../src/base/time.ts";
+import { apiRule } from "../../src/spike/evaluate.ts";
 import type { BaselineKind } from "../../src/spike/median.ts";
 
 const windowHours = 24;
@@ -73,7 +74,7 @@ export function episodesOf(record: EventRecord, rule: DetectionRule, stretch: St
  * A match empties both windows: the rule is deaf until they are full again.
  */
 function spikeEpisodes(record: EventRecord, { minSpikeCount, multiplier }: DetectionRule, stretch: Stretch): Episode[] {
-  const counting = { thresholds: { windowHours, baselineDays: 1 }, baseline: "mean", count: "deaths" } as const;
+  const counting = { thresholds: { windowHours, baselineDays: 1 }, ...apiRule };
   const timeframeMs = windowHours * hourMs;
   const episodes: Episode[] = [];
   let deafUntilMs = (record.seenAtMs[0] ?? 0) + 2 * timeframeMs;

@@ -1,5 +1,6 @@
 import { countsAt } from "../../src/backtest/event-record.ts";
 import { hourMs } from "../../src/base/time.ts";
+import { apiRule } from "../../src/spike/evaluate.ts";
 import { defaultThresholds, evaluateSpike } from "../../src/spike/spike.ts";
 import { readRecords } from "../detection/records.ts";
 import { startServer, type Server } from "./server.ts";
@@ -26,7 +27,7 @@ export async function startPlatform(startMs: number, hourTakesMs: number): Promi
   const speed = hourMs / hourTakesMs;
   let playing = { fromMs: startMs, toMs: startMs, startedAtMs: Date.now() };
   const bySlug = new Map(records.map((record) => [record.slug, record]));
-  const counting = { thresholds: defaultThresholds, baseline: "mean", count: "deaths" } as const;
+  const counting = { thresholds: defaultThresholds, ...apiRule };
   const server = await startServer(({ path, body }) => {
     const { slug } = JSON.parse(body) as { slug: string };
     const elapsedMs = (Date.now() - playing.startedAtMs) * speed;

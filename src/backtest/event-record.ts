@@ -1,6 +1,6 @@
 import { AssetBook, type AssetName } from "../contract/assets.ts";
-import type { CountKind } from "../spike/findings.ts";
-import { medianDays, type BaselineKind } from "../spike/median.ts";
+import type { SpikeRule } from "../spike/evaluate.ts";
+import { medianDays } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { spikeWindow } from "../spike/window.ts";
 import type { HistoryEvent } from "../store/events/events.ts";
@@ -90,10 +90,8 @@ export class EventRecorder {
   }
 }
 
-export interface Counting {
+export interface Counting extends SpikeRule {
   readonly thresholds: Pick<SpikeThresholds, "windowHours" | "baselineDays">;
-  readonly baseline: BaselineKind;
-  readonly count: CountKind;
 }
 
 /** Returns the counts of the window, the baseline and each day of a median; an asset counts once in each. */

@@ -3,6 +3,7 @@ import type { AlertPolicy } from "../alerting/settings.ts";
 import { isSilent } from "../checks/event-flow/event-flow.ts";
 import type { Schedule } from "../checks/kind.ts";
 import type { Severity } from "../contract/severity.ts";
+import { spikeRuleOf } from "../spike/evaluate.ts";
 import { expectation } from "../spike/expectation.ts";
 import { knownDays } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
@@ -46,6 +47,8 @@ export class Replay {
   lastAtMs: number | null = null;
   readonly #record: EventRecord;
   readonly #watched: Watched;
+  /** Ways to watch with the same windows and rule share what was counted. */
+  readonly #shared: string;
   #states: readonly Alert[] = [];
   #alerts = 0;
   #seen = 0;
@@ -53,19 +56,20 @@ export class Replay {
   constructor(record: EventRecord, watched: Watched) {
     this.#record = record;
     this.#watched = watched;
+    const { windowHours, baselineDays } = watched.thresholds;
+    this.#shared = JSON.stringify({ windowHours, baselineDays, ...spikeRuleOf(watched) });
   }
 
-  /** One run at `nowMs`. `known` shares evaluations between replays with the same windows. */
+  /** One run at `nowMs`. `known` shares evaluations between replays with the same windows and rule. */
   run(nowMs: number, known: Map<string, Evaluation> = new Map()) {
     const { seenAtMs } = this.#record;
-    const { slug, thresholds, baseline, count, policy, maxSilenceMs } = this.#watched;
+    const { slug, thresholds, baseline, policy, maxSilenceMs } = this.#watched;
     while (this.#seen < seenAtMs.length && (seenAtMs[this.#seen] ?? 0) <= nowMs) this.#seen++;
     // The store would not have known later events.
     const firstEventAtMs = this.#seen === 0 ? null : (seenAtMs[0] ?? null);
     const lastEventAtMs = this.#seen === 0 ? null : (seenAtMs[this.#seen - 1] ?? null);
-    const windows = `${thresholds.windowHours} ${thresholds.baselineDays} ${baseline} ${count}`;
-    const found = known.get(windows) ?? evaluate(this.#record, nowMs, this.#watched, firstEventAtMs);
-    known.set(windows, found);
+    const found = known.get(this.#shared) ?? evaluate(this.#record, nowMs, this.#watched, firstEventAtMs);
+    known.set(this.#shared, found);
     const isUnknown = maxSilenceMs !== null && isSilent(lastEventAtMs, nowMs, maxSilenceMs);
     const { counts, days, expected, coverage } = found;
     const severity = isUnknown ? "unknown" : spikeSeverity(counts.currentCount, expected.exact, thresholds);

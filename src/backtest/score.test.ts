@@ -5,6 +5,7 @@ import { EventRecorder } from "./event-record.ts";
 import { scoreEpisodes, type Score } from "./score.ts";
 import { readLabels, revivedTruth } from "./truth.ts";
 import { defaultThresholds } from "../spike/thresholds.ts";
+import { apiRule } from "../spike/evaluate.ts";
 import type { Watched } from "./replay.ts";
 import {
   candidatesOf,
@@ -115,8 +116,7 @@ describe("the candidates of a search", () => {
   const one: Watched = {
     slug: "acme",
     thresholds: defaultThresholds,
-    baseline: "mean",
-    count: "deaths",
+    ...apiRule,
     policy: { forMs: 0, keepFiringForMs: 0, unknownAfter: 1, repeatIntervalMs: 0, minBaselineCoverage: 0 },
     maxSilenceMs: null,
     schedule: { pattern: "0 * * * *", timezone: "UTC", jitterMs: 0 },

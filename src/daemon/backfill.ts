@@ -2,6 +2,7 @@ import { createRest, dayMs, hourMs } from "../base/time.ts";
 import { isSilent } from "../checks/event-flow/event-flow.ts";
 import type { OrganizationConfig } from "../config/config.ts";
 import { evaluateLocally } from "../service/local-evaluation.ts";
+import { spikeRuleOf } from "../spike/evaluate.ts";
 import type { PastVerdict } from "../store/runs/history.ts";
 import type { Ground } from "./ground.ts";
 
@@ -49,9 +50,10 @@ async function fillPast(
 
 async function evaluatePast(
   { store, clock }: Ground,
-  { slug, thresholds, baseline, count, eventFlow }: OrganizationConfig,
+  organization: OrganizationConfig,
   signal: AbortSignal,
 ): Promise<PastVerdict[]> {
+  const { slug, thresholds, eventFlow } = organization;
   const nowMs = clock.nowMs();
   const firstEventAtMs = await store.events.firstEventAtMs(slug);
   if (firstEventAtMs === null) return [];
@@ -67,7 +69,7 @@ async function evaluatePast(
       const lastEventAtMs = await store.liveness.lastEventAtMs(slug, atMs);
       if (isSilent(lastEventAtMs, atMs, eventFlow.maxSilenceMs)) continue;
     }
-    const evaluation = { slug, thresholds, baseline, count, appUrl: null, nowMs: atMs };
+    const evaluation = { ...spikeRuleOf(organization), slug, thresholds, appUrl: null, nowMs: atMs };
     const { result } = await evaluateLocally(evaluation, store.events, { signal });
     const { severity, observed } = result;
     const { currentCount, expectedCount } = observed;

@@ -2,8 +2,9 @@ import { FlatlineError } from "../base/errors.ts";
 import type { LivenessCounts } from "../contract/liveness-counts.ts";
 import type { PlatformSource } from "../contract/platform-api.ts";
 import type { RunCheckDeps } from "../monitor/run-check.ts";
-import { evaluateRound, type SpikeRule } from "../service/local-evaluation.ts";
+import { evaluateRound } from "../service/local-evaluation.ts";
 import { createLocalPlatformSource } from "../service/local-platform-api.ts";
+import type { SpikeRule } from "../spike/evaluate.ts";
 import { createSpikeEvidence } from "./evidence/spike.ts";
 import { marginMs, ruleOf, sharedDeps, type OpenLocal } from "./source.ts";
 

@@ -14,7 +14,7 @@ import { runCheck, runRound } from "../monitor/run-check.ts";
 import type { ReceiverDeps } from "../receivers/kind.ts";
 import { createReceiver } from "../receivers/receivers.ts";
 import { createWebhookSigner } from "../receivers/webhook/signature.ts";
-import type { SpikeRule } from "../service/local-evaluation.ts";
+import type { SpikeRule } from "../spike/evaluate.ts";
 import type { Ground } from "./ground.ts";
 import { createSource, ruleOf, type Source, type SourceDeps } from "./source.ts";
 import { alertingSettings, checkTargets } from "./targets.ts";

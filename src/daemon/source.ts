@@ -5,8 +5,7 @@ import { createPlatformSource, type PlatformSourceOptions } from "../client/plat
 import type { Config, RemoteSourceConfig, SourceConfig } from "../config/config.ts";
 import type { PlatformSource } from "../contract/platform-api.ts";
 import type { RunCheckDeps } from "../monitor/run-check.ts";
-import type { SpikeRule } from "../service/local-evaluation.ts";
-import { organizationUrl } from "../spike/evaluate.ts";
+import { organizationUrl, spikeRuleOf, type SpikeRule } from "../spike/evaluate.ts";
 import type { Store } from "../store/store.ts";
 import type { Ground } from "./ground.ts";
 import type { Connections } from "./parts.ts";
@@ -60,13 +59,13 @@ export function createSource(config: Config, deps: SourceDeps): Source {
   };
 }
 
-/** Returns the rule of each organization; one that is not configured has the baseline of `defaults`. */
+/** Returns the rule of each organization; one that is not configured has that of `defaults`. */
 export function ruleOf({
   organizations,
   defaults,
 }: Pick<Config, "organizations" | "defaults">): (slug: string) => SpikeRule {
-  const configured = new Map(organizations.map(({ slug, baseline, count }) => [slug, { baseline, count }]));
-  return (slug) => configured.get(slug) ?? { baseline: defaults.baseline };
+  const configured = new Map(organizations.map((one) => [one.slug, spikeRuleOf(one)]));
+  return (slug) => configured.get(slug) ?? spikeRuleOf(defaults);
 }
 
 /** Returns the dependencies of a run that every source needs. */

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 
 import { useConfigFolder } from "../../test/support/config-folder.ts";
+import { ruleOf } from "./source.ts";
 import { alertingSettings, checkTargets } from "./targets.ts";
 
 const { load } = useConfigFolder();
@@ -73,4 +74,18 @@ it.each([
   const config = await load(`source: { type: embedded }\norganizations: ["a\\uD800"]\n${line}\n`);
 
   expect(alertingSettings(config).targetOf("dead-asset-spike", "a\uD800")?.url).toBe(url);
+});
+
+it("counts an organization as it says itself, and one that is not configured as `defaults` say", async () => {
+  const config = await load(`
+source: { type: embedded }
+defaults: { baseline: median, count: assets }
+organizations: [acme, { slug: globex, baseline: mean, count: deaths }]
+`);
+
+  expect(["acme", "globex", "nobody"].map(ruleOf(config))).toEqual([
+    { baseline: "median", count: "assets" },
+    { baseline: "mean", count: "deaths" },
+    { baseline: "median", count: "assets" },
+  ]);
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { DeathsQuery } from "../contract/liveness-counts.ts";
 import { FlatlineError } from "../base/errors.ts";
+import { apiRule } from "../spike/evaluate.ts";
 import { evaluateLocally, evaluateRound, type LocalEvaluation } from "./local-evaluation.ts";
 
 const thresholds = { windowHours: 24, baselineDays: 7, warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 10 };
@@ -20,7 +21,7 @@ function counting() {
 }
 
 function evaluation(slug: string, over: Partial<LocalEvaluation> = {}): LocalEvaluation {
-  return { slug, thresholds, baseline: "mean", appUrl: null, nowMs, ...over };
+  return { ...apiRule, slug, thresholds, appUrl: null, nowMs, ...over };
 }
 
 describe("a round of local evaluations", () => {

@@ -1,18 +1,12 @@
 import { asFlatlineError, FlatlineError } from "../base/errors.ts";
 import type { AssetTypeDeaths, DeathsQuery, FirstEvents, LivenessCounts } from "../contract/liveness-counts.ts";
-import { evaluateWithTypes, type SpikeEvaluation } from "../spike/evaluate.ts";
+import { evaluateWithTypes, type SpikeEvaluation, type SpikeRule } from "../spike/evaluate.ts";
 import type { AssetTypeCounts } from "../spike/asset-types.ts";
 import type { CountKind } from "../spike/findings.ts";
-import { medianDays, type BaselineKind } from "../spike/median.ts";
+import { medianDays } from "../spike/median.ts";
 import { SpikeInputError } from "../spike/spike-input-error.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { spikeWindow } from "../spike/window.ts";
-
-export interface SpikeRule {
-  readonly baseline: BaselineKind;
-  /** [deaths] */
-  readonly count?: CountKind;
-}
 
 export interface LocalEvaluation extends SpikeRule {
   readonly slug: string;
@@ -66,7 +60,7 @@ export async function evaluateLocally(
 }
 
 /** Asks for the window, the baseline (unless assets are counted), and each day of a median, in this order. */
-function queryOf({ slug, thresholds, baseline, count = "deaths", nowMs }: LocalEvaluation): DeathsQuery {
+function queryOf({ slug, thresholds, baseline, count, nowMs }: LocalEvaluation): DeathsQuery {
   const { baselineStartMs, windowStartMs, endMs } = spikeWindow(nowMs, thresholds);
   const intervals = [
     { afterMs: windowStartMs, untilMs: endMs },
@@ -78,24 +72,20 @@ function queryOf({ slug, thresholds, baseline, count = "deaths", nowMs }: LocalE
 }
 
 function evaluateDeaths(
-  { slug, thresholds, baseline, count = "deaths", appUrl, nowMs }: LocalEvaluation,
+  evaluation: LocalEvaluation,
   deaths: readonly AssetTypeDeaths[],
   firstEventAtMs: number | null,
 ): SpikeEvaluation {
+  const { thresholds, baseline, count } = evaluation;
   const assetTypes = deaths.map((ofType) => countsOf(ofType, count));
   const days = baseline === "median" ? thresholds.baselineDays : 0;
   return evaluateWithTypes({
-    slug,
-    nowMs,
-    thresholds,
-    baseline,
-    count,
+    ...evaluation,
     currentCount: sumOf(assetTypes.map(({ currentCount }) => currentCount)),
     baselineCount: sumOf(assetTypes.map(({ baselineCount }) => baselineCount)),
     dayCounts: Array.from({ length: days }, (_, day) => sumOf(assetTypes.map(({ dayCounts }) => dayCounts[day] ?? 0))),
     firstEventAtMs,
     assetTypes,
-    appUrl,
   });
 }
 

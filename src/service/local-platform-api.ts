@@ -2,9 +2,10 @@ import { abortError, FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import type { Actor } from "../contract/actor.ts";
 import type { CallOptions, PlatformApi, PlatformSource } from "../contract/platform-api.ts";
+import { apiRule, type SpikeRule } from "../spike/evaluate.ts";
 import type { Store } from "../store/store.ts";
 import type { KeyIdentity } from "./api-keys.ts";
-import { evaluateLocally, type SpikeRule } from "./local-evaluation.ts";
+import { evaluateLocally } from "./local-evaluation.ts";
 import { listLocally } from "./local-listing.ts";
 import { reviewLocally } from "./local-review.ts";
 import { reaches } from "./organization-access.ts";
@@ -18,7 +19,7 @@ export interface LocalPlatformApiOptions {
   readonly identity: KeyIdentity;
   /** A configured organization exists before any of its data is stored. */
   readonly isConfigured: (slug: string) => boolean;
-  /** The rule is not part of the request [the mean of deaths for all]. */
+  /** The rule is not part of the request [apiRule for all]. */
   readonly ruleOf?: (slug: string) => SpikeRule;
 }
 
@@ -33,8 +34,7 @@ export function createLocalPlatformApi(options: LocalPlatformApiOptions): Platfo
       if (!(await reaches(slug, options)))
         throw new FlatlineError("api_forbidden", "this key has no access to that organization");
       stopIfAborted(callOptions);
-      const rule = ruleOf?.(slug) ?? { baseline: "mean" };
-      const evaluation = { ...rule, slug, thresholds, appUrl, nowMs: clock.nowMs() };
+      const evaluation = { ...(ruleOf?.(slug) ?? apiRule), slug, thresholds, appUrl, nowMs: clock.nowMs() };
       const { result } = await evaluateLocally(evaluation, store.events, callOptions);
       stopIfAborted(callOptions);
       return result;

@@ -7,17 +7,30 @@ import { completeThresholds, type PartialThresholds, type SpikeThresholds } from
 import { checkCount, spikeSeverity, type SpikeSeverity } from "./verdict.ts";
 import { checkInstant } from "./window.ts";
 
-export interface SpikeInput {
+/** How the deaths of an organization are counted and expected. Each field is a key of the configuration. */
+export interface SpikeRule {
+  /** The rule of the expected deaths. */
+  readonly baseline: BaselineKind;
+  /** What the counts count; `assets` needs a median. */
+  readonly count: CountKind;
+}
+
+/** The rule of API v2. */
+export const apiRule: SpikeRule = { baseline: "mean", count: "deaths" };
+
+/** Returns the rule of an organization. A field that is forgotten here is an error of the type checker. */
+export function spikeRuleOf({ baseline, count }: SpikeRule): SpikeRule {
+  return { baseline, count };
+}
+
+/** Without a rule it is {@link apiRule}. */
+export interface SpikeInput extends Partial<SpikeRule> {
   /** The organization; not empty. */
   readonly slug: string;
   /** End of the window, integer epoch ms. */
   readonly nowMs: number;
   /** Absent: the API's defaults. */
   readonly thresholds?: PartialThresholds;
-  /** The rule of the expected deaths [mean, the API's rule]. */
-  readonly baseline?: BaselineKind;
-  /** What the counts count [deaths]; `assets` needs a median. */
-  readonly count?: CountKind;
   readonly currentCount: number;
   readonly baselineCount: number;
   /** Deaths in each of medianDays, in its order; only a median needs them. */
@@ -90,7 +103,7 @@ export function evaluateWithTypes(input: SpikeInput): SpikeEvaluation {
   checkCount("baselineCount", baselineCount);
   const thresholds = completeThresholds(input.thresholds);
 
-  const { baseline = "mean", firstEventAtMs = null, count = "deaths" } = input;
+  const { baseline = apiRule.baseline, count = apiRule.count, firstEventAtMs = null } = input;
   if (count === "assets" && baseline !== "median")
     throw new SpikeInputError("count", "count must be deaths where the baseline is a mean: assets need a median");
   const known = (days: DayCounts): DayCounts => knownDays(days, nowMs, thresholds, firstEventAtMs);

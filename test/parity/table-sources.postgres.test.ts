@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hourMs, minuteMs } from "../../src/base/time.ts";
 import type { LivenessCounts } from "../../src/contract/liveness-counts.ts";
 import { evaluateRound } from "../../src/service/local-evaluation.ts";
+import { apiRule } from "../../src/spike/evaluate.ts";
 import type { Store } from "../../src/store/store.ts";
 import { readGoldens, readRecordEvents, type TableEvent } from "../support/store/record-events.ts";
 import { openTemporaryStore } from "../support/store/temporary.ts";
@@ -94,6 +95,7 @@ for (const { name, note, start, isMissing } of tableEngines) {
               await engine.replace(events);
               const counts = engine.counts(change);
               const asked = evaluations.map(({ slug, baseline, lateMs, thresholds }) => ({
+                ...apiRule,
                 slug,
                 baseline,
                 thresholds,
@@ -126,7 +128,7 @@ for (const { name, note, start, isMissing } of tableEngines) {
       const results = await evaluateRound(
         goldens.map(({ slug, at, windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount }) => {
           const thresholds = { windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount };
-          return { slug, thresholds, baseline: "mean" as const, appUrl: null, nowMs: Date.parse(at) };
+          return { ...apiRule, slug, thresholds, appUrl: null, nowMs: Date.parse(at) };
         }),
         counts,
       );

@@ -7,7 +7,7 @@ import { Replay } from "../../src/backtest/replay.ts";
 import type { EventRecord } from "../../src/backtest/event-record.ts";
 import { evaluationDeps } from "../../src/daemon/local-source.ts";
 import { runCheck } from "../../src/monitor/run-check.ts";
-import type { SpikeRule } from "../../src/service/local-evaluation.ts";
+import { apiRule, type SpikeRule } from "../../src/spike/evaluate.ts";
 import { defaultThresholds } from "../../src/spike/spike.ts";
 import type { LivenessEvent } from "../../src/store/events/rules.ts";
 import { createScriptedSource } from "../support/far-side/scripted-source.ts";
@@ -99,7 +99,7 @@ beforeAll(async () => {
   const rules = new Map(watched.map((one) => [one.slug as string, ruleOf(one)]));
   const deps = {
     source: createScriptedSource({}),
-    ...evaluationDeps({ appUrl: null, ruleOf: (slug) => rules.get(slug) ?? { baseline: "mean" } }, store.events),
+    ...evaluationDeps({ appUrl: null, ruleOf: (slug) => rules.get(slug) ?? apiRule }, store.events),
     clock,
     observedKeys: {
       currentCount: "currentCount",
@@ -156,12 +156,10 @@ describe("a day that was run live, and its backtest", () => {
   it.each(watched)("agree on every verdict and every notice: $slug", async (one) => {
     const { signal } = new AbortController();
     const record = await readStoredRecord(world.store.events, one.slug, { signal, onProgress: () => undefined });
-    const { baseline, count = "deaths" } = ruleOf(one);
     const replay = new Replay(record, {
+      ...ruleOf(one),
       slug: one.slug,
       thresholds: defaultThresholds,
-      baseline,
-      count,
       policy,
       schedule: { pattern: "*/5 * * * *", timezone: "UTC", jitterMs: 0 },
       maxSilenceMs: "maxSilenceMs" in one ? one.maxSilenceMs : null,

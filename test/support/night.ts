@@ -12,6 +12,7 @@ import { evaluationDeps } from "../../src/daemon/local-source.ts";
 import { runCheck, type RunCheckDeps } from "../../src/monitor/run-check.ts";
 import type { PagerdutyEvent } from "../../src/receivers/pagerduty/pagerduty.ts";
 import { createReceiver, type ReceiverOptions } from "../../src/receivers/receivers.ts";
+import { apiRule } from "../../src/spike/evaluate.ts";
 import { evaluateSpike } from "../../src/spike/spike.ts";
 import { createAlertingWorld, type AlertingWorld, type WorldOptions } from "./alerting-world.ts";
 import { startHttpSink, type HttpSink } from "./far-side/http-sink.ts";
@@ -191,7 +192,7 @@ function remoteDeps(platform: ScriptedUpstream, dispatcher: Agent, clock: Clock)
 function embeddedDeps({ store, board, clock }: AlertingWorld): RunCheckDeps {
   return {
     source: createScriptedSource({}),
-    ...evaluationDeps({ appUrl: null, ruleOf: () => ({ baseline: "mean" }) }, store.events),
+    ...evaluationDeps({ appUrl: null, ruleOf: () => apiRule }, store.events),
     clock,
     observedKeys,
     evidence: createSpikeEvidence({ store, clock, logger: createSilentLogger() }, board),

@@ -11,6 +11,7 @@ import { organizationObject } from "../../config/schema/organization.ts";
 import { rootShape } from "../../config/schema/schema.ts";
 import { readWith } from "../../contract/issues.ts";
 import type { PartsDeps } from "../../daemon/parts.ts";
+import { spikeRuleOf } from "../../spike/evaluate.ts";
 import { otherStatuses } from "../../store/events/rules.ts";
 import { loadCommandConfig } from "../command-config.ts";
 import { or, value, type FlagsOf } from "../command.ts";
@@ -183,7 +184,7 @@ function settled(
 }
 
 function watchedOf(organization: OrganizationConfig): Watched {
-  const { slug, thresholds, baseline, count, alert: policy, eventFlow } = organization;
+  const { slug, thresholds, alert: policy, eventFlow } = organization;
   const maxSilenceMs = eventFlow.enabled ? eventFlow.maxSilenceMs : null;
-  return { slug, thresholds, baseline, count, policy, schedule: scheduleOf(organization), maxSilenceMs };
+  return { ...spikeRuleOf(organization), slug, thresholds, policy, schedule: scheduleOf(organization), maxSilenceMs };
 }

@@ -115,7 +115,7 @@ describe("the evidence of a spike", () => {
       death(onsetMs + index * minuteMs, "acme", { asset: `broken-${index}`, attributes: { checker: "eu-2" } }),
     );
     await world.store.events.add([...flaps, ...broken]);
-    const evaluation = { slug: "acme", thresholds, baseline: "median", appUrl: null, nowMs } as const;
+    const evaluation = { slug: "acme", thresholds, baseline: "median", count: "deaths", appUrl: null, nowMs } as const;
 
     const { result: ofDeaths } = await evaluateLocally(evaluation, world.store.events);
     const { result: ofAssets } = await evaluateLocally({ ...evaluation, count: "assets" }, world.store.events);
