@@ -13,6 +13,7 @@ import { systemCodeOf } from "../base/file-error.ts";
 import { isLoopbackHost } from "../base/loopback-host.ts";
 import { secondMs } from "../base/time.ts";
 import { escapeUnseen } from "../base/unseen-text.ts";
+import { decoded } from "../base/uri-text.ts";
 import { addDeadAssetRoutes } from "./api/dead-asset-routes.ts";
 import { addAlertRoutes } from "./api/alert-routes.ts";
 import { addCheckRoutes } from "./api/check-routes.ts";
@@ -176,13 +177,8 @@ function describeListenError(error: unknown): string {
 /** Escapes a path that cannot be decoded, so that it gets the same authentication and the same 404. */
 function decodableUrl(url: string): string {
   const path = pathOf(url);
-  try {
-    // The bundler removes decodeURIComponent if its result is unused.
-    if (decodeURIComponent(path) !== "") return url;
-  } catch {
-    // The path is escaped below.
-  }
-  return path.replaceAll("%", "%25") + url.slice(path.length);
+  const isDecodable = !path.includes("%") || decoded(path) !== path;
+  return isDecodable ? url : path.replaceAll("%", "%25") + url.slice(path.length);
 }
 
 const noProxy: readonly string[] = [];

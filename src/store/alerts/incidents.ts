@@ -67,11 +67,11 @@ export interface Incident extends Readonly<z.infer<typeof bodySchema>> {
 
 export interface IncidentQuery {
   readonly state: "open" | "ended" | "all";
-  readonly family?: string;
+  readonly family?: string | undefined;
   /** The earliest `startedAtMs`, inclusive. */
-  readonly sinceMs?: number;
+  readonly sinceMs?: number | undefined;
   /** Only those with a smaller number. */
-  readonly before?: number;
+  readonly before?: number | undefined;
   readonly limit: number;
 }
 

@@ -17,7 +17,7 @@ export interface Marker {
 interface MarkerRange {
   readonly fromMs: number;
   readonly toMs: number;
-  readonly slug?: string;
+  readonly slug?: string | undefined;
 }
 
 /** Markers over the table `markers`. */

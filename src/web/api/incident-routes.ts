@@ -76,13 +76,7 @@ export function addIncidentRoutes(server: FastifyInstance, { running, incidents,
       const families = familiesOf(running.checkNames());
       if (family !== undefined && !families.includes(family))
         throw malformed([`family: must be one of ${families.join(", ")}`]);
-      const page = await incidents.list({
-        state,
-        limit,
-        ...(family === undefined ? {} : { family }),
-        ...(since === undefined ? {} : { sinceMs: since }),
-        ...(cursor === undefined ? {} : { before: cursor[0] }),
-      });
+      const page = await incidents.list({ state, limit, family, sinceMs: since, before: cursor?.[0] });
       return {
         incidents: page.incidents.map((one) => viewIncident(one, withDetails, clock.nowMs())),
         cursor: page.next === null ? undefined : writeCursor([page.next]),

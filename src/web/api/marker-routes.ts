@@ -39,8 +39,7 @@ export function addMarkerRoutes(server: FastifyInstance, { running }: WebParts):
     answer: z.array(markerSchema),
     handle: ({ query: { from, to, slug } }) => {
       const toMs = to ?? clock.nowMs();
-      const range = { fromMs: from ?? toMs - shownMs, toMs, ...(slug === undefined ? {} : { slug }) };
-      return store.markers.between(range);
+      return store.markers.between({ fromMs: from ?? toMs - shownMs, toMs, slug });
     },
   });
   addRoute(server, "POST /api/v1/markers", {

@@ -109,7 +109,7 @@ export function createIncidentReading(running: Running) {
     const waiting = await store.outbox.ofIncident(number, mostWaiting);
     const [only] = slugs.size === 1 ? slugs : [];
     const time = { fromMs: startedAtMs - dayMs, toMs: endedAtMs ?? nowMs };
-    const markers = await store.markers.between({ ...time, ...(only === undefined ? {} : { slug: only }) });
+    const markers = await store.markers.between({ ...time, slug: only });
     return {
       ...found,
       isLooking: looks.some((look) => look.endedAtMs === null),

@@ -91,21 +91,18 @@ const ours: ReadonlySet<string> = new Set(
 );
 
 /** Returns a copy with all text inert, except for the fields in `ours`. */
-function inert<Value>(value: Value, field = ""): Value {
-  return inertCopy(value, field) as Value;
-}
-
-function inertCopy(value: unknown, field: string): unknown {
+function inert<Value>(value: Value, field?: string): Value;
+function inert(value: unknown, field = ""): unknown {
   if (typeof value === "string") {
     if (value === "" || ours.has(field)) return value;
     // A renderer may take a bare host name for an address.
     return inertText(field === "asset" ? breakAddress(value) : value);
   }
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((one) => inertCopy(one, field));
+  if (Array.isArray(value)) return value.map((one) => inert<unknown>(one, field));
   if (value instanceof Map)
-    return new Map([...value].map(([key, one]) => [inertCopy(key, field), inertCopy(one, field)]));
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inertCopy(one, name)]));
+    return new Map([...value].map(([key, one]) => [inert(key, field), inert<unknown>(one, field)]));
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inert<unknown>(one, name)]));
 }
 
 /**
