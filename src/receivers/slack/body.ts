@@ -9,16 +9,6 @@ import { fitMessage, linesOf, listLines, previewOf, type FittedMessage } from ".
 // A URL has up to 3,000, and must fit into its text.
 const limits = { blocks: 50, header: 150, text: 3_000, fields: 10, field: 2_000, url: 3_000, elements: 10 };
 
-type SlackText =
-  | { readonly type: "plain_text"; readonly text: string; readonly emoji: false }
-  | { readonly type: "mrkdwn"; readonly text: string; readonly verbatim: true };
-
-type SlackBlock =
-  | { readonly type: "header"; readonly text: SlackText }
-  | { readonly type: "section"; readonly text: SlackText }
-  | { readonly type: "section"; readonly fields: readonly SlackText[] }
-  | { readonly type: "context"; readonly elements: readonly SlackText[] };
-
 /** Block Kit within Slack's limits. Outside text becomes no markup and no mention. */
 export function slackBody(notification: Notification, wording: Omit<Wording, "longestLink"> = {}) {
   return fitMessage(messageOf(notification, { ...wording, longestLink: limits.url }), renderBody, isWithinLimits);
@@ -40,8 +30,8 @@ export function slackReply(notification: Notification): { readonly text: string;
 function renderBody(message: FittedMessage) {
   const [heading, second] = previewOf(message);
   const { text, links, facts, lists } = message;
-  const blocks: SlackBlock[] = [
-    { type: "header", text: plain(cutText(heading, limits.header - 1)) },
+  const blocks = [
+    { type: "header", text: plain(cutText(heading, limits.header - 1)) } as const,
     ...(text === "" ? [] : [section(text)]),
     ...linkBlocks(links),
     ...(facts.length === 0 ? [] : [fieldBlock(facts)]),
@@ -50,16 +40,14 @@ function renderBody(message: FittedMessage) {
   return { text: escapeText(`${heading}\n${second}`), blocks, unfurl_links: false, unfurl_media: false };
 }
 
-function fieldBlock(facts: readonly Fact[]): SlackBlock {
-  const fields = facts.slice(0, limits.fields).map((fact): SlackText => {
+function fieldBlock(facts: readonly Fact[]) {
+  const fields = facts.slice(0, limits.fields).map((fact) => {
     const { label, text } = fact;
     // Only text without markup becomes mrkdwn, which makes the name bold; other text stays plain.
     const isInert = !/[*_~`<>&@#|:\\]/.test(`${label}${text.replaceAll(/\d:\d/g, "")}`);
-    return isInert
-      ? { type: "mrkdwn", text: `*${label}*\n${datedText(fact)}`, verbatim: true }
-      : plain(`${label}\n${text}`);
+    return isInert ? marked(`*${label}*\n${datedText(fact)}`) : plain(`${label}\n${text}`);
   });
-  return { type: "section", fields };
+  return { type: "section", fields } as const;
 }
 
 /** docs.slack.dev/messaging/formatting-message-text#date-formatting: the reader's clock; our text is the fallback. */
@@ -71,26 +59,27 @@ function datedText({ text, atMs }: Fact): string {
 }
 
 /** One element per link, so that none takes the room of another; a link that is too long is left out. */
-function linkBlocks(links: FittedMessage["links"]): SlackBlock[] {
+function linkBlocks(links: FittedMessage["links"]) {
+  // A label cannot be plain text: markup characters are removed.
   const elements = links
-    .map(({ label, url }) => `<${escapeText(url)}|${escapeText(inertLabel(label))}>`)
+    .map(({ label, url }) => `<${escapeText(url)}|${escapeText(label.replaceAll(/[*_~`|@#]/g, " "))}>`)
     .filter((text) => text.length <= limits.text)
     .slice(0, limits.elements)
-    .map((text): SlackText => ({ type: "mrkdwn", text, verbatim: true }));
-  return elements.length === 0 ? [] : [{ type: "context", elements }];
+    .map(marked);
+  return elements.length === 0 ? [] : [{ type: "context", elements } as const];
 }
 
-/** A link's label cannot be plain text: markup characters are removed. */
-function inertLabel(label: string): string {
-  return label.replaceAll(/[*_~`|@#]/g, " ");
+function section(text: string) {
+  return { type: "section", text: plain(text) } as const;
 }
 
-function section(text: string): SlackBlock {
-  return { type: "section", text: plain(text) };
-}
-
-function plain(text: string): SlackText {
+function plain(text: string) {
   return { type: "plain_text", text: escapeText(text), emoji: false };
+}
+
+/** `text` is markup. */
+function marked(text: string) {
+  return { type: "mrkdwn", text, verbatim: true };
 }
 
 /** docs.slack.dev/messaging/formatting-message-text: escapes these three, so that `<!channel>` and `<@U1>` are text. */
