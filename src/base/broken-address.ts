@@ -7,7 +7,9 @@ export function breakAddress(address: string): string {
   const tail = end === -1 ? "" : rest.slice(end);
   // A mail address keeps the dots before its @. A URL does not: some programs read its user part as a host.
   const hostFrom = scheme === "" ? (/^.*(?:@|\[at\])/s.exec(authority)?.[0].length ?? 0) : 0;
-  const broken = authority.slice(0, hostFrom) + breakDots(authority.slice(hostFrom)) + tail;
+  // Dots that are broken already stay.
+  const host = authority.slice(hostFrom).replaceAll(/(?<!\[)\.(?!\])/g, "[.]");
+  const broken = authority.slice(0, hostFrom) + host + tail;
   return breakScheme(scheme) + broken.replaceAll("@", "[at]");
 }
 
@@ -39,9 +41,4 @@ function isOf(origin: string, url: string): boolean {
 function breakScheme(scheme: string): string {
   const http = /^h(?:tt|xx)p(s?):\/\/$/i.exec(scheme);
   return http === null ? scheme.replace(/(?<!\[):\/\//, "[:]//") : `hxxp${http[1]?.toLowerCase() ?? ""}://`;
-}
-
-/** Leaves dots that are already broken. */
-function breakDots(host: string): string {
-  return host.replaceAll(/(?<!\[)\.(?!\])/g, "[.]");
 }

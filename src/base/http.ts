@@ -135,7 +135,7 @@ export function sendRequest(dispatcher: HttpDispatcher, request: HttpRequest): P
         answer(false);
       },
       onResponseError(_controller, error) {
-        const kind = isTimeoutError(error) ? "timeout" : "network";
+        const kind = /^(?:UND_ERR_\w+_TIMEOUT|ETIMEDOUT)$/.test(systemCodeOf(error)) ? "timeout" : "network";
         fail(new HttpFailure(kind, describeNetworkError(error), controller !== null, error));
       },
     };
@@ -244,23 +244,15 @@ function flattenHeaders(headers: Readonly<Record<string, string | string[] | und
   );
 }
 
-function isTimeoutError(error: unknown): boolean {
-  return error instanceof Error && /^(?:UND_ERR_\w+_TIMEOUT|ETIMEDOUT)$/.test(systemCodeOf(error));
-}
-
 /** Returns the error in one line. A known code replaces the message, which may show a receiver's secret address. */
 export function describeNetworkError(error: unknown): string {
   const first: unknown = error instanceof AggregateError && error.message === "" ? error.errors[0] : error;
   if (!(first instanceof Error)) return "the request failed";
   const code = systemCodeOf(first);
+  const { errno = 0 } = first as NodeJS.ErrnoException;
   // Nodemailer has its own error codes; the errno then has the system's code.
-  const known = networkReasons[code] ?? networkReasons[systemNameOf(first)];
+  const known = networkReasons[code] ?? networkReasons[errno < 0 ? getSystemErrorName(errno) : ""];
   return known ?? (first.message === "" ? code || first.name : first.message);
-}
-
-function systemNameOf(error: Error): string {
-  const errno = "errno" in error ? error.errno : null;
-  return typeof errno === "number" && errno < 0 ? getSystemErrorName(errno) : "";
 }
 
 const networkReasons: Readonly<Record<string, string>> = {

@@ -34,6 +34,8 @@ function actOf({ tokenName, personName }: StoredSession, action: Action, atMs: n
   return { atMs, actor: author, action, slug: null, subject: null };
 }
 
+// These paths are open to all: their answers must not wait for the store.
+const alwaysOpen = /^\/(?:assets\/|-\/(?:healthy|ready)\b)/;
 // Nobody can guess 256 bits: a plain hash is enough.
 const keyBytes = 32;
 // The use of a session is stored at most this often; a short session's, after a share of its length.
@@ -109,7 +111,7 @@ export function createSessions(
       server.decorateRequest("session", null);
       server.addHook("onRequest", async (request, reply) => {
         const key = request.headers.authorization === undefined ? keyOf(request) : null;
-        if (key === null || isAlwaysOpen(request.url)) return;
+        if (key === null || alwaysOpen.test(request.url)) return;
         request.session = await find(key);
         if (!isRefresh(request)) await touch(request, reply, key);
       });
@@ -205,11 +207,6 @@ function keyOf({ headers }: FastifyRequest): string | null {
 /** Returns whether an open page refreshes itself: that is no use of a session. */
 function isRefresh({ headers }: FastifyRequest): boolean {
   return headers["hx-request"] === "true" && headers["if-none-match"] !== undefined;
-}
-
-/** Returns whether a path is open to all: its answers must not wait for the store. */
-function isAlwaysOpen(url: string): boolean {
-  return /^\/(?:assets\/|-\/(?:healthy|ready)\b)/.test(url);
 }
 
 function sha256Of(key: string): string {

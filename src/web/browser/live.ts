@@ -64,7 +64,8 @@ export function startLive(): void {
   });
   on("before:swap", ({ response, text }, isOurs, event) => {
     if (isOurs && response.status === 304) return;
-    if (!isOurs || isWanted || !isBusy()) {
+    const busy = document.querySelector("#dialog-place dialog, .picks input:checked");
+    if (!isOurs || isWanted || busy === null) {
       isWanted = false;
       // If the page was not drawn, the next refresh must bring it again.
       version = response.headers.get("etag") ?? version;
@@ -90,10 +91,6 @@ export function startLive(): void {
   show(true, heardMs);
   sayHeadline();
   ask();
-}
-
-function isBusy(): boolean {
-  return document.querySelector("#dialog-place dialog, .picks input:checked") !== null;
 }
 
 function show(isLive: boolean, heardMs: number): void {
