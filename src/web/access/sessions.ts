@@ -43,10 +43,7 @@ const touchEveryMs = minuteMs;
 const touchesPerTtl = 10;
 
 /** Creates the sessions of one server. */
-export function createSessions(
-  { store, clock, logger }: Pick<Running, "store" | "clock" | "logger">,
-  access: () => AccessSettings,
-) {
+export function createSessions({ store, clock, logger }: Running, access: () => AccessSettings) {
   const proofs = createTokenProofs();
   /** Sessions by their SHA-256. Open pages ask every few seconds, and no other process writes sessions. */
   const known = new Map<string, StoredSession>();

@@ -33,7 +33,7 @@ let clock: VirtualClock;
 let gate: ReturnType<typeof createGates>;
 
 function gatesOver(over: Partial<Running> = {}): ReturnType<typeof createGates> {
-  return createGates({
+  const running: Partial<Running> = {
     store: world.store,
     // No check has run.
     checks: { of: () => null } as unknown as Running["checks"],
@@ -45,7 +45,8 @@ function gatesOver(over: Partial<Running> = {}): ReturnType<typeof createGates> 
     onAct: () => undefined,
     newId: () => "id",
     ...over,
-  });
+  };
+  return createGates(running as Running);
 }
 
 beforeEach(async () => {

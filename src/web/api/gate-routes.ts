@@ -77,12 +77,7 @@ export function addGateRoutes(server: FastifyInstance, { running }: WebParts): v
 }
 
 /** Returns the gates. Each decision reads the store and is never cached. */
-export function createGates(
-  running: Pick<
-    Running,
-    "store" | "clock" | "logger" | "checks" | "config" | "settings" | "storeProblem" | "onAct" | "newId"
-  >,
-) {
+export function createGates(running: Running) {
   const { store, checks, clock, logger, settings } = running;
 
   async function view(slug: string) {

@@ -7,7 +7,7 @@ import { countSeverities, overviewSentences } from "../pages/overview/headline.t
 import { mostNamed } from "../read/unwatched.ts";
 import { isLate } from "../read/frame.ts";
 import { readOverview } from "../read/overview.ts";
-import { readReceivers, receiverState } from "../read/receivers.ts";
+import { readReceivers } from "../read/receivers.ts";
 import { addRoute } from "../route.ts";
 
 /** Adds `GET /api/v1/status`: the daemon's state on one screen, for `flatline status`. */
@@ -20,9 +20,7 @@ export function addStatusRoute(server: FastifyInstance, parts: WebParts): void {
     const unknown = await unwatched.slugs();
     const rows = await readReceivers(running, await running.store.outbox.list());
     return {
-      receivers: rows.map((row) => {
-        return { ...row, waiting: row.pending, oldestAtMs: row.oldestMs, state: receiverState(row) };
-      }),
+      receivers: rows.map((row) => ({ ...row, waiting: row.pending, oldestAtMs: row.oldestMs })),
       discovery: running.discovery(),
       unwatched: [
         ...unknown.slice(0, mostNamed),

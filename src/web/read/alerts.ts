@@ -13,10 +13,7 @@ export type ShownAlert = Awaited<ReturnType<typeof showAlerts>>[number];
 export type AlertDetail = NonNullable<Awaited<ReturnType<typeof findAlert>>>;
 
 /** Adds notifications and last results to alerts. */
-export async function showAlerts(
-  { store, checks, clock }: Pick<Running, "store" | "checks" | "clock">,
-  alerts: readonly AlertView[],
-) {
+export async function showAlerts({ store, checks, clock }: Running, alerts: readonly AlertView[]) {
   const notified = await store.deliveries.firstAccepted(alerts.map(({ id }) => id));
   return alerts.map((one) => {
     const { check, slug, kind, id } = one;

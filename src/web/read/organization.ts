@@ -10,6 +10,7 @@ import { brokenResult } from "../../contract/healthcheck.ts";
 import { compareSeverity } from "../../contract/severity.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
 import { viewResult } from "../api/check-routes.ts";
+import type { WebParts } from "../parts.ts";
 import { isThinPast } from "./chart.ts";
 import { isLate } from "./frame.ts";
 import { forReader, type IncidentReading } from "./incidents.ts";
@@ -21,19 +22,13 @@ export type OrganizationCheck = ReturnType<typeof viewState>;
 /** The facts of one organization, for one reader. */
 export type OrganizationFacts = NonNullable<Awaited<ReturnType<typeof readOrganization>>>;
 
-export interface OrganizationSources {
-  readonly running: Running;
-  readonly incidents: Pick<IncidentReading, "ofNumbers" | "partOf">;
-}
-
 const spike = "dead-asset-spike" as const;
 const pastMs = 90 * dayMs;
 // Further ended alerts are in the list of incidents.
 const mostEnded = 10;
 
 /** Reads an organization; null: it is not configured. `withDetails`: the reader has the right `read`. */
-export async function readOrganization(sources: OrganizationSources, slug: string, withDetails: boolean) {
-  const { running } = sources;
+export async function readOrganization({ running, incidents: reading }: WebParts, slug: string, withDetails: boolean) {
   const { store, clock, settings, checks, config, holdsEvents } = running;
   const states = checks.all().filter((state) => state.slug === slug);
   const organization = config().organizations.find((one) => one.slug === slug);
@@ -46,7 +41,7 @@ export async function readOrganization(sources: OrganizationSources, slug: strin
   const kept: Alert[] = [...live];
   for (const { check } of states)
     kept.push(...(await store.alerts.ended({ check, slug, fromMs: nowMs - pastMs, limit: mostEnded })));
-  const { open, incidents } = await readIncidents(sources, kept, slug);
+  const { open, incidents } = await readIncidents(reading, kept, slug);
   const firstEventMs = holdsEvents() ? ((await store.events.firstEvents([slug])).get(slug) ?? null) : null;
   const windowHours = running.thresholdsOf(slug)?.windowHours ?? 24;
   const spikes = kept.filter((alert) => alert.check === spike && alert.kind === "verdict");
@@ -99,7 +94,7 @@ function expectingOf(
   return last === undefined || last.untilMs <= nowMs ? null : last;
 }
 
-async function readIncidents({ incidents }: OrganizationSources, kept: readonly Alert[], slug: string) {
+async function readIncidents(incidents: IncidentReading, kept: readonly Alert[], slug: string) {
   const all = await incidents.ofNumbers(new Set(kept.flatMap((alert) => alert.incident?.number ?? [])));
   const firing = new Set(kept.flatMap((alert) => (alert.end === null ? (alert.incident?.number ?? []) : [])));
   const fires = all.filter(({ incident }) => firing.has(incident.number));

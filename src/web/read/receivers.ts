@@ -9,16 +9,17 @@ import type { Running } from "./running.ts";
 export type ReceiverRow = Awaited<ReturnType<typeof readReceivers>>[number];
 
 /** Reads the state of each receiver, in the configuration's order. */
-export async function readReceivers(
-  { store, config, clock }: Pick<Running, "store" | "config" | "clock">,
-  entries: readonly OutboxEntry[],
-) {
+export async function readReceivers({ store, config, clock }: Running, entries: readonly OutboxEntry[]) {
   const pauses = await store.outbox.pauses(clock.nowMs());
   const byReceiver = Map.groupBy(entries, ({ receiver }) => receiver);
   const rows = [];
   for (const { name, type, minSeverity, sendResolved } of config().receivers) {
     const own = byReceiver.get(name) ?? [];
     const waiting = own.filter(({ state }) => state !== "dead");
+    const deadLetters = own.length - waiting.length;
+    const pausedUntilMs = pauses.get(name) ?? null;
+    const isHeldUp = pausedUntilMs !== null || waiting.some(({ lastError }) => lastError !== null);
+    const unlost = isHeldUp ? ("warn" as const) : ("ok" as const);
     const bad = await store.deliveries.last(name, false);
     const stored = own.findLast(({ lastError }) => lastError !== null);
     const answered = bad && {
@@ -30,24 +31,18 @@ export async function readReceivers(
       type,
       minSeverity,
       sendResolved,
+      /** fail: it gave up a notification; warn: it refuses them, or is paused. */
+      state: deadLetters > 0 ? ("fail" as const) : unlost,
       pending: waiting.length,
-      deadLetters: own.length - waiting.length,
+      deadLetters,
       /** The end of the pause that it asked for (Retry-After); null: none. */
-      pausedUntilMs: pauses.get(name) ?? null,
-      /** A waiting notification was refused before. */
-      isRefusing: waiting.some(({ lastError }) => lastError !== null),
+      pausedUntilMs,
       oldestMs: waiting.length === 0 ? null : Math.min(...waiting.map(({ createdAtMs }) => createdAtMs)),
       lastDelivered: await store.deliveries.last(name, true),
       lastError: answered ?? (stored === undefined ? null : { atMs: stored.createdAtMs, text: stored.lastError ?? "" }),
     });
   }
   return rows;
-}
-
-/** Returns fail if it gave up a notification, warn while it refuses or is paused, otherwise ok. */
-export function receiverState({ deadLetters, isRefusing, pausedUntilMs }: ReceiverRow): "ok" | "warn" | "fail" {
-  if (deadLetters > 0) return "fail";
-  return isRefusing || pausedUntilMs !== null ? "warn" : "ok";
 }
 
 /** Retries or discards an entry of the outbox; entries that waited behind it may be due then. @throws as `act` */

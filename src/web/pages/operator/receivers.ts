@@ -3,7 +3,7 @@ import type { DeliveryAttempt } from "../../../store/alerts/deliveries.ts";
 import { deliveryName, type OutboxEntry } from "../../../store/alerts/outbox.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
-import { receiverState, type ReceiverRow } from "../../read/receivers.ts";
+import type { ReceiverRow } from "../../read/receivers.ts";
 import { actForm, dialogButton } from "../dialog.ts";
 import { renderHead } from "../frame.ts";
 import { mark, severityWord } from "../marks.ts";
@@ -40,7 +40,7 @@ export function renderReceivers(view: ReceiversView): Html {
 
 /** Returns sentences such as "2 of 3 receivers accept notifications." and "ops gave up 1." */
 function receiversSentences(receivers: readonly ReceiverRow[], nowMs: number): readonly string[] {
-  const good = receivers.filter((one) => receiverState(one) === "ok" && !isUntried(one)).length;
+  const good = receivers.filter((one) => one.state === "ok" && !isUntried(one)).length;
   const of = `${formatCount(good)} of ${countOf(receivers.length, "receiver")}`;
   const bad = receivers.filter((one) => one.deadLetters > 0 || one.pending > 0 || one.pausedUntilMs !== null);
   return [
@@ -94,7 +94,7 @@ function renderAnswer({ lastDelivered, lastError }: ReceiverRow, nowMs: number):
 function stateWord(row: ReceiverRow, nowMs: number): Html {
   if (isUntried(row))
     return html`<span class="severity ended">${mark("ring", "ended")}<span class="word">never tried</span></span>`;
-  const state = receiverState(row);
+  const { state } = row;
   if (row.pausedUntilMs === null) return severityWord(state);
   return html`<span class="severity ${state}"
     >${mark(state)}<span class="word">paused until ${timeText(row.pausedUntilMs, nowMs)}</span></span
