@@ -62,7 +62,7 @@ function collect(pieces: Readable, mostBytes: number, held: HeldBytes, problem: 
     const fail = (cause?: unknown): void => reject(new FlatlineError("invalid_data", problem, { cause }));
     // A destroyed request emits no further event.
     if (pieces.destroyed) return fail();
-    const take = (piece: Uint8Array): void => {
+    const take = (piece: Uint8Array<ArrayBuffer>): void => {
       try {
         held.hold(piece.length);
         block.add(piece);
@@ -80,27 +80,28 @@ function collect(pieces: Readable, mostBytes: number, held: HeldBytes, problem: 
   });
 }
 
-// Most bodies are one piece.
-const firstBytes = 1_024;
-
 /**
  * Creates memory for pieces, at most twice as large as its content: kept pieces may have one byte each, and take some
- * hundred bytes.
+ * hundred bytes. Most bodies are one piece, which is kept as it is.
  */
 export function createBlock(mostBytes: number) {
   let block = new Uint8Array(0);
   let length = 0;
   return {
-    add: (piece: Uint8Array): void => {
+    add: (piece: Uint8Array<ArrayBuffer>): void => {
       if (length + piece.length > mostBytes) throw tooLarge(mostBytes);
-      if (length + piece.length > block.length) {
-        const grown = Math.min(mostBytes, Math.max(length + piece.length, 2 * block.length, firstBytes));
-        block = new Uint8Array(block.buffer.transfer(grown));
+      if (length === 0) block = piece;
+      else {
+        if (length + piece.length > block.length) {
+          const larger = new Uint8Array(Math.min(mostBytes, Math.max(length + piece.length, 2 * block.length)));
+          larger.set(block);
+          block = larger;
+        }
+        block.set(piece, length);
       }
-      block.set(piece, length);
       length += piece.length;
     },
-    bytes: (): Buffer => Buffer.from(block.buffer, 0, length),
+    bytes: (): Buffer => Buffer.from(block.buffer, block.byteOffset, length),
   };
 }
 
