@@ -23,7 +23,8 @@ export function createApiPlugin(deps: ApiPluginDeps): FastifyPluginAsync {
     apiFor: (identity) => {
       const { config, slugs, ruleOf } = deps.runtime.current();
       return createLocalPlatformApi({
-        ...deps,
+        store: deps.store,
+        clock: deps.clock,
         appUrl: config.appUrl,
         identity,
         // The API always counts deaths.

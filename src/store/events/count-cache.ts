@@ -171,7 +171,7 @@ export function createCountCache(db: PlainDb, clock: Clock, most = mostCells) {
       const edges: Edge[] = [];
       const begun = queries.map((query) => begin(query, edges));
       wake();
-      const counted = await deathsInSql(db, edges);
+      const counted = edges.length === 0 ? [] : await deathsInSql(db, edges);
       for (const [edge, { end }] of edges.entries())
         for (const { assetType, deaths } of counted[edge] ?? [])
           end.set(assetType, (end.get(assetType) ?? 0) + (deaths[0] ?? 0));
