@@ -6,8 +6,9 @@ import type { SilenceRule } from "../../contract/silence.ts";
 import type { HeldAlert } from "../decide/difference.ts";
 import type { HeldIncident } from "../decide/due.ts";
 import { addressesOf } from "../decide/routing.ts";
-import { ruleOf, rulesBySlug, silencedAt } from "../decide/silences.ts";
+import { rulesBySlug, silencedAt } from "../decide/silences.ts";
 import type { AlertingSettings } from "../settings.ts";
+import { silenceRules } from "../view.ts";
 
 /** Everything that decides which notifications are due. */
 export interface Holds {
@@ -37,7 +38,7 @@ export async function readHolds(
   const open = queued.alerts.filter((one) => !one.isEnded && one.severity !== null && !isLive.has(one.alertId));
   const ended = await readEnded(parts, open);
   const oldestMs = live.reduce((oldest, { changed }) => Math.min(oldest, changed?.firedAtMs ?? oldest), nowMs);
-  const silences = [...settings.silences, ...(await parts.silences.endingAfter(oldestMs)).map(ruleOf)];
+  const silences = await silenceRules(parts, settings, oldestMs);
   const isSilencedNow = silencedAt(silences, nowMs);
   const rulesOf = rulesBySlug(silences);
   const held = [...live, ...ended].map((alert): HeldAlert => {

@@ -1,7 +1,8 @@
 import { holdingFailures } from "../../alerting/decide/gate.ts";
 import { matches } from "../../alerting/decide/matching.ts";
-import { ruleOf, rulesAt, windowAt } from "../../alerting/decide/silences.ts";
+import { rulesAt, windowAt } from "../../alerting/decide/silences.ts";
 import { slugsOf } from "../../alerting/incident-summary.ts";
+import { silenceRules } from "../../alerting/view.ts";
 import { ownOrigins } from "../../base/broken-address.ts";
 import { dayMs } from "../../base/time.ts";
 import type { OrganizationConfig } from "../../config/config.ts";
@@ -132,7 +133,7 @@ function viewState(state: CheckState, withDetails: boolean, nowMs: number) {
 }
 
 async function silencedUntil({ store, settings }: Running, slug: string, nowMs: number): Promise<number | null> {
-  const rules = rulesAt([...settings().silences, ...(await store.silences.endingAfter(nowMs)).map(ruleOf)], nowMs);
+  const rules = rulesAt(await silenceRules(store, settings(), nowMs), nowMs);
   const subject = { slug, check: spike, labels: settings().targetOf(spike, slug)?.labels ?? {} };
   const ends = rules.filter((rule) => matches(rule, subject)).map((rule) => windowAt(rule, nowMs)?.endsAtMs ?? 0);
   return ends.length === 0 ? null : Math.max(...ends);
