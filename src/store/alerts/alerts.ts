@@ -203,10 +203,10 @@ export function createAlertStore(db: Db<AlertTables & LogTables>, bodiesOf: Read
       return read({ execute: () => selectLive(db, keys) });
     },
     allLive: async (): Promise<readonly Alert[]> => {
-      const living = rows().where("endsAtMs", "is", null);
+      const living = rows().select("id").where("endsAtMs", "is", null);
       const found = await living.orderBy("checkName").orderBy("slug").orderBy("kind").execute();
-      const bodies = bodiesOf(found.map(({ body }) => body));
-      return found.map((row) => alertOf(row, bodies.get(row.body)));
+      const bodies = bodiesOf(found);
+      return found.map((row) => alertOf(row, bodies.get(row.id)?.parsed));
     },
     save: async (alert: Alert): Promise<void> => {
       const row = rowOf(alert);
@@ -286,12 +286,18 @@ export function createAlertStore(db: Db<AlertTables & LogTables>, bodiesOf: Read
 }
 
 type AlertBody = z.infer<typeof bodySchema>;
-type ReadBodies = (texts: readonly string[]) => ReadonlyMap<string, AlertBody>;
+type KnownBodies = ReadonlyMap<string, { readonly text: string; readonly parsed: AlertBody }>;
+type ReadBodies = (rows: readonly { readonly id: string; readonly body: string }[]) => KnownBodies;
 
 /** Returns a reader of the bodies of all live alerts, which parses only those that changed since its last call. */
 export function createBodyReader(): ReadBodies {
-  let last: ReadonlyMap<string, AlertBody> = new Map();
-  return (texts) => (last = new Map(texts.map((text) => [text, last.get(text) ?? readBody(text)])));
+  let last: KnownBodies = new Map();
+  const read = (id: string, text: string) => {
+    const known = last.get(id);
+    return known?.text === text ? known : { text, parsed: readBody(text) };
+  };
+  // By id: the hash of each text would take longer than all else.
+  return (rows) => (last = new Map(rows.map(({ id, body }) => [id, read(id, body)])));
 }
 
 function rowOf({ end, acknowledgement, judgement, failure, ...body }: Alert): AlertTables["alerts"] {
