@@ -22,7 +22,10 @@ export function createAlerting(ground: Ground, runtime: Runtime) {
     settings,
     receiverOf: (receiver) => runtime.current().receiverByName.get(receiver) ?? null,
     readSample: createAlertSample(runtime),
-    onEnqueued: () => outbox.wake(),
+    onEnqueued: () => {
+      bus.emit("stored", "else");
+      outbox.wake();
+    },
   });
   const outbox = createOutbox({
     ...ground,

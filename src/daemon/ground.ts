@@ -88,10 +88,13 @@ const changesEveryMs = secondMs;
 // Runs of a large fleet end all the time.
 const runsEveryMs = 10 * secondMs;
 
-/** Returns the version of the data that pages show; while it is the same, nothing has to be read again. */
-export function createVersion(bus: Bus, clock: Pick<Clock, "monotonicMs">): () => string {
+/**
+ * Returns the version of the data that pages show; while it is the same, nothing has to be read again. Runs change it
+ * at most once in `everyMs` [10 s].
+ */
+export function createVersion(bus: Bus, clock: Pick<Clock, "monotonicMs">, everyMs = runsEveryMs): () => string {
   const changes = counter(clock, changesEveryMs);
-  const runs = counter(clock, runsEveryMs);
+  const runs = counter(clock, everyMs);
   bus.on("changed", changes.next);
   bus.on("applied", changes.next);
   bus.on("stored", (what) => (what === "runs" ? runs : changes).note());

@@ -1,3 +1,5 @@
+import { EventEmitter } from "node:events";
+
 import { expect, it } from "vitest";
 
 import { resultReport } from "../../test/support/check-reports.ts";
@@ -22,7 +24,10 @@ function maintenanceOf(
   const storage = { retentionMs, eventRetentionMs: 0, auditRetentionMs: 0 };
   const config = { storage, server: { sessionTtlMs: 30 * dayMs }, organizations: [] };
   const settings = { gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }) };
-  return createMaintenance({ store, clock, logger }, () => ({ config, settings }) as unknown as Applied);
+  return createMaintenance(
+    { store, clock, logger, bus: new EventEmitter() },
+    () => ({ config, settings }) as unknown as Applied,
+  );
 }
 
 it("keeps an ended alert for the retention, and one that holds the gate until it is released", async () => {

@@ -33,7 +33,7 @@ export async function beginRetention({ meta }: Pick<StoreParts, "meta">, nowMs: 
 
 /** Creates the loop that deletes what is past its retention, in slices that hold the store's lock for milliseconds. */
 export function createMaintenance(
-  { store, clock, logger }: Pick<Ground, "store" | "clock" | "logger">,
+  { store, clock, logger, bus }: Pick<Ground, "store" | "clock" | "logger" | "bus">,
   current: () => Pick<Applied, "config" | "settings">,
 ): Loop {
   const onError = (error: unknown): void =>
@@ -111,6 +111,7 @@ export function createMaintenance(
         { count: crowdedOut, mostBytes: mostDeadLetterBytes },
         "the oldest dead letters were deleted: all of them took too many bytes",
       );
+    bus.emit("stored", "else");
     await inSlices(() => store.deliveries.prune(pastRetention));
     await inSlices(() => store.audit.prune({ beforeMs: nowMs - auditRetentionMs, maxRows: rowsPerSlice }));
     await store.silences.prune(pastRetention.beforeMs);

@@ -94,7 +94,7 @@ export async function createServing(
     onAct: onChange,
     onJudged: (check, verdict) => metrics.alertJudged(check, verdict),
     version,
-    fleet: createFleetSnapshots({ ...ground, settings, version }),
+    fleet: createFleetSnapshots({ ...ground, settings, version: createVersion(bus, clock, secondMs) }),
   };
   const gauges = createFleetGauges(ground, sourcing, upkeep, running.fleet, fleet.isStoreAway);
   const prober = createProber({

@@ -40,6 +40,7 @@ export function addGateRoutes(server: FastifyInstance, { running }: WebParts): v
     notedAtMs = nowMs;
     try {
       await noteGateAsked(store, nowMs);
+      running.onAct();
     } catch (error) {
       notedAtMs = -Infinity;
       logger.debug({ err: error }, "it could not be noted that a gate was asked for");

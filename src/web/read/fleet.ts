@@ -1,7 +1,8 @@
 import { heldGates, isGateAlert, releaseOf } from "../../alerting/decide/gate.ts";
+import { nextSilenceChangeAtMs } from "../../alerting/decide/silences.ts";
 import { isGateUsed } from "../../alerting/gate-use.ts";
-import { alertViewer } from "../../alerting/view.ts";
-import { dayMs, secondMs } from "../../base/time.ts";
+import { alertViewer, silenceRules } from "../../alerting/view.ts";
+import { dayMs, minuteMs } from "../../base/time.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
@@ -14,32 +15,39 @@ export type FleetSnapshot = Awaited<ReturnType<typeof readFleet>>;
 export type Unfinished = ReturnType<typeof unfinishedOf>;
 
 type Parts = Pick<Running, "store" | "clock" | "settings" | "version">;
+type Rules = ReturnType<Running["settings"]>;
 
-/** Returns the current snapshot; a new one is made after a change, or a second. */
+/** Returns the current snapshot; a new one is made after a change, or when time changes it. */
 export function createFleetSnapshots(parts: Parts): () => Promise<FleetSnapshot> {
-  let known: { readonly key: string; readonly snapshot: Promise<FleetSnapshot> } | null = null;
+  let known: ReturnType<typeof begin> | null = null;
+  function begin(version: string, rules: Rules) {
+    const own = { version, rules, untilMs: Infinity, snapshot: readFleet(parts, rules) };
+    own.snapshot.then(
+      ({ untilMs }) => (own.untilMs = untilMs),
+      () => (own.untilMs = -Infinity),
+    );
+    return own;
+  }
   return () => {
-    const key = `${parts.version()} ${Math.floor(parts.clock.nowMs() / secondMs)}`;
-    if (known?.key === key) return known.snapshot;
-    const own = { key, snapshot: readFleet(parts) };
-    known = own;
-    own.snapshot.catch(() => {
-      if (known === own) known = null;
-    });
-    return own.snapshot;
+    const [version, rules] = [parts.version(), parts.settings()];
+    if (known?.version !== version || known.rules !== rules || parts.clock.nowMs() >= known.untilMs)
+      known = begin(version, rules);
+    return known.snapshot;
   };
 }
 
-async function readFleet({ store, clock, settings }: Parts) {
+async function readFleet({ store, clock }: Parts, rules: Rules) {
   const nowMs = clock.nowMs();
-  const rules = settings();
   const view = await alertViewer(store, rules, nowMs);
   const live = (await store.alerts.allLive()).toSorted(byUrgency);
   const failures = await store.gate.unreleased(live);
   const open = await store.incidents.open();
   const asked = (await isGateUsed(store, rules, nowMs)) ? failures : [];
+  const silenceMs = nextSilenceChangeAtMs(await silenceRules(store, rules, nowMs), nowMs);
+  const weeksMs = asked.flatMap(({ end }) => (end === null ? [] : end.atMs + askedForMs)).filter((ms) => ms > nowMs);
   return {
-    nowMs,
+    /** When time changes it: a silence begins or ends, or the week of a judgement is over. At most a minute ahead. */
+    untilMs: [silenceMs, nowMs + longestMs, ...weeksMs].reduce((first, atMs) => Math.min(first, atMs)),
     /** Firing before pending, then the oldest first. */
     alerts: live.map(view),
     open,
@@ -57,6 +65,8 @@ function byUrgency(left: Alert, right: Alert): number {
   return left.startsAtMs - right.startsAtMs || (left.slug < right.slug ? -1 : 1);
 }
 
+// As a page's ETag, for what changes in the store without this daemon.
+const longestMs = minuteMs;
 // flatline asks for a judgement for a week after the end.
 const askedForMs = 7 * dayMs;
 
@@ -72,7 +82,7 @@ function unfinishedOf(
     const { slug, end, judgement, incident } = failure;
     if (end === null) continue;
     const isHeld = releaseOf(failure, gateOf(slug)) === null;
-    const isAsked = isGateAlert(failure) && judgement === undefined && nowMs - end.atMs <= askedForMs;
+    const isAsked = isGateAlert(failure) && judgement === undefined && nowMs < end.atMs + askedForMs;
     if (isHeld) gates.add(slug);
     const number = incident?.number;
     if (number !== undefined && !isOpen.has(number) && (isHeld || isAsked)) incidents.add(number);

@@ -8,8 +8,9 @@ export type FrameFacts = Awaited<ReturnType<typeof readFrame>>;
 // A run that is this late is news; a busy scheduler may be a little late.
 const lateAfterMs = minuteMs;
 
-export async function readFrame(running: Pick<Running, "fleet" | "checks" | "source">) {
-  const { open, unfinished, outbox, nowMs } = await running.fleet();
+export async function readFrame(running: Pick<Running, "fleet" | "checks" | "source" | "clock">) {
+  const { open, unfinished, outbox } = await running.fleet();
+  const nowMs = running.clock.nowMs();
   const states = running.checks.all();
   return {
     severity: worstSeverity(states.map(({ last }) => last?.severity ?? "unknown")),

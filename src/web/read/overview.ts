@@ -24,7 +24,8 @@ export const mostBands = 2;
 
 export async function readOverview({ running, incidents }: OverviewSources, withDetails: boolean) {
   const fleet = await running.fleet();
-  const { nowMs, alerts, held, unfinished } = fleet;
+  const nowMs = running.clock.nowMs();
+  const { alerts, held, unfinished } = fleet;
   const found = await incidents.list({ state: "open", limit: mostOpen });
   const open = found.incidents.filter(({ summary }) => summary.firing > 0).toSorted(byWeight);
   const notified = new Map<number, number | null>();
@@ -39,7 +40,7 @@ export async function readOverview({ running, incidents }: OverviewSources, with
     unfinished,
     /** A silenced alert does not count as acknowledged. */
     alerts: countAlerts(alerts),
-    rows: rowsOf(running, fleet),
+    rows: rowsOf(running, fleet, nowMs),
     /** Open incidents that are not completely silenced, the worst first. */
     open: open.map((one) => forReader(one, withDetails)),
     /** Time of the first accepted message of each incident with a band; null: none. */
@@ -59,7 +60,7 @@ function byWeight(left: ReadIncident, right: ReadIncident): number {
   );
 }
 
-function rowsOf(running: Running, { alerts, held, nowMs }: FleetSnapshot) {
+function rowsOf(running: Running, { alerts, held }: FleetSnapshot, nowMs: number) {
   const labels = new Map(running.config().organizations.map((one) => [one.slug, shownLabels(one)]));
   const alertsBySlug = Map.groupBy(alerts, ({ slug }) => slug);
   const { spikes = [], others = [] } = Object.groupBy(running.checks.all(), ({ check }) =>
