@@ -104,6 +104,7 @@ export function checkOf(report: CheckReport | null, changes: Partial<CheckState>
     nextDueAtMs: harnessNowMs + 240_000,
     isRunning: false,
     last: report && {
+      kind: report.kind === "error" ? report.error.reason : report.severity,
       severity: report.severity,
       severitySinceMs: report.finishedAtMs,
       lastRunAtMs: report.finishedAtMs,

@@ -44,7 +44,7 @@ export function checkState(report: CheckReport, text: string, run: Pick<Run, "du
     /** The counts of the last report; null: it is an error. */
     lastCounts: shownCounts(report),
     text,
-    /** Differs when an operator would see a change. */
+    /** Differs when an operator would see a change; of an error its reason. */
     kind: kindOf(report),
     get lastReport(): CheckReport {
       return JSON.parse(text) as CheckReport;

@@ -31,7 +31,7 @@ const mostEnded = 10;
 /** Reads an organization; null: it is not configured. `withDetails`: the reader has the right `read`. */
 export async function readOrganization({ running, incidents: reading }: WebParts, slug: string, withDetails: boolean) {
   const { store, clock, settings, checks, config, holdsEvents } = running;
-  const states = checks.all().filter((state) => state.slug === slug);
+  const states = running.checkNames().flatMap((check) => checks.of(check, slug) ?? []);
   const organization = config().organizations.find((one) => one.slug === slug);
   if (states.length === 0 || organization === undefined) return null;
   const nowMs = clock.nowMs();

@@ -15,7 +15,14 @@ import type { Look } from "../../store/alerts/looks.ts";
 import type { Store } from "../../store/store.ts";
 
 type LastFacts =
-  "severity" | "severitySinceMs" | "lastRunAtMs" | "lastSuccessAtMs" | "lastCounts" | "lastReport" | "lastResultReport";
+  | "kind"
+  | "severity"
+  | "severitySinceMs"
+  | "lastRunAtMs"
+  | "lastSuccessAtMs"
+  | "lastCounts"
+  | "lastReport"
+  | "lastResultReport";
 
 /** The last state of a configured check, and its next run. */
 export interface CheckState {
@@ -39,8 +46,7 @@ export function isStale(state: CheckState, nowMs: number): boolean {
 
 /** Returns whether no event of its organization was ever stored, which is no failure. */
 export function isWithoutEvents({ last }: Pick<CheckState, "last">): boolean {
-  const report = last?.lastReport;
-  return report?.kind === "error" && report.error.reason === "no_events";
+  return last?.kind === "no_events";
 }
 
 /** The configured checks with their current state. */
