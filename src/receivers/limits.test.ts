@@ -8,6 +8,7 @@ import { mailOf } from "./email/email.ts";
 import { teamsBody } from "./msteams/msteams.ts";
 import { pagerdutyEvents } from "./pagerduty/pagerduty.ts";
 import { notifications } from "../../test/support/notifications.ts";
+import { receiverTypes, type ReceiverType } from "./receivers.ts";
 import { slackBody } from "./slack/body.ts";
 
 const hostile = [
@@ -78,50 +79,64 @@ function* texts(value: unknown): Generator<string> {
   else if (typeof value === "object" && value !== null) for (const item of Object.values(value)) yield* texts(item);
 }
 
+/** The body of each medium that people read. */
+const words = { slack: slackBody, discord: discordBody, msteams: teamsBody, email: mailOf };
+const hasNone = (): void => undefined;
+
+/** Expects the limits of the service; each type of receiver has to be here. */
+const expectLimits: Readonly<Record<ReceiverType, (notification: Notification) => void>> = {
+  slack: (notification) => {
+    const slack = slackBody(notification);
+    expect(slack.blocks.length).toBeLessThanOrEqual(50);
+    for (const block of slack.blocks) {
+      if (block.type === "header") expect(block.text.text.length).toBeLessThanOrEqual(150);
+      if (block.type === "context") {
+        expect(block.elements.length).toBeLessThanOrEqual(10);
+        for (const { text } of block.elements) expect(text.length).toBeLessThanOrEqual(3_000);
+      }
+      if (block.type === "section" && "text" in block) expect(block.text.text.length).toBeLessThanOrEqual(3_000);
+      if (block.type === "section" && "fields" in block) {
+        expect(block.fields.length).toBeLessThanOrEqual(10);
+        for (const field of block.fields) expect(field.text.length).toBeLessThanOrEqual(2_000);
+      }
+    }
+    // flatline's own markup: links and times.
+    for (const text of texts(slack))
+      expect(text).not.toMatch(/<(?!https:\/\/|!date\^\d+\^\{date_short_pretty\} \{time\}\|)/);
+  },
+  discord: (notification) => {
+    const discord = discordBody(notification);
+    const [embed] = discord.embeds;
+    expect(embed?.title.length).toBeLessThanOrEqual(256);
+    expect(embed?.description.length).toBeLessThanOrEqual(4_096);
+    let total = (embed?.title.length ?? 0) + (embed?.description.length ?? 0);
+    for (const { name, value } of embed?.fields ?? []) {
+      expect(name.length).toBeLessThanOrEqual(256);
+      expect(value.length).toBeLessThanOrEqual(1_024);
+      total += name.length + value.length;
+    }
+    expect(total).toBeLessThanOrEqual(6_000);
+    expect(discord.allowed_mentions).toEqual({ parse: [] });
+  },
+  msteams: (notification) =>
+    expect(Buffer.byteLength(JSON.stringify(teamsBody(notification)))).toBeLessThanOrEqual(28_000),
+  pagerduty: (notification) => {
+    for (const event of pagerdutyEvents(notification)) {
+      expect(event.payload?.summary.length ?? 0).toBeLessThanOrEqual(1_024);
+      expect(event.dedup_key.length).toBeLessThanOrEqual(255);
+      expect(Buffer.byteLength(JSON.stringify(event))).toBeLessThanOrEqual(512_000);
+    }
+  },
+  email: (notification) => expect(mailOf(notification).subject).not.toMatch(/[\r\n]/),
+  alertmanager: hasNone,
+  log: hasNone,
+  webhook: hasNone,
+};
+
 function expectWithinLimits(notification: Notification): void {
-  const slack = slackBody(notification);
-  expect(slack.blocks.length).toBeLessThanOrEqual(50);
-  for (const block of slack.blocks) {
-    if (block.type === "header") expect(block.text.text.length).toBeLessThanOrEqual(150);
-    if (block.type === "context") {
-      expect(block.elements.length).toBeLessThanOrEqual(10);
-      for (const { text } of block.elements) expect(text.length).toBeLessThanOrEqual(3_000);
-    }
-    if (block.type === "section" && "text" in block) expect(block.text.text.length).toBeLessThanOrEqual(3_000);
-    if (block.type === "section" && "fields" in block) {
-      expect(block.fields.length).toBeLessThanOrEqual(10);
-      for (const field of block.fields) expect(field.text.length).toBeLessThanOrEqual(2_000);
-    }
-  }
-  // flatline's own markup: links and times.
-  for (const text of texts(slack))
-    expect(text).not.toMatch(/<(?!https:\/\/|!date\^\d+\^\{date_short_pretty\} \{time\}\|)/);
-
-  const discord = discordBody(notification);
-  const [embed] = discord.embeds;
-  expect(embed?.title.length).toBeLessThanOrEqual(256);
-  expect(embed?.description.length).toBeLessThanOrEqual(4_096);
-  let total = (embed?.title.length ?? 0) + (embed?.description.length ?? 0);
-  for (const { name, value } of embed?.fields ?? []) {
-    expect(name.length).toBeLessThanOrEqual(256);
-    expect(value.length).toBeLessThanOrEqual(1_024);
-    total += name.length + value.length;
-  }
-  expect(total).toBeLessThanOrEqual(6_000);
-  expect(discord.allowed_mentions).toEqual({ parse: [] });
-
-  expect(Buffer.byteLength(JSON.stringify(teamsBody(notification)))).toBeLessThanOrEqual(28_000);
-
-  for (const event of pagerdutyEvents(notification)) {
-    expect(event.payload?.summary.length ?? 0).toBeLessThanOrEqual(1_024);
-    expect(event.dedup_key.length).toBeLessThanOrEqual(255);
-    expect(Buffer.byteLength(JSON.stringify(event))).toBeLessThanOrEqual(512_000);
-  }
-
-  const mail = mailOf(notification);
-  expect(mail.subject).not.toMatch(/[\r\n]/);
-  for (const body of [slack, discord, teamsBody(notification), mail]) {
-    for (const text of texts(body)) {
+  for (const type of receiverTypes) expectLimits[type](notification);
+  for (const word of Object.values(words)) {
+    for (const text of texts(word(notification))) {
       expect(text.isWellFormed()).toBe(true);
       expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\u202A-\u202E\u2066-\u2069]/u);
     }
@@ -168,7 +183,7 @@ describe("limits", () => {
     const [one, many] = notificationsOf("acme", 5_000, 500);
     if (one === undefined || many === undefined) throw new Error("no notification");
 
-    for (const word of [slackBody, discordBody, teamsBody, mailOf]) {
+    for (const word of Object.values(words)) {
       expect(JSON.stringify(word(one))).toMatch(/\+4,9\d\d more/);
       expect(JSON.stringify(word(many))).toMatch(/\+4\d\d more/);
     }
@@ -210,7 +225,6 @@ describe("text of others", () => {
       alerts: [{ ...notice, url: "file:///etc/passwd" }],
     };
 
-    for (const word of [slackBody, discordBody, teamsBody, mailOf])
-      expect(JSON.stringify(word(evil))).not.toMatch(/javascript|passwd/);
+    for (const word of Object.values(words)) expect(JSON.stringify(word(evil))).not.toMatch(/javascript|passwd/);
   });
 });
