@@ -90,7 +90,7 @@ it("a configuration is refused in words, or means the same when it is shown and 
   );
 });
 
-// A key that is added to the schema alone would be accepted and do nothing.
+// Whether a key has an effect is not tested here (for those of `defaults`: src/daemon/targets.test.ts).
 describe("every key of the schema", () => {
   const defaultOf = schemaKeys();
 

@@ -1,10 +1,15 @@
-import { expect, it } from "vitest";
+import { readFileSync } from "node:fs";
+
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
 
 import { useConfigFolder } from "../../test/support/config-folder.ts";
+import { asFlatlineError } from "../base/errors.ts";
+import type { Config } from "../config/config.ts";
 import { ruleOf } from "./source.ts";
 import { alertingSettings, checkTargets } from "./targets.ts";
 
-const { load } = useConfigFolder();
+const { load, write } = useConfigFolder();
 const text = `
 source: { type: remote, baseUrl: "https://security.example.com/api/v2", apiKey: some-long-key }
 defaults:
@@ -89,3 +94,58 @@ organizations: [acme, { slug: globex, baseline: mean, count: deaths }]
     { baseline: "median", count: "assets" },
   ]);
 });
+
+// A key that is only added to the schema would be accepted, shown and documented, and do nothing.
+describe("every key of `defaults`", () => {
+  const file = new URL("../config/testdata/every-key.yaml", import.meta.url);
+  const documents = readFileSync(file, "utf8")
+    .split(/^---$/m)
+    .map((document) => parse(document) as { readonly source: object; readonly defaults?: object })
+    .filter(({ defaults }) => defaults !== undefined)
+    .map(({ source, defaults = {} }) => ({
+      source,
+      defaults,
+      organizations: ["acme"],
+      receivers: ["webhook", "slack"].map((name) => ({ name, type: "log" })),
+    }));
+  const keys = documents.flatMap((document) => keysIn(document.defaults).map((key) => ({ key, document })));
+
+  /** Returns what the evaluation, the checks and alerting get of the only organization. */
+  async function effectsOf(document: object) {
+    await write("secrets/key", "some-long-key");
+    const config: Config = await load(JSON.stringify(document));
+    const settings = alertingSettings(config);
+    return {
+      targets: checkTargets(config),
+      rule: ruleOf(config)("acme"),
+      alerting: settings.targetOf("dead-asset-spike", "acme"),
+      gate: settings.gateOf("acme"),
+      // The daemon asks the configuration itself (daemon/alerting.ts).
+      sample: config.organizations[0]?.sample,
+    };
+  }
+
+  it.each(keys)("has an effect: $key", async ({ key, document }) => {
+    const without = structuredClone(document);
+    removeKey(without.defaults, key.split("."));
+
+    const effects = await effectsOf(document);
+
+    // Assets need a median: without it the configuration is refused.
+    expect(await effectsOf(without).catch((error: unknown) => asFlatlineError(error).code)).not.toEqual(effects);
+  });
+});
+
+/** Returns the paths of the values; a list is one. */
+function keysIn(settings: object): string[] {
+  return Object.entries(settings).flatMap(([key, value]: [string, unknown]) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? keysIn(value).map((below) => `${key}.${below}`)
+      : [key],
+  );
+}
+
+function removeKey(settings: object, [key = "", ...below]: readonly string[]): void {
+  if (below.length === 0) Reflect.deleteProperty(settings, key);
+  else removeKey((settings as Readonly<Record<string, object>>)[key] ?? {}, below);
+}
