@@ -87,12 +87,13 @@ Examples:
       );
     return { answers, secrets: await writeFirst(answers, path) };
   },
-  say: ({ answers: { baseUrl, externalUrl, isLocal }, secrets }, { flags: { config: file } }) => {
+  say: ({ answers: { baseUrl, externalUrl, isLocal }, secrets }, { flags: { config: file }, context: { env } }) => {
     const other = file === defaultFile ? "" : ` -c ${file}`;
+    const flatline = env["npm_command"] === "exec" ? "npx flatline" : "flatline";
     return [
       `${file}: written; beside it, for you alone: ${secrets.join(", ")}\nnext:\n`,
-      baseUrl !== null ? "" : `  flatline import events FILE${other}${importHelp}\n`,
-      `  flatline run${other}\n`,
+      baseUrl !== null ? "" : `  ${flatline} import events FILE${other}${importHelp}\n`,
+      `  ${flatline} run${other}\n`,
       `then sign in at ${externalUrl.replace(/\/+$/, "")}/sign-in with the token in secrets/token\n`,
       isLocal
         ? ""
@@ -138,11 +139,15 @@ async function answersOf(flags: InitFlags, context: CliContext) {
   };
   const askList = async (key: keyof InitFlags, message: string): Promise<readonly string[]> =>
     listOf(await ask(key, { message: `${message} (with commas between):`, problemOf: emptyList }));
-  const isRemote = (await ask("source", { message: "Where do results come from?", choices: sources })) === "remote";
+  const isRemote =
+    (await ask("source", {
+      message: "Where do results come from: remote, the platform's API v2, or embedded, events of your own?",
+      choices: sources,
+    })) === "remote";
   const address = { message: "Address of the platform's API (https://…/api/v2):", problemOf: checkHttpUrl };
   const baseUrl = isRemote ? await ask("baseUrl", address) : null;
   const apiKey = isRemote ? await ask("apiKeyFile", { message: "API key:", variable: "FLATLINE_API_KEY" }) : null;
-  const slugs = await askList("slug", "Organizations, by their slugs");
+  const slugs = await askList("slug", "Organizations, by their slugs, as your events or the platform name them");
   const tell = (await ask("tell", { message: "Who is told?", choices: tellingNames })) as keyof typeof tellings;
   const telling = tellings[tell];
   const tellSecret = telling === null ? null : await ask("tellFile", { ...telling, variable: "FLATLINE_TELL" });
@@ -196,7 +201,8 @@ async function tryFirst(answers: FirstAnswers, context: CliContext, isQuiet: boo
   const cwd = await mkdtemp(join(tmpdir(), "flatline-init-"));
   stack.defer(() => rm(cwd, { recursive: true, force: true }));
   const silent: string[] = [];
-  await writeFirst(answers, join(cwd, defaultFile));
+  // Without a port of its own, another daemon at that address would be asked to send the test.
+  await writeFirst({ ...answers, listen: "127.0.0.1:0" }, join(cwd, defaultFile));
   const here = { ...context, cwd, env: {} };
   const config = await loadConfig({ path: defaultFile, cwd, env: {} });
   if (isQuiet) return [];

@@ -109,6 +109,15 @@ describe("flatline init", () => {
     expect(await read("flatline.yaml")).toContain("listen: 127.0.0.1:9700\n");
   });
 
+  it("sends the test itself while another program answers where flatline will listen", async () => {
+    const args = [...flags("acme"), "--tell", "webhook", "--external-url", new URL(chat.baseUrl).origin];
+
+    const made = await init(args, { env: { ...key, FLATLINE_TELL: slack(), npm_command: "exec" } });
+
+    expect(made).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^webhook: accepted, /m) });
+    expect(made.stdout).toContain("next:\n  npx flatline run\n");
+  });
+
   it("reads secrets from files, and asks nobody with --no-check", async () => {
     await folder.write("key", "other\n");
     await folder.write("hook", `${slack()}\n`);

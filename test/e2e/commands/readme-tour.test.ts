@@ -112,6 +112,24 @@ describe("the README's way to the first alert", () => {
   });
 });
 
+describe("the README's backtest", () => {
+  it("reads an export with its columns", async () => {
+    const [, flags = ""] = /```sh\nnpx flatline (backtest [^`]+)```/.exec(readme) ?? [];
+    const rows = Array.from({ length: 205 }, (_, index) => {
+      const day = index < 60 ? 21 : 1 + (index % 29);
+      return `acme,2026-10-${String(day).padStart(2, "0")} 12:00:00,https://${index}.example/,gone,captcha\n`;
+    });
+    await using place = await makeProgramFolder();
+    await place.write("dump.csv", `customer,changed_at,asset_url,new_state,why\n${rows.join("")}`);
+    const args = flags.replaceAll("\\\n", " ").replaceAll("'", "").trim().split(/\s+/);
+
+    const { exitCode, stdout, stderr } = await runProgram(args, { cwd: place.path, env: {} });
+
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining(" 205 deaths")]);
+    expect(stdout).toMatch(/^INCIDENT [^]* 2026-10-21T[^\n]* acme\n/);
+  });
+});
+
 describe("the README's container", () => {
   const [, command = ""] = /```sh\ndocker build [^\n]*\n(docker run [^`]+)```/.exec(readme) ?? [];
   const passed = [...command.matchAll(/ -e (\w+)/g)].map(([, name = ""]) => name);
@@ -139,6 +157,7 @@ describe("the README", () => {
     "docker build": "test/e2e/deploy/container.test.ts",
     "docker run": "test/e2e/deploy/container.test.ts",
     "flatline init": "test/e2e/commands/init.test.ts",
+    "flatline backtest": "test/e2e/commands/readme-tour.test.ts",
     "flatline check": "test/e2e/commands/guide-tour.test.ts",
   };
 
