@@ -1,17 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
-import { storeEngines, type OpenedStore } from "../../test/support/store/engines.ts";
+import { storeEngines } from "../../test/support/store/engines.ts";
 import { createSystemClock, dayMs } from "../base/time.ts";
 import { isGateUsed, noteGateAsked } from "./gate-use.ts";
 
 const nowMs = Date.UTC(2026, 5, 1);
 
-describe.each(storeEngines)("whether anybody goes by gates, on $engine,", ({ openTemporary }) => {
-  let opened: OpenedStore;
-  beforeEach(async () => {
-    opened = await openTemporary(createSystemClock());
-  });
-  afterEach(() => opened.close());
+describe.each(storeEngines)("whether anybody goes by gates, on $engine,", ({ useStore }) => {
+  const opened = useStore(createSystemClock);
 
   const asked = (atMs: number, isGateConfigured = false): Promise<boolean> =>
     isGateUsed(opened.store, { isGateConfigured }, atMs);

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
 import { customerApi, importFixture } from "../../test/support/far-side/platform-fixture.ts";
-import { storeEngines, type OpenedStore } from "../../test/support/store/engines.ts";
+import { storeEngines } from "../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { walkReports } from "../contract/report-pages.ts";
 import type { ReportsQuery } from "../contract/reports.ts";
@@ -9,14 +9,9 @@ import type { ReportsQuery } from "../contract/reports.ts";
 const startMs = Date.UTC(2026, 10, 1);
 const clock = createVirtualClock({ startMs });
 
-let opened: OpenedStore;
-
 // What each filter and cursor means is in test/parity, over the same engines.
-describe.each(storeEngines)("the listing over the store, on $engine,", ({ openTemporary }) => {
-  beforeEach(async () => {
-    opened = await openTemporary(clock);
-  });
-  afterEach(() => opened.close());
+describe.each(storeEngines)("the listing over the store, on $engine,", ({ useStore }) => {
+  const opened = useStore(() => clock);
 
   const importReports = (reports: readonly object[]) =>
     importFixture(opened.store, clock, {

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 
 import { customerApi, importFixture, proposalsFixture } from "../../test/support/far-side/platform-fixture.ts";
-import { storeEngines, type OpenedStore } from "../../test/support/store/engines.ts";
+import { storeEngines } from "../../test/support/store/engines.ts";
 import { createVirtualClock, type VirtualClock } from "../../test/support/virtual-clock.ts";
 import { FlatlineError } from "../base/errors.ts";
 import type { PlatformApi } from "../contract/platform-api.ts";
@@ -10,17 +10,13 @@ import type { Store } from "../store/store.ts";
 const reject = { decision: "REJECT", rejectReason: "irrelevant" } as const;
 
 let clock: VirtualClock;
-let opened: OpenedStore;
 let store: Store;
 
-describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
-  beforeEach(async () => {
-    clock = createVirtualClock({ startMs: Date.UTC(2026, 10, 20, 12) });
-    opened = await openTemporary(clock);
+describe.each(storeEngines)("on $engine,", ({ useStore }) => {
+  const opened = useStore(() => (clock = createVirtualClock({ startMs: Date.UTC(2026, 10, 20, 12) })));
+  beforeEach(() => {
     store = opened.store;
   });
-
-  afterEach(() => opened.close());
 
   /** Counts the results: "ok", or the code of the refusal. */
   async function endings(calls: readonly Promise<unknown>[]): Promise<Record<string, number>> {

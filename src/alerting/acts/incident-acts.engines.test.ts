@@ -1,9 +1,9 @@
 import { DefaultQueryExecutor } from "kysely";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 
 import { firingAlert, openIncident } from "../../../test/support/firing-alert.ts";
 import { createEventWorld } from "../../../test/support/store/event-store.ts";
-import { storeEngines, type OpenedStore } from "../../../test/support/store/engines.ts";
+import { storeEngines } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { actor } from "../../contract/actor.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
@@ -29,11 +29,8 @@ const acts: readonly IncidentAct[] = [
   { kind: "comment", comment: "looked at ten" },
 ];
 
-describe.each(storeEngines)("on $engine, an act on an incident", ({ openTemporary }) => {
-  let opened: OpenedStore;
-
-  beforeEach(async () => (opened = await openTemporary(createVirtualClock({ startMs: nowMs }))));
-  afterEach(() => opened.close());
+describe.each(storeEngines)("on $engine, an act on an incident", ({ useStore }) => {
+  const opened = useStore(() => createVirtualClock({ startMs: nowMs }));
 
   /** An incident of so many failing organizations. An alert of another incident also holds the first gate. */
   async function open(members: number): Promise<Incident> {

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
-import { storeEngines, type OpenedStore } from "../../../test/support/store/engines.ts";
+import { storeEngines } from "../../../test/support/store/engines.ts";
 import { createSystemClock } from "../../base/time.ts";
 import { actor } from "../../contract/actor.ts";
 import type { AuditAct } from "./audit.ts";
@@ -15,12 +15,8 @@ const kim: AuditAct = {
   detail: { comment: "migration" },
 };
 
-describe.each(storeEngines)("the audit, on $engine,", ({ openTemporary }) => {
-  let opened: OpenedStore;
-  beforeEach(async () => {
-    opened = await openTemporary(createSystemClock());
-  });
-  afterEach(() => opened.close());
+describe.each(storeEngines)("the audit, on $engine,", ({ useStore }) => {
+  const opened = useStore(createSystemClock);
 
   it("keeps who did what, with what nobody has proved among the details", async () => {
     const { audit } = opened.store;

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
-import { storeEngines, type OpenedStore } from "../../../test/support/store/engines.ts";
+import { storeEngines } from "../../../test/support/store/engines.ts";
 import { createSystemClock } from "../../base/time.ts";
 import type { StoredSession } from "./sessions.ts";
 
@@ -19,12 +19,8 @@ function session(sha256: string, changes: Partial<StoredSession> = {}): StoredSe
   };
 }
 
-describe.each(storeEngines)("the sessions, on $engine,", ({ openTemporary }) => {
-  let opened: OpenedStore;
-  beforeEach(async () => {
-    opened = await openTemporary(createSystemClock());
-  });
-  afterEach(() => opened.close());
+describe.each(storeEngines)("the sessions, on $engine,", ({ useStore }) => {
+  const opened = useStore(createSystemClock);
 
   it("are found by their hash until they are removed, which is said once", async () => {
     const { sessions } = opened.store;

@@ -1,13 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 
-import { storeEngines, type OpenedStore } from "../../../test/support/store/engines.ts";
+import { storeEngines } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import type { Alert, AlertStore } from "./alerts.ts";
 import { firingAlert } from "../../../test/support/firing-alert.ts";
 
 const nowMs = Date.UTC(2026, 5, 1);
 
-let opened: OpenedStore;
 let alerts: AlertStore;
 
 function alert(id: string, over: Partial<Alert> = {}): Alert {
@@ -16,12 +15,11 @@ function alert(id: string, over: Partial<Alert> = {}): Alert {
   return firingAlert(id, nowMs, { slug: id, ...pending, ...over });
 }
 
-describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
-  beforeEach(async () => {
-    opened = await openTemporary(createVirtualClock({ startMs: nowMs }));
+describe.each(storeEngines)("on $engine,", ({ useStore }) => {
+  const opened = useStore(() => createVirtualClock({ startMs: nowMs }));
+  beforeEach(() => {
     alerts = opened.store.alerts;
   });
-  afterEach(() => opened.close());
 
   describe("live alerts", () => {
     it("of one organization may be one a kind, and no more", async () => {

@@ -1,12 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
 import { storeEngines } from "../../../test/support/store/engines.ts";
 import { createSystemClock } from "../../base/time.ts";
 import type { DeliveryAttempt } from "./deliveries.ts";
-import type { Store } from "../store.ts";
-
-let store: Store;
-let close: () => Promise<void>;
 
 function attempt(atMs: number, given: Partial<DeliveryAttempt> = {}): DeliveryAttempt {
   return {
@@ -25,43 +21,40 @@ function attempt(atMs: number, given: Partial<DeliveryAttempt> = {}): DeliveryAt
 
 const times = (attempts: readonly DeliveryAttempt[]): number[] => attempts.map(({ atMs }) => atMs);
 
-describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
-  beforeEach(async () => {
-    ({ store, close } = await openTemporary(createSystemClock()));
-  });
-  afterEach(() => close());
+describe.each(storeEngines)("on $engine,", ({ useStore }) => {
+  const opened = useStore(createSystemClock);
 
   describe("deliveries", () => {
     it("say what a receiver accepted last, and what not", async () => {
-      await store.deliveries.add([
+      await opened.store.deliveries.add([
         attempt(1),
         attempt(2, { outcome: "refused" }),
         attempt(3, { outcome: "retry" }),
         attempt(4, { receiver: "pager" }),
       ]);
 
-      expect((await store.deliveries.last("ops", true))?.atMs).toBe(1);
-      expect((await store.deliveries.last("ops", false))?.atMs).toBe(3);
-      expect(await store.deliveries.last("pager", false)).toBeNull();
+      expect((await opened.store.deliveries.last("ops", true))?.atMs).toBe(1);
+      expect((await opened.store.deliveries.last("ops", false))?.atMs).toBe(3);
+      expect(await opened.store.deliveries.last("pager", false)).toBeNull();
     });
 
     it("are listed newest first", async () => {
-      await store.deliveries.add([
+      await opened.store.deliveries.add([
         attempt(1),
         attempt(2, { outcome: "retry", detail: "503" }),
         attempt(3, { receiver: "pager", incident: null }),
         attempt(4),
       ]);
 
-      expect(times(await store.deliveries.latest(3))).toEqual([4, 3, 2]);
+      expect(times(await opened.store.deliveries.latest(3))).toEqual([4, 3, 2]);
     });
 
     it("of one notification in one millisecond are one", async () => {
-      await store.deliveries.add([attempt(1)]);
-      await store.deliveries.add([attempt(1, { detail: "again" }), attempt(2)]);
+      await opened.store.deliveries.add([attempt(1)]);
+      await opened.store.deliveries.add([attempt(1, { detail: "again" }), attempt(2)]);
 
-      expect(times(await store.deliveries.latest(9))).toEqual([2, 1]);
-      expect((await store.deliveries.last("ops", true))?.detail).toBe("204");
+      expect(times(await opened.store.deliveries.latest(9))).toEqual([2, 1]);
+      expect((await opened.store.deliveries.last("ops", true))?.detail).toBe("204");
     });
 
     it("say when a message about an alert was first accepted, whichever was stored first", async () => {
@@ -69,28 +62,28 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
         ...attempt(atMs, given),
         alertIds,
       });
-      await store.deliveries.add([of(1, ["a"], { outcome: "retry" }), of(5, ["a", "b"]), of(6, ["b"])]);
-      await store.deliveries.add([of(4, ["a"]), of(7, ["c"], { outcome: "refused" })]);
+      await opened.store.deliveries.add([of(1, ["a"], { outcome: "retry" }), of(5, ["a", "b"]), of(6, ["b"])]);
+      await opened.store.deliveries.add([of(4, ["a"]), of(7, ["c"], { outcome: "refused" })]);
 
-      expect(await store.deliveries.firstAccepted(["a", "b", "c"])).toEqual(
+      expect(await opened.store.deliveries.firstAccepted(["a", "b", "c"])).toEqual(
         new Map([
           ["a", 4],
           ["b", 5],
         ]),
       );
-      const firstOf = (startedAtMs: number) => store.deliveries.firstOf({ number: 41, startedAtMs });
+      const firstOf = (startedAtMs: number) => opened.store.deliveries.firstOf({ number: 41, startedAtMs });
       expect([await firstOf(0), await firstOf(5), await firstOf(7)]).toEqual([4, 5, null]);
-      await store.deliveries.prune({ beforeMs: 4, maxRows: 9 });
-      expect(await store.deliveries.firstAccepted(["a", "b"])).toEqual(new Map([["b", 5]]));
+      await opened.store.deliveries.prune({ beforeMs: 4, maxRows: 9 });
+      expect(await opened.store.deliveries.firstAccepted(["a", "b"])).toEqual(new Map([["b", 5]]));
     });
 
     it("are pruned in slices, none too many", async () => {
-      await store.deliveries.add([1, 2, 3, 4, 5, 6].map((atMs) => attempt(atMs)));
+      await opened.store.deliveries.add([1, 2, 3, 4, 5, 6].map((atMs) => attempt(atMs)));
 
-      expect(await store.deliveries.prune({ beforeMs: 5, maxRows: 2 })).toEqual({ hasMore: true });
-      expect(await store.deliveries.prune({ beforeMs: 5, maxRows: 2 })).toEqual({ hasMore: false });
+      expect(await opened.store.deliveries.prune({ beforeMs: 5, maxRows: 2 })).toEqual({ hasMore: true });
+      expect(await opened.store.deliveries.prune({ beforeMs: 5, maxRows: 2 })).toEqual({ hasMore: false });
 
-      expect(times(await store.deliveries.latest(9))).toEqual([6]);
+      expect(times(await opened.store.deliveries.latest(9))).toEqual([6]);
     });
   });
 });

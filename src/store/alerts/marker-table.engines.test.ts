@@ -1,16 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
-import { storeEngines, type OpenedStore } from "../../../test/support/store/engines.ts";
+import { storeEngines } from "../../../test/support/store/engines.ts";
 import { createSystemClock } from "../../base/time.ts";
 
 const nowMs = Date.UTC(2026, 5, 1);
 
-describe.each(storeEngines)("what operators tell, on $engine,", ({ openTemporary }) => {
-  let opened: OpenedStore;
-  beforeEach(async () => {
-    opened = await openTemporary(createSystemClock());
-  });
-  afterEach(() => opened.close());
+describe.each(storeEngines)("what operators tell, on $engine,", ({ useStore }) => {
+  const opened = useStore(createSystemClock);
 
   it("is markers of a time, of all organizations or of one", async () => {
     const { markers } = opened.store;

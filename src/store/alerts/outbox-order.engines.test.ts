@@ -1,14 +1,13 @@
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 
-import { storeEngines, type OpenedStore } from "../../../test/support/store/engines.ts";
+import { storeEngines } from "../../../test/support/store/engines.ts";
 import { isLong } from "../../../test/support/tier.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import type { EndedDelivery, OutboxStore } from "./outbox.ts";
 
 const nowMs = Date.UTC(2026, 5, 1);
 
-let opened: OpenedStore;
 let outbox: OutboxStore;
 
 /** Ends one delivery; false: it was not under way. */
@@ -66,12 +65,11 @@ const operation = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("wait" as const), ms: fc.integer({ min: 1, max: 40 }) }) },
 );
 
-describe.each(storeEngines)("the order of the outbox on $engine", ({ openTemporary }) => {
-  beforeEach(async () => {
-    opened = await openTemporary(createVirtualClock({ startMs: nowMs }));
+describe.each(storeEngines)("the order of the outbox on $engine", ({ useStore }) => {
+  const opened = useStore(() => createVirtualClock({ startMs: nowMs }));
+  beforeEach(() => {
     outbox = opened.store.outbox;
   });
-  afterEach(() => opened.close());
 
   it("is that of a queue for each receiver and incident, whatever happens", async () => {
     let world = 0;

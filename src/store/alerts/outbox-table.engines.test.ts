@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 
-import { storeEngines, type OpenedStore } from "../../../test/support/store/engines.ts";
+import { storeEngines } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import type {
   EndedDelivery,
@@ -14,7 +14,6 @@ import type {
 
 const nowMs = Date.UTC(2026, 5, 1);
 
-let opened: OpenedStore;
 let outbox: OutboxStore;
 
 function enqueue(id: string, over: Partial<NewOutboxEntry> = {}): Promise<void> {
@@ -38,12 +37,11 @@ const idsOf = (entries: readonly { id: string }[]): string[] => entries.map(({ i
 const stateOf = async (id: string): Promise<OutboxEntry | undefined> =>
   (await outbox.list()).find((one) => one.id === id);
 
-describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
-  beforeEach(async () => {
-    opened = await openTemporary(createVirtualClock({ startMs: nowMs }));
+describe.each(storeEngines)("on $engine,", ({ useStore }) => {
+  const opened = useStore(() => createVirtualClock({ startMs: nowMs }));
+  beforeEach(() => {
     outbox = opened.store.outbox;
   });
-  afterEach(() => opened.close());
 
   describe("the outbox", () => {
     it("leases what is due, the oldest first, with all that a delivery needs", async () => {

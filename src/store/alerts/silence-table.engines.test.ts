@@ -1,12 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 
-import { storeEngines, type OpenedStore } from "../../../test/support/store/engines.ts";
+import { storeEngines } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import type { SilenceStore, StoredSilence } from "./silences.ts";
 
 const nowMs = Date.UTC(2026, 5, 1);
 
-let opened: OpenedStore;
 let silences: SilenceStore;
 
 function silence(id: string, startsInMs: number, endsInMs: number, over: Partial<StoredSilence> = {}): StoredSilence {
@@ -17,12 +16,11 @@ function silence(id: string, startsInMs: number, endsInMs: number, over: Partial
 const idsAfter = async (afterMs: number): Promise<string[]> =>
   (await silences.endingAfter(nowMs + afterMs)).map(({ id }) => id);
 
-describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
-  beforeEach(async () => {
-    opened = await openTemporary(createVirtualClock({ startMs: nowMs }));
+describe.each(storeEngines)("on $engine,", ({ useStore }) => {
+  const opened = useStore(() => createVirtualClock({ startMs: nowMs }));
+  beforeEach(() => {
     silences = opened.store.silences;
   });
-  afterEach(() => opened.close());
 
   describe("silences", () => {
     it("are answered as they were added", async () => {

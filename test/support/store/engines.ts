@@ -2,6 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { afterEach, beforeEach } from "vitest";
+
 import type { Clock } from "../../../src/base/time.ts";
 import type { Store, StoreLocation } from "../../../src/store/store.ts";
 import { openStore } from "../../../src/store/open.ts";
@@ -30,6 +32,8 @@ export interface StoreEngineCase<Engine = "SQLite" | "PostgreSQL"> {
   readonly makePlace: () => Promise<StorePlace>;
   /** A place with one store in it. */
   readonly openTemporary: (clock: Clock) => Promise<OpenedStore>;
+  /** Opens a place with one store in it before each test of the block, and closes it after it. */
+  readonly useStore: (makeClock: () => Clock) => Pick<OpenedStore, "store">;
 }
 
 function engineCase<Engine>(
@@ -57,12 +61,19 @@ function engineCase<Engine>(
       },
     };
   }
+  async function openTemporary(clock: Clock): Promise<OpenedStore> {
+    const place = await makePlace();
+    return { store: await place.open(clock), close: () => place.remove() };
+  }
   return {
     engine,
     makePlace,
-    openTemporary: async (clock) => {
-      const place = await makePlace();
-      return { store: await place.open(clock), close: () => place.remove() };
+    openTemporary,
+    useStore: (makeClock) => {
+      const opened = {} as OpenedStore;
+      beforeEach(async () => void Object.assign(opened, await openTemporary(makeClock())));
+      afterEach(() => opened.close());
+      return opened;
     },
   };
 }
