@@ -6,13 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { freePort } from "../../support/free-port.ts";
 import { runCli, type CliOutcome } from "../../support/program/cli-run.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
-import {
-  platformFixture,
-  platformKeys,
-  rejection,
-  startPlatformServer,
-} from "../../support/far-side/platform-server.ts";
-import { startDaemon } from "../../support/program/program.ts";
+import { platformFixture, platformKeys, startPlatformServer } from "../../support/far-side/platform-server.ts";
 
 let folder: DaemonFolder;
 
@@ -140,26 +134,5 @@ organizations: [acme]
     await server.close();
 
     expect([exitCode, stdout.trim().split("\n").length, stderr]).toEqual([0, 21, ""]);
-  });
-});
-
-describe("a daemon that is killed right after it answered", () => {
-  it("has kept every review that it answered with 200", async () => {
-    await folder.configure(embedded("127.0.0.1:0"));
-    await importFixture();
-    await using daemon = await startDaemon([], { cwd: folder.path });
-
-    const [method, target, { body }] = rejection(301);
-    const response = await fetch(`${daemon.url}/api/v2${target}`, {
-      method,
-      headers: { "x-api-key": platformKeys.acme },
-      body: JSON.stringify(body),
-    });
-    await daemon.kill();
-    const line = "proposals review 301 --slug acme --asset-id 501 --decision REJECT --reject-reason irrelevant --yes";
-    const again = await cli(line.split(" "));
-
-    expect(response.status).toBe(200);
-    expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining("already resolved")]);
   });
 });

@@ -59,20 +59,4 @@ describe.concurrent("a daemon whose upstream hangs", () => {
     expect(end.exitCode).toBe(exitCode);
     await upstream.close();
   });
-
-  it("leaves what was under way: the next one runs it at once", async () => {
-    const upstream = await hangingUpstream();
-    const config = configText(upstream.baseUrl).replace('"* * * * * *"', '"@daily"');
-    await using folder = await makeProgramFolder(config.replace(':0" }', ':0", drainTimeout: 100ms }'));
-    await using first = await startDaemon([], { cwd: folder.path });
-    await upstream.received(2);
-    first.signal("SIGTERM");
-    expect((await first.ended()).exitCode).toBe(0);
-
-    await using second = await startDaemon([], { cwd: folder.path });
-    await upstream.received(4);
-
-    expect(second.log().filter(({ level }) => level === "error")).toEqual([]);
-    await upstream.close();
-  });
 });
