@@ -230,25 +230,11 @@ two"
     `--map asset_type=assetType,new_status=status,created_at=at`,
   ],
   [
-    "Snowflake",
-    `CHECKED_AT,HOST,RESULT
-2026-01-15 12:00:00.000 +0000,a.example,GONE
-2026-01-15 08:00:00.000 -0500,b.example,UP`,
-    `--map CHECKED_AT=at,HOST=asset,RESULT=status --status GONE=${dead},UP=${alive}`,
-  ],
-  [
     // https://urlscan.io/docs/search/, by `jq -c '.results[]'`
     "urlscan.io",
     `{"task":{"time":"2026-01-15T12:00:00.000Z","url":"https://a.example/"},"page":{"status":"404","asn":"AS64500"},"_id":"a1"}
 {"task":{"time":"2026-01-15T13:00:00.000Z","url":"https://b.example/"},"page":{"status":"200","asn":"AS64500"},"_id":"b2"}`,
     `--map task.time=at,task.url=asset,page.status=status,_id=id --status 404=${dead},200=${alive} --ignore *`,
-  ],
-  [
-    // https://betterstack.com/docs/uptime/api/list-all-incidents/, by `jq -c '.data[]'`
-    "Better Stack's incidents",
-    `{"id":"25","type":"incident","attributes":{"name":"a","url":"https://a.example/","cause":"Status 404","started_at":"2026-01-15T12:00:00.432Z","resolved_at":null}}
-{"id":"26","type":"incident","attributes":{"name":"b","url":"https://b.example/","cause":"Timeout","started_at":"2026-01-15T13:00:00.432Z","resolved_at":null}}`,
-    `--map attributes.started_at=at,attributes.url=asset,attributes.cause=attr.cause --set status=${dead} --ignore *`,
   ],
   [
     // https://docs.pingdom.com/api/, GET /results/{checkid}, by `jq -c '.results[]'`
@@ -258,47 +244,11 @@ two"
     `--map time=at.seconds --set asset=a.example --status down=${dead},up=${alive} --ignore *`,
   ],
   [
-    // https://github.com/louislam/uptime-kuma, table heartbeat (MIT), by `sqlite3 -csv -header kuma.db`
-    "Uptime Kuma",
-    `id,important,monitor_id,status,msg,time,ping,duration,down_count
-71,1,4,0,"getaddrinfo ENOTFOUND a.example","2026-01-15 12:00:00.527",,60,0
-72,1,4,1,"200 - OK","2026-01-15 13:00:00.101",35,60,0`,
-    `--map time=at,monitor_id=asset,id=id --status 0=${dead},1=${alive} --ignore * --timezone UTC`,
-  ],
-  [
     // https://healthchecks.io/docs/api/, "List check's status changes"
     "Healthchecks' flips",
     `[{"timestamp":"2026-01-15T12:00:00+00:00","up":0},
  {"timestamp":"2026-01-15T13:00:00+00:00","up":1}]`,
     `--map timestamp=at,up=status --set asset=a.example --status 0=${dead},1=${alive}`,
-  ],
-  [
-    // https://updown.io/api, GET /api/checks/:token/downtimes
-    "updown.io's downtimes",
-    `[{"id":"64a1","error":"404 Not Found","started_at":"2026-01-15T12:00:00Z","ended_at":null,"duration":null},
- {"id":"64a2","error":"Timeout","started_at":"2026-01-15T13:00:00Z","ended_at":"2026-01-15T13:05:00Z","duration":300}]`,
-    `--map started_at=at,error=attr.error --set asset=a.example,status=${dead} --ignore *`,
-  ],
-  [
-    // https://ohdear.app/docs/api/downtime, by `jq -c '.data[]'`
-    "Oh Dear's downtime",
-    `{"started_at":"2026-01-15 12:00:00","ended_at":"2026-01-15 12:07:00"}
-{"started_at":"2026-01-15 13:00:00","ended_at":"2026-01-15 13:07:00"}`,
-    `--map started_at=at --set asset=a.example,status=${dead} --ignore ended_at --timezone UTC`,
-  ],
-  [
-    // https://grafana.com/docs/loki/latest/query/logcli/, --output=jsonl
-    "Loki's logcli",
-    `{"labels":{"host":"a.example","verdict":"dead"},"line":"no answer","timestamp":"2026-01-15T12:00:00.123456789Z"}
-{"labels":{"host":"b.example","verdict":"alive"},"line":"200","timestamp":"2026-01-15T13:00:00.123456789Z"}`,
-    `--map timestamp=at,labels.host=asset,labels.verdict=status --status dead=${dead},alive=${alive} --ignore *`,
-  ],
-  [
-    // https://phishfort.github.io/unified-client-api-docs/structures/, incidents, by `jq -c '.[]'`
-    "PhishFort's incidents",
-    `{"id":"i1","incidentType":"domain","url":"https://a.example/","status":"takedown_success","timestamp":"2026-01-15T11:00:00.000Z","lastHistoryUpdateTimestamp":"2026-01-15T12:00:00.000Z"}
-{"id":"i2","incidentType":"domain","url":"https://b.example/","status":"takedown_in_progress","timestamp":"2026-01-15T11:00:00.000Z","lastHistoryUpdateTimestamp":"2026-01-15T13:00:00.000Z"}`,
-    `--map lastHistoryUpdateTimestamp=at,url=asset,incidentType=attr.type --status takedown_success=${dead},takedown_in_progress=${alive} --ignore *`,
   ],
   [
     // https://www.elastic.co/docs/api, POST /_query?format=csv over Heartbeat's documents
