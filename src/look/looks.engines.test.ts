@@ -7,7 +7,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { startHttpSink, type HttpSink } from "../../test/support/far-side/http-sink.ts";
 import { firingAlert, openIncident } from "../../test/support/firing-alert.ts";
+import { urlsOf } from "../../test/support/night-of-deaths.ts";
 import { storeEngines, type OpenedStore, type StoreEngineCase } from "../../test/support/store/engines.ts";
+import { death } from "../../test/support/store/event-store.ts";
 import { createHttpDispatcher } from "../base/http-dispatcher.ts";
 import { createSilentLogger } from "../base/logger.ts";
 import { Secret } from "../base/secret.ts";
@@ -38,19 +40,9 @@ const clock: Clock = {
 
 type Hosts = Readonly<Record<string, number>>;
 
-const eventOf = (asset: string, atMs: number, status = "DETECTED_AS_DEAD", assetType = "URL") => ({
-  slug: "acme",
-  asset,
-  assetType,
-  status,
-  atMs,
-  id: null,
-  count: 1,
-});
-const urlsOf = (hosts: Hosts): string[] =>
-  Object.entries(hosts).flatMap(([prefix, count]) =>
-    Array.from({ length: count }, (_, index) => `https://${prefix}${index}.example/`),
-  );
+const eventOf = (asset: string, atMs: number, status = "DETECTED_AS_DEAD") =>
+  death(atMs, "acme", { asset, assetType: "URL", status });
+const allUrlsOf = (hosts: Hosts): string[] => Object.entries(hosts).flatMap(([prefix, count]) => urlsOf(prefix, count));
 
 /** An incident of acme that began an hour ago; an asset's name says whether it answers (`up`) or is gone (`no`). */
 async function anIncident(
@@ -64,9 +56,9 @@ async function anIncident(
   const { store } = opened;
   const startedAtMs = nowMs - hourMs;
   await store.events.add([
-    ...urlsOf(longDead).map((asset) => eventOf(asset, nowMs - 15 * dayMs)),
-    ...urlsOf(alive).map((asset) => eventOf(asset, nowMs - 2 * hourMs, "DETECTED_AS_ALIVE")),
-    ...[...urlsOf(dead), ...more].map((asset) => eventOf(asset, startedAtMs - minuteMs)),
+    ...allUrlsOf(longDead).map((asset) => eventOf(asset, nowMs - 15 * dayMs)),
+    ...allUrlsOf(alive).map((asset) => eventOf(asset, nowMs - 2 * hourMs, "DETECTED_AS_ALIVE")),
+    ...[...allUrlsOf(dead), ...more].map((asset) => eventOf(asset, startedAtMs - minuteMs)),
   ]);
   const { number: _given, ...begun } = openIncident(startedAtMs);
   const { secondOpinion: _none, ...incident } = await store.incidents.add(begun);
@@ -174,7 +166,7 @@ describe.each(storeEngines)("on $engine,", (engine) => {
   it("controls are found behind those that died in the incident and were found alive since", async () => {
     await startVerifier();
     const incident = await anIncident({ dead: { updead: 12, uprevived: 22 } });
-    const revived = urlsOf({ uprevived: 22 });
+    const revived = allUrlsOf({ uprevived: 22 });
     const found = (asset: string, ago: number) => eventOf(asset, nowMs - minuteMs - ago, "DETECTED_AS_ALIVE");
     await opened.store.events.add([
       ...revived.map((asset) => found(asset, 0)),
@@ -265,8 +257,8 @@ describe.each(storeEngines)("on $engine,", (engine) => {
     await store.alerts.save(joined);
     const ofGlobex = (asset: string, ago: number) => ({ ...eventOf(asset, nowMs - ago), slug: "globex" });
     await store.events.add([
-      ...urlsOf({ upother: 60 }).map((asset) => ofGlobex(asset, minuteMs)),
-      ...urlsOf({ noold: 30 }).map((asset) => ofGlobex(asset, 40 * dayMs)),
+      ...allUrlsOf({ upother: 60 }).map((asset) => ofGlobex(asset, minuteMs)),
+      ...allUrlsOf({ noold: 30 }).map((asset) => ofGlobex(asset, 40 * dayMs)),
     ]);
 
     offsetMs += hourMs;
@@ -341,7 +333,7 @@ describe.each(storeEngines)("on $engine,", (engine) => {
   it("answers may be those of a file: nobody is asked, and the opinion says so", async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), "flatline-recorded-"));
     const file = join(folder.path, "answers.json.gz");
-    const results = urlsOf({ dead: 14 }).map((asset) => ({ asset, answer: "answers" }));
+    const results = allUrlsOf({ dead: 14 }).map((asset) => ({ asset, answer: "answers" }));
     await writeFile(file, gzipSync(JSON.stringify({ results })));
     const incident = await anIncident({ dead: { dead: 14, none: 6 }, alive: {}, longDead: {} });
     looksWith({ verifier: { file } }).start();

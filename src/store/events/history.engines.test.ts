@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { createWorldOn } from "../../../test/support/store/event-store.ts";
+import { createWorldOn, death } from "../../../test/support/store/event-store.ts";
 import { storeEngines } from "../../../test/support/store/engines.ts";
 import { noType } from "../../contract/assets.ts";
 import type { HistoryEvent } from "./events.ts";
@@ -20,16 +20,13 @@ async function historyOf(store: Store, slug: string): Promise<{ pages: number; e
 describe.each(storeEngines)("the history of events, $engine", (engine) => {
   it("has every event of an organization once, oldest first, in pages", async () => {
     await using world = await createWorldOn(engine);
-    const event = (index: number): LivenessEvent => ({
-      // Many at one instant: a page must not end where an instant does.
-      atMs: 1_000 * Math.floor(index / 700),
-      slug: index % 5 === 4 ? "globex" : "acme",
-      assetType: index % 2 === 0 ? null : "URL",
-      asset: `asset-${index}`,
-      status: index % 3 === 0 ? "DETECTED_AS_ALIVE" : "DETECTED_AS_DEAD",
-      id: null,
-      count: 1,
-    });
+    // Many at one instant: a page must not end where an instant does.
+    const event = (index: number): LivenessEvent =>
+      death(1_000 * Math.floor(index / 700), index % 5 === 4 ? "globex" : "acme", {
+        assetType: index % 2 === 0 ? null : "URL",
+        asset: `asset-${index}`,
+        status: index % 3 === 0 ? "DETECTED_AS_ALIVE" : "DETECTED_AS_DEAD",
+      });
     const lines = Array.from({ length: 8_000 }, (_, index) => event(index)).map(
       ({ atMs, slug, assetType, asset, status }) => `${atMs},${slug},${assetType ?? ""},${asset ?? ""},${status}`,
     );

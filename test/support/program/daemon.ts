@@ -8,6 +8,7 @@ import { alertListSchema } from "../../../src/contract/v1/alerts.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { freePort } from "../free-port.ts";
+import { death } from "../store/event-store.ts";
 import { makeProgramFolder } from "./program-folder.ts";
 import { createTestApp } from "./test-app.ts";
 
@@ -68,13 +69,9 @@ export async function makeDaemonFolder(): Promise<DaemonFolder> {
     withStore,
     addDeaths: async (slug, { lastHour, perDay }) => {
       const nowMs = clock.nowMs();
-      const common = { slug, assetType: "URL", asset: null, status: "DETECTED_AS_DEAD", id: null };
-      const days = Array.from({ length: 7 }, (_, day) => ({
-        ...common,
-        atMs: nowMs - (day + 1) * 24 * hourMs - hourMs,
-        count: perDay,
-      }));
-      const deaths = [...days, { ...common, atMs: nowMs - minuteMs, count: lastHour }];
+      const deathsAt = (atMs: number, count: number) => death(atMs, slug, { assetType: "URL", count });
+      const days = Array.from({ length: 7 }, (_, day) => deathsAt(nowMs - (day + 1) * 24 * hourMs - hourMs, perDay));
+      const deaths = [...days, deathsAt(nowMs - minuteMs, lastHour)];
       await withStore((store) =>
         store.transaction(({ events }) => events.add(deaths.filter(({ count }) => count > 0))),
       );
