@@ -75,9 +75,8 @@ export function createCountCache(db: PlainDb, clock: Clock, most = mostCells) {
     { slug, intervals }: DeathsQuery,
     edges: Edge[],
   ): (() => readonly AssetTypeDeaths[] | null) | undefined {
-    const meant = intervals.map(({ afterMs, untilMs }) => [afterMs, Math.max(afterMs, untilMs)] as const);
-    const instants = new Set(meant.flat());
-    if (instants.size === 0) return undefined;
+    const instants = intervals.flatMap(({ afterMs, untilMs }) => [afterMs, Math.max(afterMs, untilMs)]);
+    if (instants.length === 0) return undefined;
     const firstMinute = minuteAfter(Math.min(...instants));
     const lastMinute = minuteAfter(Math.max(...instants));
     let one = organizations.get(slug);
@@ -95,7 +94,8 @@ export function createCountCache(db: PlainDb, clock: Clock, most = mostCells) {
       trim(one, one.fromMinute);
     }
     const { version, types } = one;
-    const ends = new Map([...instants].map((atMs) => [atMs, endAt(slug, types, atMs, edges)]));
+    const ends = new Map<number, Edge["end"]>();
+    for (const atMs of instants) if (!ends.has(atMs)) ends.set(atMs, endAt(slug, types, atMs, edges));
     return () => {
       // A change meanwhile is in the edges, but not in the totals.
       const isSafe = types.values().every(({ sums }) => (sums.at(-1) ?? 0) <= Number.MAX_SAFE_INTEGER);
@@ -103,7 +103,7 @@ export function createCountCache(db: PlainDb, clock: Clock, most = mostCells) {
       const names = [...types.keys()].toSorted((a, b) => ((a ?? "") < (b ?? "") ? -1 : 1));
       return names.flatMap((assetType) => {
         const at = (atMs: number): number => ends.get(atMs)?.get(assetType) ?? 0;
-        const deaths = meant.map(([afterMs, untilMs]) => at(untilMs) - at(afterMs));
+        const deaths = intervals.map(({ afterMs, untilMs }) => at(Math.max(afterMs, untilMs)) - at(afterMs));
         return deaths.some((count) => count > 0) ? [{ assetType, deaths }] : [];
       });
     };
@@ -163,8 +163,8 @@ export function createCountCache(db: PlainDb, clock: Clock, most = mostCells) {
     forgotten,
     /** Returns the deaths of each query, in order; null: the database has to count. */
     deaths: async (queries: readonly DeathsQuery[]): Promise<(readonly AssetTypeDeaths[] | null)[]> => {
-      const asked = new Set(queries.map(({ slug }) => slug));
-      const behind = [...asked].filter((slug) => isBehind(slug) && !toLoad.has(slug));
+      const unread = queries.filter(({ slug }) => isBehind(slug) && !toLoad.has(slug));
+      const behind = [...new Set(unread.map(({ slug }) => slug))];
       // This reads the last changes; if they are many, the rest is loaded in the background.
       for (let start = 0; start < behind.length; start += organizationsAtOnce)
         await read(behind.slice(start, start + organizationsAtOnce));
