@@ -59,7 +59,7 @@ function noticeLabels(notice: AlertNotice, severity: Severity): Record<string, s
   const own = Object.entries(notice.labels).filter(([name, value]) => /^[a-zA-Z_]\w*$/.test(name) && value !== "");
   return {
     ...Object.fromEntries(own.map(([name, value]) => [name, value.toWellFormed()])),
-    alertname: alertName(notice),
+    alertname: notice.kind === "unknown" ? "FlatlineUnknown" : checkKind(notice.check).alertName,
     check: notice.check,
     slug: notice.slug.toWellFormed(),
     severity,
@@ -70,12 +70,6 @@ function noticeLabels(notice: AlertNotice, severity: Severity): Record<string, s
 /** The incident's number, as in "incident 41". */
 function incidentLabel(notice: Pick<AlertNotice, "incident"> | undefined): { readonly incident?: string } {
   return notice?.incident === undefined ? {} : { incident: String(notice.incident.number) };
-}
-
-const fleetAlertName = "FlatlineFleetSpike";
-
-function alertName({ kind, check }: AlertNotice): string {
-  return kind === "unknown" ? "FlatlineUnknown" : checkKind(check).alertName;
 }
 
 function noticeAnnotations(notice: AlertNotice, notification: Notification): Record<string, string> {
@@ -109,7 +103,7 @@ function fleetAlerts(notification: Notification, fleet: FleetNotice, nowMs: numb
   // A fleet's severity is that of its notification; all others are ended.
   const severities = new Set<Severity>([current, "fail", "warn"]);
   return [...severities].map((severity) => ({
-    labels: { alertname: fleetAlertName, check, severity, ...incidentLabel(alerts[0]) },
+    labels: { alertname: "FlatlineFleetSpike", check, severity, ...incidentLabel(alerts[0]) },
     annotations,
     startsAtMs,
     endsAtMs: isFiring ? (severity === current ? null : nowMs) : endedAtMs,
