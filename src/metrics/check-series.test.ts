@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { errorReport, resultReport } from "../../test/support/check-reports.ts";
 import { parseExposition, seriesValue, type ParsedFamily } from "../../test/support/exposition-parser.ts";
 import type { CheckReport } from "../contract/report.ts";
-import { createCheckSeries, renderReport, type CheckSeries, type CheckSeriesInput } from "./check-series.ts";
+import { createCheckSeries, renderReport, type CheckSeriesInput } from "./check-series.ts";
 import { noEvidence } from "../contract/spike-evidence.ts";
 
 const nowMs = 1_767_225_600_000;
@@ -25,7 +25,7 @@ function input(lastReport: CheckReport | null, changes: Partial<CheckSeriesInput
   };
 }
 
-function read(series: CheckSeries, atMs = nowMs): Map<string, ParsedFamily> {
+function read(series: ReturnType<typeof createCheckSeries>, atMs = nowMs): Map<string, ParsedFamily> {
   const text = series.render(atMs).join("");
   return text === "" ? new Map() : parseExposition(text);
 }

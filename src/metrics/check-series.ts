@@ -44,10 +44,7 @@ type Runs = Record<RunOutcome, number>;
 const families = Object.keys(checkInstruments) as Family[];
 const noLines = Buffer.alloc(0);
 
-/** The series of every (check, slug). */
-export type CheckSeries = ReturnType<typeof createCheckSeries>;
-
-/** Creates the series. The first scrape after a change writes a target's lines. */
+/** Creates the series of every (check, slug). The first scrape after a change writes a target's lines. */
 export function createCheckSeries() {
   const targets = new Map<string, Target>();
   const runs = new Map<string, Runs>();

@@ -45,6 +45,23 @@ export async function readReceivers({ store, config, clock }: Running, entries: 
   return rows;
 }
 
+// The last hours of a busy fleet; the store has more.
+const shownDeliveries = 50;
+
+/** Reads the receivers with what they got, and what they did not get. */
+export async function readDeliveries(running: Running) {
+  const { outbox, deliveries } = running.store;
+  const entries = await outbox.list();
+  return {
+    receivers: await readReceivers(running, entries),
+    outbox: entries,
+    /** The event of each notification, by its id in the outbox. */
+    events: await outbox.eventsOf(entries.map(({ id }) => id)),
+    attempts: await deliveries.latest(shownDeliveries),
+    nowMs: running.clock.nowMs(),
+  };
+}
+
 /** Retries or discards an entry of the outbox; entries that waited behind it may be due then. @throws as `act` */
 export async function changeOutbox(
   { store, clock, onAct }: Pick<Running, "store" | "clock" | "onAct">,

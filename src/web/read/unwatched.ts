@@ -3,9 +3,7 @@ import { minuteMs } from "../../base/time.ts";
 import type { Running } from "./running.ts";
 
 /** The slugs that send events and are not configured (CONTRACT 11). */
-export type Unwatched = ReturnType<typeof createUnwatched>;
-
-export type UnwatchedReading = Omit<Unwatched, "start" | "stop">;
+export type UnwatchedReading = Omit<ReturnType<typeof createUnwatched>, "start" | "stop">;
 
 // Reading the slugs of ten thousand organizations takes some milliseconds.
 const everyMs = minuteMs;

@@ -9,14 +9,11 @@ export function wantsHtml(request: FastifyRequest): boolean {
   return (request.headers.accept ?? "").includes("text/html");
 }
 
-/** Returns whether the client accepts a page, as it does if it names no type. */
-function takesPage({ headers: { accept = "*/*" } }: FastifyRequest): boolean {
-  return accept.includes("text/html") || accept.includes("*/*");
-}
-
 /** Returns whether a sign-in can help. A request with a wrong `Authorization` gets the API's answer. */
-export function isLedToSignIn(request: FastifyRequest, { status }: Refusal, { tokens }: AccessSettings): boolean {
-  return status === 401 && tokens.length > 0 && request.headers.authorization === undefined && takesPage(request);
+export function isLedToSignIn({ headers }: FastifyRequest, { status }: Refusal, { tokens }: AccessSettings): boolean {
+  // A client that names no type accepts a page, too.
+  const takesPage = /text\/html|\*\/\*/.test(headers.accept ?? "*/*");
+  return status === 401 && tokens.length > 0 && headers.authorization === undefined && takesPage;
 }
 
 /** Redirects to the sign-in, which leads back to the page, or to the form's page. */

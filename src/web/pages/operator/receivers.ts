@@ -3,28 +3,20 @@ import type { DeliveryAttempt } from "../../../store/alerts/deliveries.ts";
 import { deliveryName, type OutboxEntry } from "../../../store/alerts/outbox.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
-import type { ReceiverRow } from "../../read/receivers.ts";
+import type { readDeliveries, ReceiverRow } from "../../read/receivers.ts";
 import { actForm, dialogButton } from "../dialog.ts";
 import { renderHead } from "../frame.ts";
 import { mark, severityWord } from "../marks.ts";
 import { pageOf, renderPager, renderSection, renderTable, type Column } from "../table.ts";
 import { countOf, durationText, nbsp, timeText } from "../../../words/numbers.ts";
 
-export interface ReceiversView {
-  readonly receivers: readonly ReceiverRow[];
-  readonly outbox: readonly OutboxEntry[];
-  /** The event of each notification, by its id in the outbox. */
-  readonly events: ReadonlyMap<string, string>;
-  readonly attempts: readonly DeliveryAttempt[];
-  readonly params: URLSearchParams;
-  readonly nowMs: number;
-}
+type View = Awaited<ReturnType<typeof readDeliveries>>;
 
 export const path = "/receivers";
 const pageSize = 100;
 
 /** Renders receivers, undelivered notifications and the last deliveries. */
-export function renderReceivers(view: ReceiversView): Html {
+export function renderReceivers(view: View, params: URLSearchParams): Html {
   const { receivers, outbox, nowMs } = view;
   if (receivers.length === 0)
     return html`${renderHead(["No receiver is configured."])}
@@ -33,7 +25,9 @@ export function renderReceivers(view: ReceiversView): Html {
   return html`${renderHead(receiversSentences(receivers, nowMs))} ${renderTable(receiverColumns(nowMs), receivers)}
   ${renderSection(
     "Not delivered",
-    outbox.length === 0 ? html`<p class="second">Nothing waits, and nothing was given up.</p>` : renderOutbox(view),
+    outbox.length === 0
+      ? html`<p class="second">Nothing waits, and nothing was given up.</p>`
+      : renderOutbox(view, params),
   )}
   ${renderAttempts(view)}`;
 }
@@ -108,7 +102,7 @@ function testForm({ name, pausedUntilMs }: ReceiverRow): Html {
 }
 
 /** Renders undelivered notifications; those that gave up come first, with their acts. */
-function renderOutbox({ outbox, events, params, nowMs }: ReceiversView): Html {
+function renderOutbox({ outbox, events, nowMs }: View, params: URLSearchParams): Html {
   const deadFirst = outbox.toSorted((left, right) => Number(isDead(right)) - Number(isDead(left)));
   const page = pageOf(deadFirst, params, pageSize);
   const dead = outbox.filter(isDead).length;
@@ -149,7 +143,7 @@ function nameOf({ receiver, recipient }: Pick<OutboxEntry, "receiver" | "recipie
 
 const outcomes = { accepted: "accepted", retry: "tried again", refused: "refused" } as const;
 
-function renderAttempts({ attempts, nowMs }: ReceiversView): Html {
+function renderAttempts({ attempts, nowMs }: View): Html {
   const columns: readonly Column<DeliveryAttempt>[] = [
     ["Receiver", "name", nameOf],
     ["About", "names", aboutWords],

@@ -10,7 +10,7 @@ import type { Running } from "../../read/running.ts";
 import type { TestedDelivery } from "../../../alerting/deliver/test-delivery.ts";
 import type { WebParts } from "../../parts.ts";
 import { discardEntry, retryEntry } from "../../../alerting/deliver/outbox-acts.ts";
-import { changeOutbox, readReceivers, testReceiver } from "../../read/receivers.ts";
+import { changeOutbox, readDeliveries, testReceiver } from "../../read/receivers.ts";
 import type { PageAsked } from "../site.ts";
 import { renderHead } from "../frame.ts";
 import { renderSection } from "../table.ts";
@@ -18,27 +18,15 @@ import { actForm, renderDialog, renderThen } from "../dialog.ts";
 import { renderReceivers } from "./receivers.ts";
 import { addSilencePages } from "./silences.ts";
 
-// The last hours of a busy fleet; the store has more.
-const shownDeliveries = 50;
-
 const receiversAround = { title: "Receivers · flatline", current: "receivers" } as const;
 
 /** Adds `/silences`, `/receivers` and `/config`, with their dialogs and forms. */
 export function addOperatorPages(server: FastifyInstance, parts: WebParts): void {
   const { site, running, reload } = parts;
-  const { store, clock } = running;
   addSilencePages(server, parts);
 
   site.addPage(server, "/receivers", "read", async ({ search }) => {
-    const outbox = await store.outbox.list();
-    const main = renderReceivers({
-      receivers: await readReceivers(running, outbox),
-      outbox,
-      events: await store.outbox.eventsOf(outbox.map(({ id }) => id)),
-      attempts: await store.deliveries.latest(shownDeliveries),
-      params: search,
-      nowMs: clock.nowMs(),
-    });
+    const main = renderReceivers(await readDeliveries(running), search);
     return { ...receiversAround, isLive: true, main };
   });
 
