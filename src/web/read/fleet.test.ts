@@ -40,6 +40,16 @@ it("keeps a snapshot until something changes, or for a minute", async () => {
   expect(await fleet()).not.toBe(third);
 });
 
+it("reads again when somebody has set the clock back", async () => {
+  const { world, clock, fleet } = await startFleet();
+  await using _ = world;
+  const first = await fleet();
+
+  clock.shiftWall(-dayMs);
+
+  expect(await fleet()).not.toBe(first);
+});
+
 it("says from which instant on a silence holds, and when it has ended, without a write", async () => {
   const { world, store, clock, fleet } = await startFleet();
   await using _ = world;

@@ -20,8 +20,8 @@ type Rules = ReturnType<Running["settings"]>;
 /** Returns the current snapshot; a new one is made after a change, or when time changes it. */
 export function createFleetSnapshots(parts: Parts): () => Promise<FleetSnapshot> {
   let known: ReturnType<typeof begin> | null = null;
-  function begin(version: string, rules: Rules) {
-    const own = { version, rules, untilMs: Infinity, snapshot: readFleet(parts, rules) };
+  function begin(version: string, rules: Rules, fromMs: number) {
+    const own = { version, rules, fromMs, untilMs: Infinity, snapshot: readFleet(parts, rules) };
     own.snapshot.then(
       ({ untilMs }) => (own.untilMs = untilMs),
       () => (own.untilMs = -Infinity),
@@ -29,9 +29,11 @@ export function createFleetSnapshots(parts: Parts): () => Promise<FleetSnapshot>
     return own;
   }
   return () => {
-    const [version, rules] = [parts.version(), parts.settings()];
-    if (known?.version !== version || known.rules !== rules || parts.clock.nowMs() >= known.untilMs)
-      known = begin(version, rules);
+    const [version, rules, nowMs] = [parts.version(), parts.settings(), parts.clock.nowMs()];
+    const isOther = known?.version !== version || known.rules !== rules;
+    // The clock may have been set back.
+    if (known === null || isOther || nowMs < known.fromMs || nowMs >= known.untilMs)
+      known = begin(version, rules, nowMs);
     return known.snapshot;
   };
 }
