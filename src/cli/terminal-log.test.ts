@@ -64,8 +64,8 @@ describe("a line on the terminal", () => {
     ],
     [
       "the headline that a receiver of type log was sent",
-      { ...receivedByLog, msg: "fleet verdict: one cause", summary: "3 of 5 spike." },
-      "FAIL     fleet          console: 3 of 5 spike.",
+      { ...receivedByLog, msg: "fleet verdict: one cause", summary: "3 of 5 spike.", takedowns: "Takedowns wait." },
+      "FAIL     fleet          console: 3 of 5 spike. Takedowns wait.",
     ],
     [
       "what has no words of its own",

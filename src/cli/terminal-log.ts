@@ -107,11 +107,17 @@ function severityRow(entry: LogEntry, parts: readonly string[], prefix = ""): Lo
 
 function noticeRow(entry: LogEntry): LogRow {
   const parts = [textOf(entry, "event"), deathsOf(entry, "count", "expected"), textOf(entry, "error")];
-  return severityRow(entry, parts, textOf(entry, "receiver"));
+  return withTakedowns(entry, severityRow(entry, parts, textOf(entry, "receiver")));
 }
 
 function fleetRow(entry: LogEntry, word: string): LogRow {
-  return { word, name: "fleet", text: `${textOf(entry, "receiver")}: ${textOf(entry, "summary")}` };
+  const text = `${textOf(entry, "receiver")}: ${textOf(entry, "summary")}`;
+  return withTakedowns(entry, { word, name: "fleet", text });
+}
+
+function withTakedowns(entry: LogEntry, row: LogRow): LogRow {
+  const takedowns = textOf(entry, "takedowns");
+  return takedowns === "" ? row : { ...row, text: `${row.text.replace(/[.]?$/, ".")} ${takedowns}` };
 }
 
 function deathsOf(entry: LogEntry, count: string, expected: string): string {

@@ -5,6 +5,7 @@ import type { AlertNotice, NoticeEvent, Notification } from "../../alerting/noti
 import { countingOf } from "../../contract/death-counts.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import { isActNotice, summaryOf } from "../../words/alert.ts";
+import { gateSentences } from "../../words/headline.ts";
 import { originsOf } from "../../words/message.ts";
 import type { Delivering, OptionsOf, ReceiverKind } from "../kind.ts";
 
@@ -31,14 +32,16 @@ export function createLogReceiver(
 }
 
 function logNotification(logger: Logger, notification: Notification, receiver: string): void {
-  const { id, fleet, status, severity, alerts } = notification;
+  const { id, fleet, incident, status, severity, alerts } = notification;
   const own = originsOf(notification);
+  const gates = incident === null ? [] : gateSentences(incident.headline).map((one) => breakAddresses(one, own));
+  const takedowns = gates.length === 0 ? undefined : gates.join(" ");
   const base = { receiver, notification: id };
   if (fleet !== null) {
     const { spiking, organizations, sample, id: verdict } = fleet;
     const assetTypes = fleet.assetTypes.slice(0, 5).map(({ assetType, share }) => ({ assetType, share }));
     const summary = breakAddresses(summaryOf(notification), own);
-    const totals = { fleet: verdict, status, severity, spiking, organizations, assetTypes, summary };
+    const totals = { fleet: verdict, status, severity, spiking, organizations, assetTypes, summary, takedowns };
     const fields = { ...base, ...totals, sample: brokenSample(sample) };
     if (status === "firing") logger.error(fields, "fleet verdict: one cause");
     else logger.info(fields, "fleet verdict resolved");
@@ -46,7 +49,7 @@ function logNotification(logger: Logger, notification: Notification, receiver: s
   for (const notice of alerts.slice(0, maxLines)) {
     const { event, check, slug, reason, id: alert } = notice;
     const facts = isActNotice(notice) ? actFields(notice, own) : alertFields(notice, own);
-    const fields = { ...base, event, check, slug, ...facts, reason, alert };
+    const fields = { ...base, event, check, slug, ...facts, takedowns: fleet ? undefined : takedowns, reason, alert };
     const message = messages[event] ?? (notice.status === "resolved" ? "alert resolved" : "alert firing");
     if (message !== "alert firing") logger.info(fields, message);
     else if (notice.severity === "fail") logger.error(fields, message);
