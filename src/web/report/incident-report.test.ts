@@ -121,6 +121,20 @@ function read(markdown: string): {
 const outsideCode = (html: string): string => html.replaceAll(/<code>[^<]*<\/code>/g, "");
 
 describe("the report of an incident", () => {
+  it("names who has released or judged what was on hold, and a deployment before counts of a platform", () => {
+    const facts = factsOf("acme");
+    const comments = facts.comments.map((one) => ({ ...one, by: "ops", note: "dana", act: "release" as const }));
+    const headline = { ...facts.headline, judged: { checker: 0, real: 1, expected: 1 }, judges: ["kim", "lee"] };
+    const summary = { ...facts.summary, likelyCause: "unclear" as const };
+
+    const text = reportOf({ ...facts, comments, headline, summary });
+
+    expect(text).toContain("`dana` (`ops`) has released them: «`acme`». `kim` and `lee` have judged it.\n");
+    expect(text).toContain(
+      "Not known. The platform counts; single deaths are not known here. It began right after the deployment «`acme`».",
+    );
+  });
+
   it("says what happened, of whom, and what people said", () => {
     const facts = factsOf("acme");
     const text = reportOf({
@@ -135,11 +149,11 @@ describe("the report of an incident", () => {
 
       - Page: https://flatline.example/i/41
       - In all: 5,119 deaths, 700 expected (7.3×)
-      - Likely cause: The liveness checker. 92 % of these deaths share \`acme\`=\`acme\`, usually none. No deployment within 24 h before.
+      - Likely cause: The liveness checker. 92 % of these deaths share \`acme\`=\`acme\`, usually none. It began right after the deployment «\`acme\`».
       - Second opinion: 14 of 20 still answer. Of 20 known to be alive 19 do, of 20 long dead 1. 12:00.
       - Who has acknowledged it? Nobody. It is judged: nobody is reminded any more.
       - What was it? The checker was wrong. \`acme\`, 12:00: «\`acme\`».
-      - May the deaths be acted on? Yes: takedowns are allowed again. \`acme\` has judged it.
+      - May the deaths be acted on? Yes: takedowns are allowed again. \`acme\` has judged it. Do not act on the deaths from 12:00 to 12:00: the checker was wrong.
 
       ## What these deaths share
 

@@ -2,12 +2,13 @@ import { slugsOf } from "../../../alerting/incident-summary.ts";
 import { breakAddresses } from "../../../base/broken-address.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import { minuteMs } from "../../../base/time.ts";
+import { markerBefore } from "../../../evidence/onset.ts";
 import { describeAuthor } from "../../../contract/actor.ts";
 import { answerWords, controlWords, opinionWords } from "../../../contract/second-opinion.ts";
 import { judgedInPart, judgementSentences, overSentence, sharedWords } from "../../../words/headline.ts";
 import { countOf, durationText, nbsp, timeText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
-import type { ReadIncident } from "../../read/incidents.ts";
+import type { IncidentDetail, ReadIncident } from "../../read/incidents.ts";
 import { dialogButton } from "../dialog.ts";
 import { sentenceOf } from "../site.ts";
 import type { DialogAct } from "./dialogs.ts";
@@ -21,6 +22,9 @@ export interface ActWords {
   readonly words: string;
   readonly isFirst?: boolean;
 }
+
+/** An incident; of its page, also with the deployments before it and its comments. */
+type Asked = ReadIncident & Partial<Pick<IncidentDetail, "markers" | "comments">>;
 
 type Answer = readonly [answer: string, why: string, act?: ActWords | null];
 
@@ -54,7 +58,7 @@ export function renderQuestions(
 }
 
 /** Returns the questions that flatline answers. */
-export function knownQuestions(facts: ReadIncident): readonly Question[] {
+export function knownQuestions(facts: Asked): readonly Question[] {
   const { incident, headline, summary, canLook } = facts;
   const over = ask("Is it over?", overAnswer(facts));
   if (incident.family === "unreachable") {
@@ -76,7 +80,7 @@ export function knownQuestions(facts: ReadIncident): readonly Question[] {
 }
 
 /** Returns the questions that people decide. */
-export function decidedQuestions(facts: ReadIncident): readonly Question[] {
+export function decidedQuestions(facts: Asked): readonly Question[] {
   const { incident, heldSince } = facts;
   const isOfPlatform = incident.family === "unreachable";
   const whose = ask("Who has acknowledged it?", acknowledgedAnswer(facts));
@@ -95,18 +99,25 @@ const causeAnswers = {
   unclear: "No cause stands out",
 } as const;
 
-function causeAnswer({ summary, members, headline }: ReadIncident): Answer {
-  const { likelyCause, carriers } = summary;
+function causeAnswer(facts: Asked): Answer {
+  const { likelyCause, carriers } = facts.summary;
   // A source that only counts shows no single deaths: their cause is unknown, not absent.
-  if (!headline.isSeen && likelyCause === "unclear")
-    return ["Not known", "The platform counts; single deaths are not known here."];
-  const [shared = "Its deaths share no attribute"] = carriers.map(sharedWords);
-  const [marker = `No deployment within 24${nbsp}h before.`] = members.flatMap(({ onset }) => {
-    if (!onset?.marker) return [];
-    const later = durationText(Math.max(minuteMs, onset.atMs - onset.marker.atMs));
-    return [`It began ${later} after the deployment «${breakAddresses(onset.marker.text)}».`];
-  });
-  return [causeAnswers[likelyCause], `${shared}. ${marker}`];
+  const isUnknown = !facts.headline.isSeen && likelyCause === "unclear";
+  const [shared = "Its deaths share no attribute"] = isUnknown
+    ? ["The platform counts; single deaths are not known here"]
+    : carriers.map(sharedWords);
+  const why = `${shared}. ${deploymentSentence(facts)}`.trimEnd();
+  return [isUnknown ? "Not known" : causeAnswers[likelyCause], why];
+}
+
+function deploymentSentence({ members, headline: { beganAtMs, isSeen }, markers }: Asked): string {
+  const own = members.map(({ onset }) => onset).find((onset) => onset?.marker);
+  const marker = own?.marker ?? markerBefore(markers ?? [], beganAtMs);
+  // Where single deaths are not seen, only the incident's page knows its deployments.
+  if (marker === null) return isSeen || markers !== undefined ? `No deployment within 24${nbsp}h before.` : "";
+  const laterMs = (own?.atMs ?? beganAtMs) - marker.atMs;
+  const later = laterMs < minuteMs ? "right" : durationText(laterMs);
+  return `It began ${later} after the deployment «${breakAddresses(marker.text)}».`;
 }
 
 function opinionAnswer({ summary, incident, isLooking, canLook, nowMs }: ReadIncident): Answer {
@@ -205,9 +216,8 @@ function judgedAnswer({ incident, summary, headline, nowMs }: ReadIncident): Ans
   ];
 }
 
-function gatesAnswer(facts: ReadIncident): Answer {
-  const { heldSince, members, headline } = facts;
-  const { judgement } = headline;
+function gatesAnswer(facts: Asked): Answer {
+  const { heldSince, members, headline, incident, nowMs, comments = [] } = facts;
   if (heldSince.size > 0) {
     const held = Math.round(excessOf(memberFactsOf(facts).filter(({ heldSinceMs }) => heldSinceMs !== null)));
     const [slug = ""] = heldSince.keys();
@@ -222,8 +232,22 @@ function gatesAnswer(facts: ReadIncident): Answer {
   }
   if (members.every(({ peak }) => peak.severity !== "fail"))
     return ["Yes: nothing was on hold", "Nothing of it has failed."];
-  const why = judgement === null || judgement.by === "" ? "" : `${judgement.by} has judged it.`;
-  return ["Yes: takedowns are allowed again", why];
+  const { judged, judges, beganAtMs } = headline;
+  const released = comments.findLast(({ act }) => act === "release");
+  const untilMs = stoppedMsOf(facts) ?? incident.endedAtMs ?? nowMs;
+  const why = [
+    ...(released === undefined
+      ? []
+      : [`${describeAuthor(released.by, released.note)} has released them: «${breakAddresses(released.text)}».`]),
+    ...(judges.length === 0 ? [] : [`${judges.join(" and ")} ${judges.length === 1 ? "has" : "have"} judged it.`]),
+    ...(judged.checker === 0
+      ? []
+      : [
+          `Do not act on the deaths from ${timeText(beganAtMs, nowMs)} to ${timeText(untilMs, nowMs)}: ` +
+            "the checker was wrong.",
+        ]),
+  ];
+  return ["Yes: takedowns are allowed again", why.join(" ")];
 }
 
 /** Returns the platform's most frequent answer. */
