@@ -230,5 +230,8 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       ["22:07", null],
     ]);
     expect([chart.count[0], chart.expected.at(-1), chart.deaths]).toEqual([null, 2, null]);
+    expect(chart.expected.map((one) => one === null).lastIndexOf(true)).toBe(
+      chart.count.findIndex((one) => one !== null) - 1,
+    );
   });
 });

@@ -101,21 +101,25 @@ export async function readDeathsChart(
   const runs = counted === null || alone !== undefined ? await readRuns(store, slugs, grid) : null;
   const ofAll = sumOf(members, (one) => one.expected);
   const known = alone === undefined ? grid.ends.map(() => ofAll) : (runs?.expected ?? []);
-  const expected: Values = isThin ? [] : known;
+  const knownFromMs = knownMs !== null && knownMs > grid.fromMs ? knownMs : null;
+  const count: Values = ((counted ?? runs)?.count ?? []).map((one, index) =>
+    (grid.ends[index] ?? 0) < (knownFromMs ?? 0) ? null : one,
+  );
+  // Nothing was expected before the first count.
+  const firstIndex = count.findIndex((one) => one !== null);
+  const expected: Values = isThin ? [] : known.map((one, index) => (index < firstIndex ? null : one));
   const thresholds = alone === undefined ? null : thresholdsOf(alone.slug);
   const above = (multiplier: number, least: number): Values =>
     expected.map((one) => (one === null ? null : Math.max(least, one * multiplier)));
-  const knownFromMs = knownMs !== null && knownMs > grid.fromMs ? knownMs : null;
   const usualPerHour = sumOf(members, (one) => {
     const own = (alone && runs?.expected.at(-1)) ?? one.expected;
     return own === null ? null : own / one.windowHours;
   });
-  const count = (counted ?? runs)?.count ?? [];
   return {
     ...grid,
     kind: "deaths" as "deaths" | "answers",
     /** Deaths in the window that ends with the step, or good answers per minute. */
-    count: count.map((one, index) => ((grid.ends[index] ?? 0) < (knownFromMs ?? 0) ? null : one)) as Values,
+    count,
     /** Deaths expected in the window, or answers asked for per minute; may be empty. */
     expected,
     warn: thresholds === null ? [] : above(thresholds.warnMultiplier, thresholds.minSpikeCount),
@@ -160,6 +164,7 @@ export async function readAnswersChart(
     }
   // The time before the first run does not count as silence.
   const sinceMs = Math.max(fromMs, firstMs);
+  const isBefore = (index: number): boolean => fromMs + index * stepMs < sinceMs;
   const perMinute = Math.round(asked / Math.max(1, (toMs - sinceMs) / minuteMs));
   return {
     ...grid,
@@ -167,10 +172,10 @@ export async function readAnswersChart(
     kind: "answers",
     // A step is unknown if it has not ended, or began before the first run.
     count: good.map((one, index) => {
-      const startMs = fromMs + index * stepMs;
-      return startMs < sinceMs || ends[index] !== startMs + stepMs ? null : one / (stepMs / minuteMs);
+      const endMs = fromMs + (index + 1) * stepMs;
+      return isBefore(index) || ends[index] !== endMs ? null : one / (stepMs / minuteMs);
     }),
-    expected: ends.map(() => perMinute),
+    expected: ends.map((_end, index) => (isBefore(index) ? null : perMinute)),
     warn: [],
     fail: [],
     began: [],

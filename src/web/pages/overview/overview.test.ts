@@ -65,6 +65,8 @@ describe("the overview", () => {
 
     expect(headlineOf(html)).toBe("2 organizations could not be checked.");
     expect(html.match(/<td class="n" >–/g)).toHaveLength(2);
+    // No organization has a label.
+    expect(html).not.toMatch(/Labels|team=/);
   });
 
   it("escapes what others wrote, and leads to an organization of any name", async () => {

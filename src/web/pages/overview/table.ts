@@ -53,15 +53,16 @@ export function renderOrganizations(overview: Overview, params: URLSearchParams)
       (found.length === 0 ? "" : `: ${stateWords(found)}`)
     : `${countOf(rows.length, "organization")}, ${open.length > 0 ? "the worst first" : "those on hold first"}`;
   const windows = new Set(rows.map(({ windowHours }) => windowHours));
+  const hasLabels = rows.some(({ labels }) => Object.keys(labels).length > 0);
   const note = html`deaths in ${windows.size === 1 ? `the last ${[...windows][0]} h` : "each one's window"} · expected:
   from the days before`;
   return html`<nav class="counters" aria-label="Filter by severity">${links}</nav>
-    ${renderFilter("/", params, "Filter: bank team=fraud gate=hold", say)}
+    ${renderFilter("/", params, `Filter: bank ${hasLabels ? "team=fraud " : ""}gate=hold`, say)}
     ${
       found.length === 0
         ? html`<p class="second">No organization matches. <a href="/">All organizations</a></p>`
         : renderGroups(
-            columnsOf(overview.nowMs),
+            columnsOf(overview.nowMs).filter(([name]) => hasLabels || name !== "Labels"),
             [...groups, { rows: page.items, head: groups.length === 0 ? undefined : others }],
             "orgs",
             ({ slug, severity }) => html`id="org-${slug}" ${isHot(severity) ? html` class="bad"` : nothing}`,
