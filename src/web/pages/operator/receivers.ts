@@ -67,7 +67,7 @@ function receiverColumns(nowMs: number): readonly Column<ReceiverRow>[] {
     ["Waits", "n named", (row) => waitsText(row, nowMs)],
     ["Gave up", "n named", ({ deadLetters }) => formatCount(deadLetters)],
     ["Last answer", "answer", (row) => renderAnswer(row, nowMs)],
-    ["Act", "act", testForm],
+    ["Act", "act", renderReceiverActs],
   ];
 }
 
@@ -95,10 +95,12 @@ function stateWord(row: ReceiverRow, nowMs: number): Html {
   >`;
 }
 
-/** Renders the button for a test, which needs no confirmation. */
-function testForm({ name, pausedUntilMs }: ReceiverRow): Html {
+/** Renders the button for a test, which needs no confirmation, and the acts for several that it gave up. */
+function renderReceiverActs({ name, pausedUntilMs, deadLetters }: ReceiverRow): Html {
   const words = pausedUntilMs === null ? "Send a test" : "Resume with a test";
-  return actForm(`${path}/test`, html`${words}<span class="sr"> to ${name}</span>`, "receiver", name);
+  const which = html`<span class="sr"> to ${name}</span>`;
+  const all = deadLetters > 1 ? renderOutboxActs("receiver", name, which, ` all ${formatCount(deadLetters)}`) : nothing;
+  return html`${actForm(`${path}/test`, html`${words}${which}`, "receiver", name)}${all}`;
 }
 
 /** Renders undelivered notifications; those that gave up come first, with their acts. */
@@ -127,10 +129,14 @@ function isDead({ state }: OutboxEntry): boolean {
 
 function renderActs(row: OutboxEntry): Html {
   if (!isDead(row)) return nothing;
-  const which = html`<span class="sr"> ${aboutWords(row)} to ${nameOf(row)}</span>`;
-  const discard = `${path}/discard?${new URLSearchParams({ id: row.id }).toString()}`;
-  return html`${actForm(`${path}/retry`, html`Try again${which}`, "id", row.id)}
-  ${dialogButton(discard, html`Discard&hellip;${which}`)}`;
+  return renderOutboxActs("id", row.id, html`<span class="sr"> ${aboutWords(row)} to ${nameOf(row)}</span>`);
+}
+
+/** Renders the acts on one notification that was given up, or on all of a receiver. */
+function renderOutboxActs(name: "id" | "receiver", value: string, which: Html, all = ""): Html {
+  const discard = `${path}/discard?${new URLSearchParams({ [name]: value }).toString()}`;
+  return html`${actForm(`${path}/retry`, html`Try${all} again${which}`, name, value)}
+  ${dialogButton(discard, html`Discard${all}&hellip;${which}`)}`;
 }
 
 function aboutWords({ incident }: Pick<OutboxEntry, "incident">): string {

@@ -1,5 +1,7 @@
 import type { FastifyInstance } from "fastify";
 
+import { FlatlineError } from "../../../base/errors.ts";
+import { formatCount } from "../../../base/numbers.ts";
 import { renderConfig } from "../../../config/render.ts";
 import { authorOf, readerOf } from "../../access/identity.ts";
 import { discoveryProblem } from "../../read/discovery.ts";
@@ -45,9 +47,22 @@ export function addOperatorPages(server: FastifyInstance, parts: WebParts): void
     },
   });
 
+  /** Acts on one notification, or on all that a receiver gave up; refusals of these are counted. */
   const change = async ({ request, search }: PageAsked, act: typeof retryEntry, done: string) => {
-    await changeOutbox(running, act, { id: search.get("id") ?? "", author: authorOf(request) });
-    return { did: `1 ${done}.`, path: "/receivers" };
+    const receiver = search.get("receiver");
+    const dead = receiver === null ? [] : (await running.store.outbox.list()).filter(({ state }) => state === "dead");
+    const all = dead.filter((entry) => entry.receiver === receiver).map(({ id }) => id);
+    const ids = receiver === null ? [search.get("id") ?? ""] : all;
+    const refused: string[] = [];
+    for (const id of ids)
+      try {
+        await changeOutbox(running, act, { id, author: authorOf(request) });
+      } catch (error) {
+        if (receiver === null || !(error instanceof FlatlineError)) throw error;
+        refused.push(error.message);
+      }
+    const left = refused.length === 0 ? "" : `, ${formatCount(refused.length)} not: ${refused[0]}`;
+    return { did: `${formatCount(ids.length - refused.length)} ${done}${left}.`, path: "/receivers" };
   };
 
   site.addAct(server, "/receivers/retry", "admin", {
@@ -55,11 +70,13 @@ export function addOperatorPages(server: FastifyInstance, parts: WebParts): void
   });
   site.addAct(server, "/receivers/discard", "admin", {
     ask: ({ request, search }, problem) => {
+      const receiver = search.get("receiver");
+      const [name, value] = receiver === null ? ["id", search.get("id") ?? ""] : ["receiver", receiver];
       const main = renderDialog({
         action: "/receivers/discard",
-        title: "Discard this notification?",
+        title: receiver === null ? "Discard this notification?" : `Discard all that ${receiver} gave up?`,
         content: html`<p>What is discarded is never sent. Its receiver does not learn of it.</p>
-          <input type="hidden" name="id" value="${search.get("id") ?? ""}" />`,
+          <input type="hidden" name="${name}" value="${value}" />`,
         problem,
         foot: `As ${readerOf(request) ?? ""}. Cannot be undone.`,
         verb: "Discard",
