@@ -64,18 +64,11 @@ const refusals: readonly Refusal[] = [
   { command: "config --config flatline.yaml show", exitCode: 64, says: ["'--config'", "flatline check -c FILE"] },
   { command: "check --at yesterday", exitCode: 64, says: ["--at", "yesterday", "2026-01-15T12:00:00Z"] },
   { command: "marker add x --at 2026-02-30T00:00:00Z", exitCode: 64, says: ["--at", "not a real date"] },
-  {
-    command: "silence add acme --until 2099-11-31T00:00:00Z --comment x",
-    exitCode: 64,
-    says: ["--until", "2026-01-15T12:00:00Z"],
-  },
   { command: "check --window-hours 0", exitCode: 64, says: ["--window-hours", "whole number"] },
   { command: "check --warn-multiplier -1", exitCode: 64, says: ["--warn-multiplier", "above 0"] },
   { command: "check -c remote.yaml --at 2026-01-01T00:00:00Z", exitCode: 64, says: ["--at needs a local source"] },
   { command: "config schedule nobody", exitCode: 64, says: ['no organization is named "nobody"'] },
   { command: "config schedule --next 0", exitCode: 64, says: ["--next", "1 to 1000"] },
-  { command: "keys create", exitCode: 64, says: ["--organization"] },
-  { command: "keys create --organization acme --role boss", exitCode: 64, says: ["customer, staff"] },
   { command: "reports list", exitCode: 64, says: ["--slug is needed"] },
   {
     command: "reports list --slug acme --limit 200",
