@@ -4,6 +4,7 @@ import { createSystemClock, minuteMs } from "../../../src/base/time.ts";
 import { useBrowser } from "../../support/browser.ts";
 import { useDaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
+import { death } from "../../support/store/event-store.ts";
 
 const clock = createSystemClock();
 const bearer = { authorization: "Bearer t" };
@@ -17,10 +18,8 @@ const pageOf = async (path: string, headers = {}): Promise<string> =>
 const textOf = (markup: string): string => markup.replaceAll(/<[^>]+>/g, " ").replaceAll(/[\s\u00a0]+/g, " ");
 
 beforeAll(async () => {
-  const died = { slug: "acme", assetType: "URL", asset, status: "DETECTED_AS_DEAD", id: null, count: 1 };
-  await folder.withStore((store) =>
-    store.transaction(({ events }) => events.add([{ ...died, atMs: clock.nowMs() - minuteMs }])),
-  );
+  const died = death(clock.nowMs() - minuteMs, "acme", { assetType: "URL", asset });
+  await folder.withStore((store) => store.transaction(({ events }) => events.add([died])));
   await folder.configure(`
 defaults: { schedule: "0 0 1 1 *", sentinel: { schedule: "0 0 1 1 *" } }
 organizations: [calm, { slug: acme, sentinel: { assets: ["${asset}", "https://www.acme.example"] } }]

@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { sendForm, useBrowser, textAt } from "../../support/browser.ts";
 import { useDaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
+import { death, toNdjson } from "../../support/store/event-store.ts";
 
 const bearer = { authorization: "Bearer let-me-in-of-the-tests" };
 const partner = { authorization: "Bearer partner-secret-of-tests" };
@@ -15,29 +16,22 @@ const folder = useDaemonFolder();
 const browser = useBrowser();
 
 /** Eight calm days of all, and half an hour in which everything of five dies; those of stark without what the others share. */
-function events(): string {
-  const nowMs = Date.now();
-  const lines: string[] = [];
-  const add = (slug: string, atMs: number, asset: string, attributes: object): void =>
-    void lines.push(
-      JSON.stringify({
-        at: new Date(atMs).toISOString(),
-        slug,
-        assetType: "URL",
-        asset,
-        status: "DETECTED_AS_DEAD",
-        attributes,
-      }),
-    );
-  for (const slug of slugs)
-    for (let hour = 200; hour > 1; hour -= 6)
-      add(slug, nowMs - hour * hourMs, `https://${slug}-${hour}.example/a`, { reason: "gone" });
-  for (const [index, slug] of broken.entries())
-    for (let death = 0; death < 60 + 10 * index; death++)
-      add(slug, nowMs - hourMs / 2 - death * 1_000, `https://${slug}-login-${death}.example/`, {
-        reason: slug === "stark" ? "gone" : "captcha_page",
-      });
-  return lines.join("\n");
+function events(nowMs: number): string {
+  const dies = (slug: string, atMs: number, asset: string, reason: string) =>
+    death(atMs, slug, { assetType: "URL", asset, attributes: { reason } });
+  const calm = slugs.flatMap((slug) =>
+    Array.from({ length: 34 }, (_, index) => {
+      const hour = 200 - 6 * index;
+      return dies(slug, nowMs - hour * hourMs, `https://${slug}-${hour}.example/a`, "gone");
+    }),
+  );
+  const spike = broken.flatMap((slug, index) =>
+    Array.from({ length: 60 + 10 * index }, (_, death) => {
+      const reason = slug === "stark" ? "gone" : "captcha_page";
+      return dies(slug, nowMs - hourMs / 2 - death * 1_000, `https://${slug}-login-${death}.example/`, reason);
+    }),
+  );
+  return toNdjson([...calm, ...spike]);
 }
 
 const post = (path: string, body: string, type = "application/json"): Promise<Response> =>
@@ -76,7 +70,7 @@ server:
     - { name: partner, token: partner-secret-of-tests, may: [operate] }
 `);
   await folder.start();
-  expect((await post("/api/v1/events", events(), "application/x-ndjson")).status).toBe(200);
+  expect((await post("/api/v1/events", events(Date.now()), "application/x-ndjson")).status).toBe(200);
   for (const slug of slugs) await post(`/api/v1/checks/dead-asset-spike/${slug}/run`, "{}");
   const silence = { slug: "of-nobody-*", endsAt: new Date(Date.now() + hourMs).toISOString(), comment: "none" };
   await post("/api/v1/silences", JSON.stringify(silence));

@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 
 import { sendForm, useBrowser, textAt } from "../../support/browser.ts";
 import { useDaemonFolder } from "../../support/program/daemon.ts";
+import { death, toNdjson } from "../../support/store/event-store.ts";
 
 const bearer = { authorization: "Bearer let-me-in-of-the-tests" };
 const reader = { authorization: "Bearer reader-secret-of-tests" };
@@ -15,48 +16,25 @@ const slugs = [...together, "acme", "hooli", long];
 const folder = useDaemonFolder();
 const browser = useBrowser();
 
-interface Look {
-  readonly slug: string;
-  readonly atMs: number;
-  readonly asset: string;
-  readonly status?: string;
-}
-
-const lines = (looks: readonly Look[]): string =>
-  looks
-    .map(({ atMs, status = "DETECTED_AS_DEAD", ...look }) =>
-      JSON.stringify({
-        ...look,
-        at: new Date(atMs).toISOString(),
-        status,
-        assetType: "URL",
-        attributes: { reason: "captcha_page" },
-      }),
-    )
-    .join("\n");
-
 /** Eight calm days, and half an hour in which everything of four dies, and some of it comes back. */
 function events(nowMs: number): string {
+  const of = (slug: string, atMs: number, asset: string, status = "DETECTED_AS_DEAD") =>
+    death(atMs, slug, { assetType: "URL", asset, status, attributes: { reason: "captcha_page" } });
   const calm = ["acme", ...together].flatMap((slug) =>
     Array.from({ length: 34 }, (_, index) => {
       const hour = 200 - 6 * index;
-      return { slug, atMs: nowMs - hour * hourMs, asset: `https://${slug}-${hour}.example/a` };
+      return of(slug, nowMs - hour * hourMs, `https://${slug}-${hour}.example/a`);
     }),
   );
   const spike = together.flatMap((slug, index) =>
-    Array.from({ length: 120 + 10 * index }, (_, death) => ({
-      slug,
-      atMs: nowMs - hourMs / 2 - death * 1_000,
-      asset: `https://${slug}-login-${death}.example/`,
-    })),
+    Array.from({ length: 120 + 10 * index }, (_, death) =>
+      of(slug, nowMs - hourMs / 2 - death * 1_000, `https://${slug}-login-${death}.example/`),
+    ),
   );
-  const revived = [0, 1, 2].map((death) => ({
-    slug: "globex",
-    atMs: nowMs - 60_000,
-    asset: `https://globex-login-${death}.example/`,
-    status: "DETECTED_AS_ALIVE",
-  }));
-  return lines([...calm, ...spike, ...revived]);
+  const revived = [0, 1, 2].map((death) =>
+    of("globex", nowMs - 60_000, `https://globex-login-${death}.example/`, "DETECTED_AS_ALIVE"),
+  );
+  return toNdjson([...calm, ...spike, ...revived]);
 }
 
 const send = (path: string, body: string, type = "application/json", headers: object = bearer): Promise<Response> =>
