@@ -59,11 +59,8 @@ export function createPagerdutyReceiver(
       // The order matters; a retry sends all of them again, because an event may be repeated.
       for (const event of pagerdutyEvents(notification)) {
         const body = JSON.stringify({ routing_key: routingKey.reveal(), ...event });
-        outcome = await deliverRequest(
-          deps.dispatcher,
-          { url: url ?? defaultUrl, body, secrets: [routingKey] },
-          context,
-        );
+        const request = { url: url ?? defaultUrl, body, secrets: [routingKey] };
+        outcome = await deliverRequest(deps.dispatcher, request, context);
         if (outcome.kind !== "accepted") break;
       }
       return outcome;

@@ -96,8 +96,7 @@ function identityOf({ name, rights, slugs }: TokenAccess): Identity {
 
 /** Returns the token of an `Authorization` header: Bearer, or the password of Basic; null: neither. */
 function credentialsOf(header: string, mayBeBasic: boolean): string | null {
-  const match = /^([\w-]+) +(.+)$/.exec(header);
-  const [, scheme = "", value = ""] = match ?? [];
+  const [, scheme = "", value = ""] = /^([\w-]+) +(.+)$/.exec(header) ?? [];
   if (scheme.toLowerCase() === "bearer") return value;
   if (scheme.toLowerCase() !== "basic" || !mayBeBasic) return null;
   const plain = Buffer.from(value, "base64").toString("utf8");

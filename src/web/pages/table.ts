@@ -71,11 +71,7 @@ export function organizationLink(slug: string): Html {
   return html`<a href="${organizationPath(slug)}">${slug}</a>`;
 }
 
-interface Deaths {
-  readonly count: number | null;
-  readonly expected: number | null;
-  readonly ratio: number | null;
-}
+type Deaths = Readonly<Record<"count" | "expected" | "ratio", number | null>>;
 
 /** Renders 459× or 3.1×, in the colour of `severity`; "from 0": deaths came and none were expected. */
 export function renderRatio({ count, expected, ratio }: Deaths, severity: Severity | "" = ""): Html {

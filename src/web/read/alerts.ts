@@ -4,6 +4,7 @@ import { alertViewer, type AlertView } from "../../alerting/view.ts";
 import type { Actor } from "../../contract/actor.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
 import type { AlertComment } from "../../store/alerts/log.ts";
+import type { Store } from "../../store/store.ts";
 import { isStale, type Running } from "./running.ts";
 
 /** An alert with facts from the store and its check. */
@@ -43,7 +44,7 @@ export async function findAlert(running: Running, alertId: string) {
     judgements: await store.log.judgementsOf(alertId),
     /** Oldest first, with those of acts. */
     comments: await store.log.commentsOf(kept),
-    worstResult: await readStoredResult(store.runs, kept),
+    worstResult: await readStoredResult(store, kept),
   };
 }
 
@@ -66,10 +67,7 @@ export async function actOnOne(
 const mostReports = 200;
 
 /** Returns an ended alert's last stored result at its peak severity, else its last one not ok; null: none. */
-async function readStoredResult(
-  runs: Pick<Running["store"]["runs"], "reports">,
-  { check, slug, kind, startsAtMs, peak, end }: Alert,
-) {
+async function readStoredResult({ runs }: Store, { check, slug, kind, startsAtMs, peak, end }: Alert) {
   if (end === null || kind !== "verdict") return null;
   // A run has the time at which it was due; the alert may begin at that instant.
   const span = { fromMs: startsAtMs - 1, toMs: end.atMs };

@@ -57,10 +57,8 @@ export function addSilencePages(server: FastifyInstance, { site, running, silenc
     perform: async ({ request, search }) => {
       const nowMs = clock.nowMs();
       const silence = readSilence(bodyOf(search, nowMs), nowMs, checkNames());
-      requireKnown(
-        silence.slug,
-        config().organizations.map(({ slug }) => slug),
-      );
+      const known = config().organizations.map(({ slug }) => slug);
+      requireKnown(silence.slug, known);
       await silences.add(silence, authorOf(request));
       return { did: `Silenced until ${timeText(silence.endsAtMs, nowMs)}.`, path };
     },
@@ -89,15 +87,11 @@ function requireKnown(pattern: string, known: readonly string[]): void {
 }
 
 function newSilenceFields(form: URLSearchParams, checks: readonly string[], nowMs: number): Html {
+  const attributes = html`maxlength="512" required spellcheck="false"`;
   return html`<p>
       Messages stop. Checks run on, alerts still fire, takedowns stay on hold. Its end is notified if its beginning was.
     </p>
-    ${renderField(
-      "Organization, or a pattern with *",
-      "slug",
-      form.get("slug"),
-      html`maxlength="512" required spellcheck="false"`,
-    )}
+    ${renderField("Organization, or a pattern with *", "slug", form.get("slug"), attributes)}
     ${renderLengths(form, nowMs)}
     <label class="field"
       >Which checks<select name="check">
