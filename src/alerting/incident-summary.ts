@@ -87,7 +87,7 @@ function sumDeaths(members: readonly IncidentMember[]) {
 }
 
 /**
- * Returns whether the excess goes on (CONTRACT 15, Is it over?), and when it stopped. `stopped`: it stopped for all
+ * Returns whether the excess goes on (CONTRACT 15), and when it stopped. `stopped`: it stopped for all
  * members that know; `unclear`: none knows. null: no events.
  */
 export function incidentExcess(firing: readonly Pick<Alert, "found">[]): SpikeExcess | null {
@@ -150,7 +150,7 @@ function sharedCarriers(members: readonly IncidentMember[]): SpikeCarrier[] {
     );
 }
 
-/** The cause from a second opinion, else from revivals, else from shared values (CONTRACT 15, Likely cause). */
+/** The cause from a second opinion, else from revivals, else from shared values (CONTRACT 15). */
 function causeOf(
   { family, secondOpinion }: Incident,
   members: readonly IncidentMember[],

@@ -154,7 +154,7 @@ export async function openIncidentBook(
     await alerts.acknowledge(ended, null);
   }
 
-  /** Begins a fleet verdict if there are enough; updates one that holds (CONTRACT 15, Fleet verdict). */
+  /** Begins a fleet verdict if there are enough; updates one that holds (CONTRACT 15). */
   async function weigh(number: number, alert: Alert): Promise<void> {
     const lasting = open.find(({ verdict }) => verdict !== null);
     if (lasting !== undefined) changed.add(lasting.number);

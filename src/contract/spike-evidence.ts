@@ -18,7 +18,7 @@ export const onsetSchema = z.object({
   marker: z.object({ text: z.string(), atMs: z.number() }).nullable(),
 });
 
-/** Says whether the excess of a spike goes on (CONTRACT 15, Is it over?). */
+/** Says whether the excess of a spike goes on (CONTRACT 15). */
 export const excessSchema = z.object({
   state: z.enum(["ongoing", "stopped", "unclear"]),
   deathsLastHour: z.number(),

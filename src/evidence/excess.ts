@@ -22,7 +22,7 @@ const leastBusy = 3;
 const leastSince = 3;
 
 /**
- * Returns whether the excess goes on (CONTRACT 15, Is it over?). An hour that ends with a death is busy with more than
+ * Returns whether the excess goes on (CONTRACT 15). An hour that ends with a death is busy with more than
  * three deaths and more than `warnMultiplier` times the usual number. ongoing: the last busy hour ended at most an hour
  * ago. stopped: it ended longer ago than the longest usual pause, or three deaths came since. unclear: neither, or the
  * busy hours hold less than half of the excess.

@@ -28,7 +28,7 @@ const maxShownCharacters = 300;
 const shortestTokenCharacters = 8;
 
 /**
- * POSTs once and returns the outcome (CONTRACT 7, Delivery); `read` judges an answer with an accepting status
+ * POSTs once and returns the outcome (CONTRACT 7); `read` judges an answer with an accepting status
  * [accepted]. Never rejects because of the far side or the network.
  */
 export async function deliverRequest(

@@ -17,7 +17,7 @@ export type OpenIncident = Pick<Incident, "family" | "firstFiredAtMs" | "carrier
 const underVerdictMs = dayMs;
 
 /**
- * Returns the open incident that a firing alert joins; null: it opens a new one (CONTRACT 15, Unit). In this order: the
+ * Returns the open incident that a firing alert joins; null: it opens a new one (CONTRACT 15). In this order: the
  * newest incident of its family within 24 hours of its fleet verdict; the same within `withinMs` of its first alert;
  * for deaths, the newest with the same carrier. `open` is newest first. A time before the first alert counts as within:
  * the clock was set back.

@@ -55,7 +55,7 @@ interface Answer extends Claimed {
 }
 
 /**
- * Creates the outbox, which delivers to each receiver independently (CONTRACT 7, Delivery). A turn of its loop stores
+ * Creates the outbox, which delivers to each receiver independently (CONTRACT 7). A turn of its loop stores
  * answers and claims due entries in one transaction, then begins these. A delivery that ends wakes the loop.
  */
 export function createOutbox(options: OutboxOptions) {
@@ -306,7 +306,7 @@ const labels = { delivered: "delivered", retry: "retried", dead: "dead_lettered"
 /** A longer Retry-After is a mistake: an hour without messages is enough for any rate limit (CONTRACT 7). */
 const longestPauseMs = hourMs;
 
-// CONTRACT 7, Delivery.
+// CONTRACT 7.
 const firstMs = 1_000;
 const longestMs = 300_000;
 

@@ -1,7 +1,7 @@
 import type { Store } from "../../store/store.ts";
 import type { AlertNotice, Notification } from "../notify/notification.ts";
 
-/** The answer of a receiver. Only alerting/deliver/outbox decides about retries (CONTRACT 7, Delivery). */
+/** The answer of a receiver. Only alerting/deliver/outbox decides about retries (CONTRACT 7). */
 export type DeliveryOutcome =
   | { readonly kind: "accepted"; readonly detail: string }
   /** Worth another attempt. `retryAfterMs`: the wait that the receiver asked for. */

@@ -95,7 +95,7 @@ function schemaOf(type: ReceiverType) {
 }
 type ReceiverSchema = ReadAs<ReturnType<typeof schemaOf>["in"], Section<typeof receiverShape> & ReceiverOptions>;
 
-/** A receiver (CONTRACT 7, Receiver types). */
+/** A receiver (CONTRACT 7). */
 export const receiverSchema = z
   .discriminatedUnion("type", receiverTypes.map(schemaOf) as unknown as [ReceiverSchema, ...ReceiverSchema[]])
   .describe("Where notifications go.");

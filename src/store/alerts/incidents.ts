@@ -10,7 +10,7 @@ import type { LogTables } from "./log.ts";
 
 const count = z.number();
 
-/** Many organizations began together, from one cause (CONTRACT 15, Fleet verdict). It lasts as long as its incident. */
+/** Many organizations began together, from one cause (CONTRACT 15). It lasts as long as its incident. */
 const verdictSchema = z.object({
   startsAtMs: z.number(),
   /** Organizations that began within the same 30 minutes. */

@@ -15,7 +15,7 @@ export function addressKey({ receiver, recipient }: Address): string {
   return JSON.stringify([receiver, recipient]);
 }
 
-/** A notification that its receiver has not accepted yet (CONTRACT 7, Delivery). */
+/** A notification that its receiver has not accepted yet (CONTRACT 7). */
 export interface OutboxEntry extends Address {
   /** The notification's `id`, also the `webhook-id`: stable over every retry. */
   readonly id: string;
