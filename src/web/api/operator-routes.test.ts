@@ -17,3 +17,29 @@ describe("/api/v1/outbox/{id}", () => {
     expect(statuses.map(({ status }) => status)).toEqual([401, 401, 404]);
   });
 });
+
+describe("/receivers", () => {
+  it("has acts for all that a receiver gave up, and says of each that was refused", async () => {
+    const web = await start();
+    const entry = {
+      receiver: "ops",
+      recipient: null,
+      attempts: 2,
+      createdAtMs: 0,
+      nextAttemptAtMs: 0,
+      lastError: "410",
+    };
+    web.world.outbox = ["n1", "n2"].map((id) => ({ ...entry, id, state: "dead", incident: 41 }));
+
+    const page = await (await fetch(`${web.url}/receivers`, { headers: bearer })).text();
+    const body = new URLSearchParams({ receiver: "ops" });
+    const headers = { ...bearer, accept: "text/html" };
+    const tried = await fetch(`${web.url}/receivers/retry`, { method: "POST", headers, body, redirect: "manual" });
+
+    expect(page).toMatch(/Try all 2 again<span class="sr"> to ops/);
+    expect(page).toContain("Discard all 2&hellip;");
+    expect(decodeURIComponent(tried.headers.get("location") ?? "")).toBe(
+      "/receivers?did=0 tried again, 2 not: no notification that waits or gave up has this id.",
+    );
+  });
+});
