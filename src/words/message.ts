@@ -8,7 +8,7 @@ import { brokenFinding } from "../contract/healthcheck.ts";
 import { compareSeverity, type Severity } from "../contract/severity.ts";
 import { actSentence, actTitle, alertLine, isActNotice, isTest, peakSentence, summaryOf } from "./alert.ts";
 import { alertFacts, incidentFacts, labelFacts, labelsFact, type Fact } from "./facts.ts";
-import { gateActs, gateSentences, headline } from "./headline.ts";
+import { gateActs, headline } from "./headline.ts";
 import { countOf, durationText, instantText, timeText } from "./numbers.ts";
 import { plainText } from "../base/unseen-text.ts";
 
@@ -185,16 +185,13 @@ function incidentWords(
   const changes = about === "state" ? [] : notices;
   const news = isOver ? [] : newsSentences(incident, notices, changes, { nowMs, isOne: only !== undefined });
   const isNewsOnly = about === "change" && news.length > 0;
-  // Previews are cut: what is on hold comes first.
-  const gates = isOver ? [] : gateSentences(facts);
-  const state = [...gates, ...more.filter((sentence) => !gates.includes(sentence))];
   const isMadeUp = notices.some(isTest);
   return {
     title: isMadeUp ? `[TEST] ${title}` : title,
     text: [
       ...(isMadeUp ? ["This is a test: its numbers are made up."] : []),
       ...(isOver || own.firing > 0 ? [] : ["All that fires is silenced."]),
-      ...(isNewsOnly ? [] : state),
+      ...(isNewsOnly ? [] : more),
       ...(isOver && only !== undefined ? peakSentence(only, nowMs) : []),
       ...news,
     ].join(" "),

@@ -92,8 +92,7 @@ function told({ members, incident: given = {} }: Given, facts: HeadlineFacts) {
     lines: {
       slack: header?.type === "header" ? unmarked(header.text.text) : "",
       mail: unmarked(mailOf(notification).subject),
-      // PagerDuty's only line goes on with what is on hold.
-      pagerduty: trigger?.payload?.summary.slice(0, title.length) ?? title,
+      pagerduty: trigger?.payload?.summary ?? title,
       report: (report.split("\n")[0] ?? "")
         .replace(/^# Incident \d+: /, "")
         .replaceAll("`", "")

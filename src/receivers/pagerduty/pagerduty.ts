@@ -11,7 +11,6 @@ import { fitMessage, type FittedMessage } from "../fit.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { Delivering, OptionsOf, ReceiverKind } from "../kind.ts";
 import { isTest } from "../../words/alert.ts";
-import { gateSentences } from "../../words/headline.ts";
 import { httpLinks, latestNotices, messageOf } from "../../words/message.ts";
 import { plainText } from "../../base/unseen-text.ts";
 
@@ -103,7 +102,6 @@ function triggerOf(
   notice: AlertNotice,
 ) {
   const [page] = httpLinks([{ label: "flatline", url: externalUrl }]);
-  const gates = incident === null ? [] : gateSentences(incident.headline);
   const isOne = fleet === null && alerts.every(({ slug }) => slug === notice.slug);
   return {
     ...eventOf("trigger", key),
@@ -112,8 +110,7 @@ function triggerOf(
     client_url: (links[0] ?? page)?.url,
     links: links.map(({ label, url }) => ({ href: url, text: label })),
     payload: {
-      // A phone shows only this: the headline, then what is on hold.
-      summary: cutText([title, ...gates.map(plainText)].join(" "), limits.summary),
+      summary: cutText(title, limits.summary),
       source: (isOne && cutText(plainText(notice.slug), limits.dedupKey)) || "flatline",
       severity: isTest(notice) ? "info" : severities[severity],
       timestamp: iso(incident?.startedAtMs ?? notice.startsAtMs),
