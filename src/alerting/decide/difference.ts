@@ -73,7 +73,7 @@ export function differenceOf(
   const events = eventsOf[alert.kind];
   const repeatMs = target?.policy.repeatIntervalMs ?? 0;
   const givenUpAtMs = alert.end === null ? (row?.notDeliveredAtMs ?? null) : null;
-  const againAtMs = givenUpAtMs === null ? null : endOf(givenUpAtMs, Math.max(repeatMs, leastAgainMs), now);
+  const againAtMs = givenUpAtMs === null ? null : waitEndsAtMs(givenUpAtMs, Math.max(repeatMs, leastAgainMs), now);
   const change = (kind: Change["kind"], event: NoticeEvent, cause: string, sinceMs: number): Change => {
     const reason = againAtMs === null ? (cause as Reason) : "not_delivered";
     const notice = { alertId, event, severity, previousSeverity: queued ?? "ok", reason };
@@ -93,7 +93,7 @@ export function differenceOf(
   if (queued === null && afterMs !== null && afterMs > 0 && againAtMs === null) {
     if (alert.isSilenced || isTaken) return { kind: "held", isOpen: false };
     const escalation = change("escalates", events.begun, "escalation", now.nowMs);
-    if (!isEscalated) return { ...escalation, ownAtMs: endOf(firingAtMs, afterMs, now) };
+    if (!isEscalated) return { ...escalation, ownAtMs: waitEndsAtMs(firingAtMs, afterMs, now) };
   }
   if (alert.isSilenced) return { kind: "held", isOpen: true };
   const changedAtMs = changed?.atMs ?? firingAtMs;
@@ -126,6 +126,6 @@ function isAdded(alert: Alert, { receiver, recipient, settings: { before } }: Ad
 }
 
 /** Returns when a wait from `fromMs` ends. It begins again when the clock was set back to before `fromMs`. */
-export function endOf(fromMs: number, lengthMs: number, { nowMs, forwardSinceMs }: Now): number {
+export function waitEndsAtMs(fromMs: number, lengthMs: number, { nowMs, forwardSinceMs }: Now): number {
   return (fromMs > nowMs ? Math.min(forwardSinceMs, nowMs) : fromMs) + lengthMs;
 }

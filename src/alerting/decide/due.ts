@@ -6,7 +6,7 @@ import { excessStoppedAtMs } from "../incident-summary.ts";
 import type { NoticeEvent } from "../notify/notification.ts";
 import {
   differenceOf,
-  endOf,
+  waitEndsAtMs,
   type AddressNow,
   type Change,
   type Difference,
@@ -70,7 +70,7 @@ interface Part extends AddressNow {
   /** The ones that are not silenced. */
   readonly members: readonly Item[];
   /** An alert of it fires, silenced or not. */
-  readonly isLasting: boolean;
+  readonly hasFiring: boolean;
 }
 
 interface Step {
@@ -135,7 +135,7 @@ export function due(holds: readonly HeldIncident[], queued: Queued, settings: Du
 function partOf(
   items: readonly Item[],
   { nowMs }: Now,
-): Pick<Part, "open" | "members" | "isLasting" | "escalatesAtMs"> {
+): Pick<Part, "open" | "members" | "hasFiring" | "escalatesAtMs"> {
   const escalatesAtMs = earliest(
     items.flatMap(({ difference }) => (difference.kind === "escalates" ? (difference.ownAtMs ?? []) : [])),
   );
@@ -145,16 +145,16 @@ function partOf(
     return difference.kind !== "none" && difference.kind !== "over";
   });
   const members = open.filter(({ held }) => held.end !== null || !held.isSilenced);
-  return { open, members, isLasting: open.some(({ held }) => held.end === null), escalatesAtMs };
+  return { open, members, hasFiring: open.some(({ held }) => held.end === null), escalatesAtMs };
 }
 
 function dueOfPart(part: Part): Due {
-  const { receiver, recipient, incident, items, known, open, members, isLasting, nowMs } = part;
+  const { receiver, recipient, incident, items, known, open, members, hasFiring, nowMs } = part;
   const address = { receiver, recipient, incident: incident.number };
   const changes = changesOf(part);
   const step = changes.notices.length > 0 ? changes : { ...changes, ...otherNews(part) };
   const { notices } = step;
-  const isOfVerdict = incident.verdict !== null && (isLasting || known.knowsVerdict);
+  const isOfVerdict = incident.verdict !== null && (hasFiring || known.knowsVerdict);
   const isNew = notices.some(({ event }) => event === "firing" || event === "unknown");
   const knownAfter: QueuedIncident = {
     ...known,
@@ -199,45 +199,47 @@ function dueOfPart(part: Part): Due {
  * sent, ends when all have ended.
  */
 function changesOf(part: Part): Step {
-  const { items, known, settings, incident, members, isLasting, nowMs } = part;
+  const { items, known, settings, incident, members, hasFiring, nowMs } = part;
   const changed = items.filter((item): item is Changed => "notice" in item.difference);
-  const groupedAtMs = ({ sinceMs }: Change): number => endOf(sinceMs, settings.groupWaitMs, part);
-  const newFromMs = endOf(known.lastNewAtMs, settings.groupIntervalMs, part);
-  const isBroad = incident.verdict !== null || incident.family === "unreachable";
-  const isFound = isLasting && incident.verdict !== null && !known.knowsVerdict;
+  const groupedAtMs = ({ sinceMs }: Change): number => waitEndsAtMs(sinceMs, settings.groupWaitMs, part);
+  const newFromMs = waitEndsAtMs(known.lastNewAtMs, settings.groupIntervalMs, part);
+  const isGrouped = incident.verdict !== null || incident.family === "unreachable";
+  const isVerdictNew = hasFiring && incident.verdict !== null && !known.knowsVerdict;
   const worst = worstSeverity(items.flatMap(({ queued }) => queued ?? []));
   // An alert that fires again within groupWait keeps the incident open.
   const ends = changed.flatMap(({ difference }) => (difference.kind === "ends" ? difference : []));
   const overAtMs = Math.max(0, ...ends.map(groupedAtMs));
   function dueAtMs(change: Change): number {
     if (change.kind === "escalates") return part.escalatesAtMs;
-    if (isBroad && change.kind === "ends") return isLasting ? Infinity : overAtMs;
-    if (isFound) return nowMs;
+    if (isGrouped && change.kind === "ends") return hasFiring ? Infinity : overAtMs;
+    if (isVerdictNew) return nowMs;
     if (change.ownAtMs !== null) return change.ownAtMs;
     if (change.kind === "begins")
-      return isBroad && members.length < 2 * known.members ? Infinity : Math.max(groupedAtMs(change), newFromMs);
-    return isBroad && compareSeverity(change.notice.severity, worst) <= 0 ? Infinity : groupedAtMs(change);
+      return isGrouped && members.length < 2 * known.members ? Infinity : Math.max(groupedAtMs(change), newFromMs);
+    return isGrouped && compareSeverity(change.notice.severity, worst) <= 0 ? Infinity : groupedAtMs(change);
   }
   const timed = changed.map((item) => ({ item, atMs: dueAtMs(item.difference) })).filter(({ atMs }) => atMs < Infinity);
   const isFlushed = timed.some(({ atMs }) => atMs <= nowMs);
-  const { going = [], left = [] } = Object.groupBy(timed, ({ item: { difference }, atMs }) => {
+  const { dueNow = [], dueLater = [] } = Object.groupBy(timed, ({ item: { difference }, atMs }) => {
     const isReady = difference.ownAtMs === null && (difference.kind !== "begins" || newFromMs <= nowMs);
-    return isFlushed && (atMs <= nowMs || isReady) ? "going" : "left";
+    return isFlushed && (atMs <= nowMs || isReady) ? "dueNow" : "dueLater";
   });
-  const waiting = left.flatMap(({ item }) => (item.difference.ownAtMs === null ? [item] : []));
-  const nextAtMs = earliest(left.map(({ atMs }) => atMs));
+  const waiting = dueLater.flatMap(({ item }) => (item.difference.ownAtMs === null ? [item] : []));
+  const nextAtMs = earliest(dueLater.map(({ atMs }) => atMs));
   const notices = [
-    ...going
+    ...dueNow
       .toSorted((one, other) => one.item.difference.sinceMs - other.item.difference.sinceMs)
       .map(({ item }) => item.difference.notice),
-    ...(isFound ? items.flatMap((item) => (item.difference.kind === "same" ? remind(item, "one_cause") : [])) : []),
+    ...(isVerdictNew
+      ? items.flatMap((item) => (item.difference.kind === "same" ? remind(item, "one_cause") : []))
+      : []),
   ];
   const reminded = items.flatMap((item) => {
     const { difference } = item;
     return difference.kind === "same" && difference.repeatMs !== null ? [{ item, repeatMs: difference.repeatMs }] : [];
   });
   if (notices.length > 0 || waiting.length > 0 || reminded.length === 0) return { notices, waiting, nextAtMs };
-  const againAtMs = endOf(known.lastAtMs, earliest(reminded.map(({ repeatMs }) => repeatMs)), part);
+  const againAtMs = waitEndsAtMs(known.lastAtMs, earliest(reminded.map(({ repeatMs }) => repeatMs)), part);
   if (againAtMs > nowMs) return { notices, waiting, nextAtMs: Math.min(nextAtMs, againAtMs) };
   return { waiting, nextAtMs, notices: reminded.flatMap(({ item }) => remind(item, "repeat_interval")) };
 }

@@ -71,7 +71,7 @@ export function createCountCache(db: PlainDb, clock: Clock, most = mostCells) {
   }
 
   /** Begins to answer a query; what it returns answers when the edges are read; undefined: not enough is known. */
-  function begin(
+  function plan(
     { slug, intervals }: DeathsQuery,
     edges: Edge[],
   ): (() => readonly AssetTypeDeaths[] | null) | undefined {
@@ -81,7 +81,7 @@ export function createCountCache(db: PlainDb, clock: Clock, most = mostCells) {
     const lastMinute = minuteAfter(Math.max(...instants));
     let one = organizations.get(slug);
     if (one === undefined || firstMinute < one.fromMinute) {
-      forgotten(slug);
+      forget(slug);
       const fromMinute = Math.max(0, firstMinute - spareMinutes);
       one = { fromMinute, nextMinute: fromMinute, longestAsked: 0, version: 0, types: new Map() };
       organizations.set(slug, one);
@@ -152,7 +152,7 @@ export function createCountCache(db: PlainDb, clock: Clock, most = mostCells) {
     }
   }
 
-  function forgotten(slug: string): void {
+  function forget(slug: string): void {
     const one = organizations.get(slug);
     if (one !== undefined) one.version++;
     organizations.delete(slug);
@@ -160,7 +160,7 @@ export function createCountCache(db: PlainDb, clock: Clock, most = mostCells) {
 
   return {
     cells,
-    forgotten,
+    forget,
     /** Returns the deaths of each query, in order; null: the database has to count. */
     deaths: async (queries: readonly DeathsQuery[]): Promise<(readonly AssetTypeDeaths[] | null)[]> => {
       const unread = queries.filter(({ slug }) => isBehind(slug) && !toLoad.has(slug));
@@ -169,20 +169,20 @@ export function createCountCache(db: PlainDb, clock: Clock, most = mostCells) {
       for (let start = 0; start < behind.length; start += organizationsAtOnce)
         await read(behind.slice(start, start + organizationsAtOnce));
       const edges: Edge[] = [];
-      const begun = queries.map((query) => begin(query, edges));
+      const plans = queries.map((query) => plan(query, edges));
       wake();
       const counted = edges.length === 0 ? [] : await deathsInSql(db, edges);
       for (const [edge, { end }] of edges.entries())
         for (const { assetType, deaths } of counted[edge] ?? [])
           end.set(assetType, (end.get(assetType) ?? 0) + (deaths[0] ?? 0));
-      return begun.map((answer) => answer?.() ?? null);
+      return plans.map((answer) => answer?.() ?? null);
     },
     /** Resolves when all that were asked for are in memory. */
     loaded: async (): Promise<void> => {
       for (wake(); loading !== null; wake()) await loading;
     },
     /** Deaths are being added to organizations, from these minutes on. */
-    changed: (firstMinutes: ReadonlyMap<string, number>): void => {
+    noteAdded: (firstMinutes: ReadonlyMap<string, number>): void => {
       for (const [slug, firstMinute] of firstMinutes) {
         const one = organizations.get(slug);
         if (one === undefined) continue;
@@ -197,7 +197,7 @@ export function createCountCache(db: PlainDb, clock: Clock, most = mostCells) {
       }
     },
     /** All before a minute is being deleted. */
-    pruned: (beforeMinute: number): void => {
+    prune: (beforeMinute: number): void => {
       for (const one of organizations.values()) {
         one.version++;
         trim(one, beforeMinute);

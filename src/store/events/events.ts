@@ -69,20 +69,20 @@ export function createEventStore(db: PlainDb, cache: CountCache | null = null) {
     isEmpty: async (): Promise<boolean> => (await sql`SELECT 1 FROM events LIMIT 1`.execute(db)).rows.length === 0,
     /** Stores events in commits of at most 2,000; each counts once, also when it is sent again. @throws as addEvents */
     add: (events: readonly LivenessEvent[], options: Omit<AddOptions, "onChange"> = {}): Promise<Added> =>
-      addEvents(db, events, { ...options, onChange: (firstMinutes) => cache?.changed(firstMinutes) }),
+      addEvents(db, events, { ...options, onChange: (firstMinutes) => cache?.noteAdded(firstMinutes) }),
     /** Deletes events and rollups at or before `beforeMs`, at most `maxRows` of each table at a time. */
     prune: (limits: PruneLimits): Promise<Pruned> =>
       inTransaction(db, (transaction) => pruneEvents(transaction, limits, cache)),
     /** Deletes an organization's events and rollups, at most `maxRows` of each table at a time. */
     forget: (slug: string, maxRows: number): Promise<Forgotten> =>
       inTransaction(db, (transaction) => {
-        cache?.forgotten(slug);
+        cache?.forget(slug);
         return forgetEvents(transaction, slug, maxRows);
       }),
     /** Deletes the events in [fromMs, toMs), at most `maxRows` at a time, and takes them out of the rollups. */
     forgetSpan: (slug: string, span: TimeSpan, maxRows: number) =>
       inTransaction(db, (transaction) => {
-        cache?.forgotten(slug);
+        cache?.forget(slug);
         return forgetSpan(transaction, slug, span, maxRows);
       }),
   };
@@ -110,7 +110,7 @@ async function* readHistory(db: PlainDb, slug: string): AsyncGenerator<readonly 
 async function pruneEvents(db: PlainDb, { beforeMs, maxRows }: PruneLimits, cache: CountCache | null): Promise<Pruned> {
   const endHour = Math.floor((beforeMs + 1) / hourMs);
   const endMinute = endHour * (hourMs / minuteMs);
-  cache?.pruned(endMinute);
+  cache?.prune(endMinute);
   const endMs = endHour * hourMs;
   const old = [
     ["events", "at_ms, ordinal", sql`at_ms < ${endMs}`],
