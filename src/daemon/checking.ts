@@ -17,9 +17,9 @@ import { drainOf } from "./stop-sequence.ts";
 /** The scheduler, the recorder and the view of the checks. */
 export type Checking = ReturnType<typeof createChecking>;
 
-// Some 10 ms; then the event loop has its turn.
+// 500 checks take some 10 ms; then the event loop has its turn.
 const mostStored = 500;
-// They share a query.
+// One query of the user's table counts for all of them, and does not hold the event loop.
 const mostInTable = 2_000;
 
 // A commit costs a database server as much as a hundred runs: at 500 checks a second, a hundred share one.

@@ -195,8 +195,8 @@ function dueOfPart(part: Part): Due {
 /**
  * A change waits for groupWait, a new alert also until groupInterval after the last new one. When one is due, each
  * ready one goes too. When none is due or waits, reminders go. A new fleet verdict is due at once. After it, and in
- * `unreachable`, new alerts are due when the part's members have doubled, a severity only when it is worse than any
- * sent, ends when all have ended.
+ * `unreachable`, new alerts are due when the part's members have doubled, a severity when it is worse than any that was
+ * sent, and ends when all have ended; Infinity: such a change is not due by itself, and is looked at again with others.
  */
 function changesOf(part: Part): Step {
   const { items, known, settings, incident, members, hasFiring, nowMs } = part;

@@ -11,16 +11,17 @@ interface Totals {
 }
 
 interface Organization {
-  /** The minutes in [fromMinute, nextMinute) are known; Infinity: all later ones, too. `longestAsked` is in minutes. */
+  /** The minutes in [fromMinute, nextMinute) are known; nextMinute Infinity: all later ones are, too. */
   fromMinute: number;
   nextMinute: number;
+  /** The longest time that a query was about, in minutes. */
   longestAsked: number;
-  /** Changes with all that is known of it. */
+  /** Grows when something of it is read, added or deleted: an answer that was planned before is not given. */
   version: number;
   readonly types: Map<string | null, Totals>;
 }
 
-/** The rest of an instant's minute, which the database has to count, and the sums by type that it belongs to. */
+/** The rest of an instant's minute, which the database has to count; `deaths` then adds it to the sums in `end`. */
 interface Edge extends DeathsQuery {
   readonly end: Map<string | null, number>;
 }
@@ -29,7 +30,7 @@ export type CountCache = ReturnType<typeof createCountCache>;
 
 /** Most cells in memory, of 24 bytes; the database counts what does not fit. */
 export const mostCells = 10_000_000;
-// Some milliseconds of work together. Loading uses at most a third of the event loop.
+// Some milliseconds of work together. Loading rests twice as long as it works: it uses a third of the event loop.
 const [organizationsAtOnce, cellsAtOnce, restShare] = [16, 256, 2];
 // Loaded beyond what is asked for, and kept until it is this much.
 const [spareMinutes, mostSpareMinutes] = [dayMs / minuteMs, (30 * dayMs) / minuteMs];
@@ -70,7 +71,7 @@ export function createCountCache(db: PlainDb, clock: Clock, most = mostCells) {
     return (organizations.get(slug)?.nextMinute ?? Infinity) < Infinity;
   }
 
-  /** Begins to answer a query; what it returns answers when the edges are read; undefined: not enough is known. */
+  /** Returns what answers a query once `edges` are counted; undefined: too little is known; null: it has changed. */
   function plan(
     { slug, intervals }: DeathsQuery,
     edges: Edge[],

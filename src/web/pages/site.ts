@@ -32,7 +32,7 @@ interface SiteAct<Path extends string> {
   readonly mostBytes?: number;
 }
 
-// One page has some 20 kB.
+// A page has some 20 kB: together they have 2 MB.
 const mostPages = 100;
 const mostFormBytes = 16 * 1_024;
 

@@ -52,13 +52,13 @@ interface DeadAsset {
   revivedAtMs: number | null;
 }
 
-/** The place of an asset in a list; rank 0 comes first. */
+/** The place of an asset in a list. Rank 0: the verifier saw it alive, or time alone orders; 1: revived; 2: neither. */
 interface Ranked {
   readonly rank: number;
   readonly death: Pick<AssetEventRow, "atMs" | "ordinal">;
 }
 
-// About 200 MB of names: no organization has so many assets.
+// A million names take about 200 MB; no organization has so many assets.
 const mostAssets = 1_000_000;
 const withinMs = minuteMs;
 // The last instant of a Date: an asset may be found alive at any time.
