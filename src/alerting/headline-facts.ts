@@ -1,7 +1,8 @@
 import { minuteMs } from "../base/time.ts";
 import { describeAuthor } from "../contract/actor.ts";
 import type { Incident } from "../store/alerts/incidents.ts";
-import { isGateAlert } from "./decide/gate.ts";
+import type { GateFailure } from "../store/alerts/gate.ts";
+import { holdersIn, isGateAlert, releaseOf } from "./decide/gate.ts";
 import {
   foundAlive,
   incidentExcess,
@@ -20,6 +21,8 @@ export interface HeadlineContext {
   readonly settings: Pick<AlertingSettings, "slugs" | "source" | "gateOf">;
   readonly nowMs: number;
   readonly isGateUsed: boolean;
+  /** Failures that nobody has released, also of other incidents [none]. */
+  readonly failures?: readonly GateFailure[];
   /** The reader's members, and how many organizations the reader may see [all of both]. */
   readonly part?: { readonly members: readonly IncidentMember[]; readonly watched: number };
 }
@@ -30,7 +33,7 @@ export function headlineFacts(
     summary,
     members,
   }: { readonly incident: Incident; readonly summary: IncidentSummary; readonly members: readonly IncidentMember[] },
-  { settings, nowMs, isGateUsed, part }: HeadlineContext,
+  { settings, nowMs, isGateUsed, failures = [], part }: HeadlineContext,
 ) {
   const { family, startedAtMs, endedAtMs, likelyCause, secondOpinion } = summary;
   const shown = notSilenced(members);
@@ -41,6 +44,13 @@ export function headlineFacts(
   const stopped = stoppedAtMsOfEach(shown);
   const stoppedAtMs = stopped.length === 0 ? null : Math.max(...stopped);
   const failed = slugsOf(members.filter((alert) => isGateAlert(alert) && alert.peak.severity === "fail"));
+  const elsewhere = (isGateUsed ? failures : []).filter(
+    (one) =>
+      failed.has(one.slug) &&
+      one.incident?.number !== incident.number &&
+      releaseOf(one, settings.gateOf(one.slug)) === null,
+  );
+  const held = slugsOf([...members.filter(({ holdsGate }) => holdsGate), ...elsewhere]);
   return {
     family,
     startedAtMs,
@@ -77,7 +87,11 @@ export function headlineFacts(
     /** Organizations whose takedowns are on hold, and those allowed again; 0 when nobody uses gates. */
     held: isGateUsed ? summary.held : 0,
     ...heldWithoutJudgement(members, settings),
-    opened: isGateUsed ? Math.max(0, failed.size - summary.held) : 0,
+    opened: isGateUsed ? [...failed].filter((slug) => !held.has(slug)).length : 0,
+    /** How many of its organizations other incidents hold, and which incidents do; absent: none. */
+    ...(elsewhere.length === 0
+      ? {}
+      : { heldElsewhere: { organizations: slugsOf(elsewhere).size, incidents: holdersIn(elsewhere) } }),
     /** All alerts ended by a result, none by a change of the configuration. */
     isBack: members.every(({ end }) => end === null || end.isByRun),
     platform: family === "unreachable" ? platformOf(shown, settings) : null,

@@ -11,7 +11,7 @@ const calm: DaemonStatus = {
   severities: { fail: 0, unknown: 0, warn: 0, ok: 214 },
   alerts: { firing: 0, acknowledged: 0, pending: 0, silenced: 0 },
   unattended: 0,
-  gate: { held: 0, longest: null },
+  gate: { held: 0, longest: null, incidents: [] },
   receivers: [
     {
       name: "pager",
@@ -103,14 +103,14 @@ daemon       0.2.0, up 12 h 4 min, http://127.0.0.1:9640
     [
       "one gate is named",
       "takedowns",
-      { gate: { held: 1, longest: { slug: "ads-hosts", since: "2026-01-15T00:20:00.000Z" } } },
-      "those of ads-hosts are on hold: 11 h 40 min",
+      { gate: { held: 1, longest: { slug: "ads-hosts", since: "2026-01-15T00:20:00.000Z" }, incidents: [2] } },
+      "those of ads-hosts are on hold by incident 2: 11 h 40 min",
     ],
     [
       "of several gates the longest is named",
       "takedowns",
-      { gate: { held: 2, longest: { slug: "ads-hosts", since: "2026-01-15T00:20:00.000Z" } } },
-      "those of 2 organizations are on hold, of ads-hosts the longest: 11 h 40 min",
+      { gate: { held: 2, longest: { slug: "ads-hosts", since: "2026-01-15T00:20:00.000Z" }, incidents: [1, 2] } },
+      "those of 2 organizations are on hold by incidents 1, 2, of ads-hosts the longest: 11 h 40 min",
     ],
     ["a gate that cannot be read is not known", "takedowns", { gate: null }, "◌ not known: the store cannot be read"],
     [

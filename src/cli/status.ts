@@ -4,7 +4,7 @@ import type { Severity } from "../contract/severity.ts";
 import { statusSchema, type DaemonStatus } from "../contract/v1/status.ts";
 import { discoveryProblem } from "../web/read/discovery.ts";
 import { importText, refusedText } from "../words/events-in.ts";
-import { countOf, durationText } from "../words/numbers.ts";
+import { countOf, durationText, incidentsText } from "../words/numbers.ts";
 import { asking } from "./ask.ts";
 import { painterFor, type Paint } from "./context.ts";
 import { asJson, namesText, severityExitCodes } from "./values.ts";
@@ -118,12 +118,12 @@ export function renderStatus(
 
 type Since = (instant: string | null) => string;
 
-function gateText({ held, longest }: NonNullable<DaemonStatus["gate"]>, since: Since): string {
+function gateText({ held, longest, incidents }: NonNullable<DaemonStatus["gate"]>, since: Since): string {
   if (longest === null) return "nothing is on hold";
   const name = escapeControls(longest.slug);
-  return held === 1
-    ? `those of ${name} are on hold: ${since(longest.since)}`
-    : `those of ${countOf(held, "organization")} are on hold, of ${name} the longest: ${since(longest.since)}`;
+  const who = held === 1 ? `those of ${name}` : `those of ${countOf(held, "organization")}`;
+  const lasted = `${held === 1 ? "" : `, of ${name} the longest`}: ${since(longest.since)}`;
+  return `${who} are on hold by ${incidentsText(incidents)}${lasted}`;
 }
 
 function receiverParts(

@@ -4,7 +4,7 @@ import { formatCount, formatExpected } from "../base/numbers.ts";
 import { deathWords } from "../contract/death-counts.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../contract/judgement.ts";
 import { answerWords } from "../contract/second-opinion.ts";
-import { countOf, dueText, durationText, shareText, timeText, withinText } from "./numbers.ts";
+import { countOf, dueText, durationText, incidentsText, shareText, timeText, withinText } from "./numbers.ts";
 
 export const judgementSentences: Readonly<Record<JudgementVerdict, string>> = {
   checker: "The checker was wrong",
@@ -126,10 +126,11 @@ export function judgedInPart({ judged, judges, judgeable, judgement }: HeadlineF
 }
 
 /** "Takedowns of 9 organizations are on hold until somebody judges it.", or until an end or a release. */
-export function gateSentences({ held, heldToEnd, heldToRelease, opened, alone, whole }: HeadlineFacts): string[] {
-  const takedowns = (count: number): string =>
-    `Takedowns of ${alone !== null && whole.organizations === 1 ? alone.slug : countOf(count, "organization")} are`;
-  if (held === 0) return opened > 0 ? [`${takedowns(opened)} allowed again.`] : [];
+export function gateSentences(facts: HeadlineFacts): string[] {
+  const { held, heldToEnd, heldToRelease, opened } = facts;
+  const elsewhere = heldElsewhereSentence(facts);
+  const others = elsewhere === "" ? [] : [elsewhere];
+  if (held === 0) return opened > 0 ? [`${takedowns(facts, opened)} allowed again.`, ...others] : others;
   const untils = (
     [
       [held - heldToEnd - heldToRelease, "somebody judges it"],
@@ -140,7 +141,18 @@ export function gateSentences({ held, heldToEnd, heldToRelease, opened, alone, w
   const said = untils.map(
     ([count, until]) => `${untils.length === 1 ? "" : `of ${formatCount(count)} `}until ${until}`,
   );
-  return [`${takedowns(held)} on hold${untils.length === 1 ? "" : ":"} ${said.join(", ")}.`];
+  return [`${takedowns(facts, held)} on hold${untils.length === 1 ? "" : ":"} ${said.join(", ")}.`, ...others];
+}
+
+/** "Takedowns of 2 organizations are on hold by incident 1, too.": what other incidents hold of it; empty: nothing. */
+export function heldElsewhereSentence(facts: HeadlineFacts): string {
+  if (facts.heldElsewhere === undefined) return "";
+  const { organizations, incidents } = facts.heldElsewhere;
+  return `${takedowns(facts, organizations)} on hold by ${incidentsText(incidents)}${facts.held > 0 ? ", too" : ""}.`;
+}
+
+function takedowns({ alone, whole }: HeadlineFacts, count: number): string {
+  return `Takedowns of ${alone !== null && whole.organizations === 1 ? alone.slug : countOf(count, "organization")} are`;
 }
 
 /** Returns what is left to do about the gates, and how; empty: nothing. */

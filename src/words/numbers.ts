@@ -18,6 +18,14 @@ export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
+const namedIncidents = 5;
+
+/** "incident 1", "incidents 1, 3", "45 incidents". */
+export function incidentsText(numbers: readonly number[]): string {
+  if (numbers.length > namedIncidents) return countOf(numbers.length, "incident");
+  return `${numbers.length === 1 ? "incident" : "incidents"} ${numbers.join(", ")}`;
+}
+
 /** A share (0–1) as `78 %`. */
 export function shareText(share: number): string {
   return formatPercent(share).replace(" ", nbsp);

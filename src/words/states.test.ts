@@ -5,6 +5,7 @@ import { summarizeIncident, type IncidentMember } from "../alerting/incident-sum
 import type { Notification } from "../alerting/notify/notification.ts";
 import { hourMs, minuteMs } from "../base/time.ts";
 import type { AlertFound, Alert } from "../store/alerts/alerts.ts";
+import type { GateFailure } from "../store/alerts/gate.ts";
 import type { Incident } from "../store/alerts/incidents.ts";
 import { firingAlert, openIncident } from "../../test/support/firing-alert.ts";
 import { quietSettings } from "../../test/support/quiet-settings.ts";
@@ -27,6 +28,8 @@ interface Given {
   readonly part?: readonly [members: number, watched: number];
   readonly whenUnknown?: "allow" | "hold";
   readonly isGateUsed?: boolean;
+  /** Failures of other incidents. */
+  readonly failures?: readonly GateFailure[];
   readonly releaseOn?: readonly ("judged" | "resolved")[];
 }
 
@@ -45,6 +48,7 @@ function factsOf(given: Given) {
       settings,
       nowMs,
       isGateUsed,
+      failures: given.failures ?? [],
       ...(part === undefined ? {} : { part: { members: members.slice(0, part[0]), watched: part[1] } }),
     },
   );
@@ -144,6 +148,12 @@ function many(count: number, over: Partial<Alert> = {}, given: Partial<IncidentM
   }));
 }
 
+/** A failure of one of `many` in another incident. */
+function beside(index: number, number: number): GateFailure {
+  const failure = { atMs: startMs, releasedAtMs: null };
+  return { ...firingAlert("beside", startMs, { slug: `org-${index}`, incident: { id: "i", number } }), failure };
+}
+
 const verdict = {
   startsAtMs: startMs,
   together: 118,
@@ -235,6 +245,27 @@ describe("the headline of an incident", () => {
       "takedowns on hold that only a release opens",
       { members: many(118, {}, { holdsGate: true }), incident: { verdict }, releaseOn: [] },
       `${began} Takedowns of 118 organizations are on hold until they are released.`,
+    ],
+    [
+      "judged real, while another incident holds one of its organizations: that one is not allowed again",
+      {
+        members: many(118, { peak: hasFailed, judgement: { ...judgement, verdict: "real" } }),
+        incident: { verdict },
+        failures: [beside(4, 1)],
+      },
+      `${began} They did die, says dana (ops): «captcha in eu-1». Takedowns of 117 organizations are allowed again. ` +
+        "Takedowns of 1 organization are on hold by incident 1.",
+    ],
+    [
+      "judged checker, while other incidents hold some of it, too",
+      {
+        members: many(118, { peak: hasFailed, judgement }, { holdsGate: true }),
+        incident: { verdict },
+        failures: [beside(4, 3), beside(4, 1), beside(7, 3)],
+      },
+      `${began} The checker was wrong, says dana (ops): «captcha in eu-1». ` +
+        "Takedowns of 118 organizations are on hold until their alerts end. " +
+        "Takedowns of 2 organizations are on hold by incidents 1, 3, too.",
     ],
     [
       "judged as a whole",

@@ -74,6 +74,7 @@ describe("the gate", () => {
 
     expect(decided).toMatchObject({ reason: "fail_firing", sinceMs: at(1) });
     expect(decided.failure?.id).toBe("firing");
+    expect(decided.holding.map(({ id }) => id)).toEqual(["over", "firing"]);
   });
 
   it.each<[answer: string, whenUnknown: GatePolicy["whenUnknown"], rule: string, failures: readonly GateFailure[]]>([

@@ -31,6 +31,8 @@ export interface GateDecision {
   readonly failure: GateFailure | null;
   /** On hold: since when. Else when `failure` failed. */
   readonly sinceMs: number | null;
+  /** All failures that hold, the oldest first. */
+  readonly holding: readonly GateFailure[];
   /** Deaths after this instant are in question; null: none are. */
   readonly suspectFromMs: number | null;
 }
@@ -52,10 +54,17 @@ export function decideGate(facts: GateFacts, policy: GatePolicy): GateDecision {
   if (oldest !== undefined) {
     const firing = holding.find(isFailing);
     const reason = firing === undefined ? "fail_latched" : "fail_firing";
-    return { decision: "hold", reason, failure: firing ?? oldest, sinceMs: oldest.failure.atMs, suspectFromMs };
+    return {
+      decision: "hold",
+      reason,
+      failure: firing ?? oldest,
+      sinceMs: oldest.failure.atMs,
+      holding,
+      suspectFromMs,
+    };
   }
   const failure = failures.at(-1) ?? null;
-  const answer = { failure, sinceMs: failure?.failure.atMs ?? null, suspectFromMs };
+  const answer = { failure, sinceMs: failure?.failure.atMs ?? null, holding, suspectFromMs };
   if (!facts.isKnown)
     return { ...answer, decision: policy.whenUnknown, reason: "unknown", failure: null, sinceMs: null };
   return { ...answer, decision: "allow", reason: failure === null ? "no_failure" : "released" };
@@ -80,6 +89,13 @@ export function heldGates(
   return held;
 }
 
+/** Returns the numbers of the incidents of these failures, which hold. */
+export function holdersIn(holding: readonly GateFailure[]): readonly number[] {
+  return [...new Set(holding.flatMap(({ incident }) => incident?.number ?? []))].toSorted(
+    (left, right) => left - right,
+  );
+}
+
 /** Returns what released the failure; null: it holds. */
 export function releaseOf(failure: GateFailure, { releaseOn }: GatePolicy): GateRelease | null {
   const { end } = failure;
@@ -94,7 +110,8 @@ export type EndedHold = GateFailure & { readonly how: GateRelease };
 export interface GateChange {
   readonly ended: readonly EndedHold[];
   readonly isOpened: boolean;
-  readonly isHeld: boolean;
+  /** The failures that hold it after the change. */
+  readonly holding: readonly GateFailure[];
 }
 
 /** Returns the change. Everything that opens a gate uses it, except a reload, which changes the policy itself. */
@@ -108,8 +125,8 @@ export function changeOfGate(
     const how = held.has(failure.id) ? releaseOf(failure, policy) : null;
     return how === null ? [] : [{ ...failure, how }];
   });
-  const isHeld = holdingFailures(after, policy).length > 0;
-  return { ended, isOpened: held.size > 0 && !isHeld, isHeld };
+  const holding = holdingFailures(after, policy);
+  return { ended, isOpened: held.size > 0 && holding.length === 0, holding };
 }
 
 /** A judgement `checker` releases only after a run ended the alert: then the checker is right again. */

@@ -1,6 +1,7 @@
 import { fleetEvidence } from "../../contract/fleet/evidence.ts";
 import { worstSeverity } from "../../contract/severity.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
+import { failuresIn, type GateFailure } from "../../store/alerts/gate.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import { watchedBy } from "../decide/routing.ts";
@@ -19,6 +20,7 @@ const mostAssetTypes = 100;
 interface ShowSource extends Pick<NoticeSource, "board" | "nowMs"> {
   readonly settings: Pick<AlertingSettings, "slugs" | "source" | "gateOf" | "externalUrl">;
   readonly isGateUsed: boolean;
+  readonly failures?: readonly GateFailure[];
 }
 
 /** An incident in a notification, with the state of the receiver's part. */
@@ -42,12 +44,12 @@ export async function readIncidents(
   const kept = await parts.incidents.members(asked);
   const view = await alertViewer(parts, settings, nowMs);
   const isUsed = await isGateUsed(parts, settings, nowMs);
-  const showing = new Map(
-    incidents.map((incident) => {
-      const members = (kept.get(incident.number) ?? []).map(view);
-      return [incident.number, showerOf(incident, members, { ...source, isGateUsed: isUsed })];
-    }),
-  );
+  const showing = new Map<number, ReturnType<typeof showerOf>>();
+  for (const incident of incidents) {
+    const members = (kept.get(incident.number) ?? []).map(view);
+    const failures = isUsed && failuresIn(members).length > 0 ? await parts.gate.besides(incident.number) : [];
+    showing.set(incident.number, showerOf(incident, members, { ...source, isGateUsed: isUsed, failures }));
+  }
   return (number, receiver, isOfPart) => showing.get(number)?.(isOfPart, () => watchedBy(settings, receiver)) ?? null;
 }
 
@@ -55,7 +57,7 @@ export async function readIncidents(
 export function showerOf(
   incident: Incident,
   members: readonly IncidentMember[],
-  { settings, board, nowMs, isGateUsed }: ShowSource,
+  { settings, board, nowMs, isGateUsed, failures = [] }: ShowSource,
 ): (isOfPart: (alert: Alert) => boolean, watched: () => number) => ShownIncident {
   const summary = summarizeIncident(incident, members, settings);
   const fleet = fleetNotice(incident, members, board);
@@ -68,7 +70,7 @@ export function showerOf(
     const part = summarizeIncident(incident, own, settings);
     const headline = headlineFacts(
       { incident, members, summary: { ...summary, carriers: part.carriers } },
-      { settings, nowMs, isGateUsed, part: { members: own, watched: watched() } },
+      { settings, nowMs, isGateUsed, failures, part: { members: own, watched: watched() } },
     );
     // Silenced members keep the part open, but are not shown.
     const judged = shownFiring.length > 0 ? shownFiring : firing.length > 0 ? firing : own;

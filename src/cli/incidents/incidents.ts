@@ -12,13 +12,14 @@ import {
   type IncidentActAnswer,
   type IncidentDetailAnswer,
 } from "../../contract/v1/incidents.ts";
-import { countOf } from "../../words/numbers.ts";
+import { statusSchema } from "../../contract/v1/status.ts";
+import { countOf, incidentsText } from "../../words/numbers.ts";
 import { asking } from "../ask.ts";
 import type { ApiClient } from "../api-client.ts";
 import { choice, flag, group, or, required, value, type Complete, type FlagSpecs, type WordSpec } from "../command.ts";
 import type { CliContext } from "../context.ts";
 import { renderTable } from "../table.ts";
-import { collect } from "../values.ts";
+import { asJson, collect } from "../values.ts";
 import { assets } from "./assets.ts";
 
 const idWord = ["<id>", "its number or id"] as const;
@@ -37,10 +38,16 @@ Examples:
   flatline incidents list
   flatline incidents list --state all --family deaths --json | jq -r '.[].number'
 `,
-  ask: async ({ api, flags: { state, family } }) =>
-    (await api.read("/api/v1/incidents", incidentListSchema, { state, family, limit: 200 })).incidents,
-  say: (incidents, { context, flags: { state } }) =>
-    renderTable(
+  ask: async ({ api, flags: { state, family } }) => {
+    const { incidents } = await api.read("/api/v1/incidents", incidentListSchema, { state, family, limit: 200 });
+    const { gate } = await api.read("/api/v1/status", statusSchema);
+    const listed = new Set(incidents.map(({ number }) => number));
+    const left = state === "open" ? (gate?.incidents ?? []).filter((number) => !listed.has(number)) : [];
+    return { incidents, left };
+  },
+  data: ({ incidents }) => asJson(incidents),
+  say: ({ incidents, left }, { context, flags: { state } }) =>
+    `${renderTable(
       incidents,
       {
         INCIDENT: ({ number }) => String(number),
@@ -56,7 +63,7 @@ Examples:
         empty: state === "open" ? "no incident is open" : "no incident is kept",
         context,
       },
-    ),
+    )}${left.length === 0 ? "" : `takedowns are on hold by ${incidentsText(left)}, too: --state all lists them\n`}`,
 });
 
 const show = asking({
@@ -122,7 +129,7 @@ function acting({ description, example, second, flags, actOf }: ActingSpec): Com
       dryRun: flag("say what it would do, and do nothing"),
     },
     acts: true,
-    json: "print {done, skipped, gatesOpened, gatesHeld}",
+    json: "print {done, skipped, gatesOpened, gatesHeld, gatesHeldBy}",
     help: `\nExample:\n  flatline incidents ${example}\n`,
     opens: async ({ api, flags: { by, slug: slugs, ...own }, words: [id, word] }) => {
       const act = actOf(own, word);
@@ -213,7 +220,7 @@ const skipWords: Readonly<Record<string, string>> = {
 };
 
 function renderResult(
-  { done, skipped, gatesOpened, gatesHeld }: IncidentActAnswer,
+  { done, skipped, gatesOpened, gatesHeldBy }: IncidentActAnswer,
   word: string,
   isDryRun: boolean,
 ): string {
@@ -226,7 +233,9 @@ function renderResult(
     ...(gatesOpened.length === 0
       ? []
       : [`takedowns ${isDryRun ? "that would be allowed" : "allowed"} again: ${namesOf(gatesOpened)}`]),
-    ...(gatesHeld.length === 0 ? [] : [`takedowns still on hold: ${namesOf(gatesHeld)}`]),
+    ...[...Map.groupBy(gatesHeldBy, ({ incidents: holders }) => incidentsText(holders))].map(
+      ([holders, held]) => `takedowns still on hold by ${holders}: ${namesOf(held.map(({ slug }) => slug))}`,
+    ),
     "",
   ].join("\n");
 }

@@ -42,6 +42,8 @@ export const statusSchema = z.object({
     .object({
       held: z.number(),
       longest: z.object({ slug: z.string(), since: instantSchema.nullable() }).nullable(),
+      /** The numbers of the incidents that hold them. */
+      incidents: z.array(z.number()),
     })
     .nullable(),
   runs: z.object({ checks: z.number(), late: z.number(), lastAt: instantSchema.nullable() }),

@@ -95,6 +95,13 @@ export function createGates(running: Running) {
       ...decided,
       check: decided.failure?.check ?? null,
       alertId: decided.failure?.id ?? null,
+      holds: decided.holding.map(({ check, id, incident, failure, end, severity }) => ({
+        check,
+        alertId: id,
+        incident: incident?.number ?? null,
+        sinceMs: failure.atMs,
+        isFiring: end === null && severity === "fail",
+      })),
       /** The organization is configured, or a failure still holds its gate. */
       isFound: organization !== undefined || isHeldByFailure,
       message: wordDecision(slug, decided, policy),
@@ -173,7 +180,8 @@ function compareHeld(left: Held, right: Held): number {
   );
 }
 
-function wordDecision(slug: string, { decision, reason, failure }: GateDecision, { releaseOn }: GatePolicy): string {
+function wordDecision(slug: string, decided: GateDecision, { releaseOn }: GatePolicy): string {
+  const { decision, reason, failure, holding } = decided;
   const { check, end, judgement, failure: failed } = failure ?? {};
   const since = `${end === null ? "has fired as fail since" : "fired as fail at"} ${iso(failed?.atMs ?? null)}`;
   const isJudged = judgement?.verdict === "checker";
@@ -187,5 +195,10 @@ function wordDecision(slug: string, { decision, reason, failure }: GateDecision,
     released: `${check} of ${slug} ${since}, and is released`,
     unknown: `nothing is known of ${slug} at the moment; gate.whenUnknown says ${decision}`,
   };
-  return words[reason];
+  const others = holding
+    .filter((one) => one !== failure)
+    .map(
+      (one) => `; ${one.check} of incident ${one.incident?.number ?? 0} holds it, too, since ${iso(one.failure.atMs)}`,
+    );
+  return `${words[reason]}${others.join("")}`;
 }

@@ -38,6 +38,7 @@ export function addStatusRoute(server: FastifyInstance, parts: WebParts): void {
     handle: async ({ withDetails }) => {
       const overview = await readOverview(parts, withDetails);
       const { nowMs, rows, held, alerts } = overview;
+      const { holders } = await running.fleet();
       const states = running.checks.all();
       const lastRunMs = states.reduce((latest, { last }) => Math.max(latest, last?.lastRunAtMs ?? 0), 0);
       const storeProblem = running.storeProblem();
@@ -49,7 +50,7 @@ export function addStatusRoute(server: FastifyInstance, parts: WebParts): void {
         severities: countSeverities(rows),
         alerts,
         unattended: alerts.firing,
-        gate: storeProblem === null ? viewHeld(held) : null,
+        gate: storeProblem === null ? { ...viewHeld(held), incidents: holders } : null,
         runs: {
           checks: states.length,
           late: states.filter((state) => isLate(state, nowMs)).length,

@@ -1,4 +1,4 @@
-import { heldGates, isGateAlert, releaseOf } from "../../alerting/decide/gate.ts";
+import { heldGates, holdersIn, isGateAlert, releaseOf } from "../../alerting/decide/gate.ts";
 import { nextSilenceChangeAtMs } from "../../alerting/decide/silences.ts";
 import { isGateUsed } from "../../alerting/gate-use.ts";
 import { alertViewer, silenceRules } from "../../alerting/view.ts";
@@ -57,6 +57,8 @@ async function readFleet({ store, clock }: Parts, rules: Rules) {
     failures,
     /** The start of each gate's hold, by slug; it includes organizations that are no longer configured. */
     held: heldGates(failures, (slug) => rules.gateOf(slug)),
+    /** The numbers of the incidents that hold them. */
+    holders: holdersIn(failures.filter((one) => releaseOf(one, rules.gateOf(one.slug)) === null)),
     unfinished: unfinishedOf(asked, rules, { open, nowMs }),
     outbox: await store.outbox.totals(),
   };

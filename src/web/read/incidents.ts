@@ -56,7 +56,8 @@ export function createIncidentReading(running: Running) {
 
   async function readAll(incidents: readonly Incident[], slug?: string) {
     const numbers = incidents.map(({ number }) => number);
-    const kept = await store.incidents.members(numbers, (await running.fleet()).alerts);
+    const { alerts, failures } = await running.fleet();
+    const kept = await store.incidents.members(numbers, alerts);
     const nowMs = clock.nowMs();
     const { externalUrl } = settings();
     const view = await alertViewer(store, settings(), nowMs);
@@ -73,7 +74,7 @@ export function createIncidentReading(running: Running) {
       found.push({
         ...read,
         nowMs,
-        headline: headlineFacts(read, { settings: settings(), nowMs, isGateUsed: isUsed }),
+        headline: headlineFacts(read, { settings: settings(), nowMs, isGateUsed: isUsed, failures }),
         /** Since when takedowns are on hold, by slug. */
         heldSince: heldSinceOf(members),
         /** Whether a verifier is configured. */

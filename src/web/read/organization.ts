@@ -47,7 +47,6 @@ export async function readOrganization({ running, incidents: reading }: WebParts
   const windowHours = running.thresholdsOf(slug)?.windowHours ?? 24;
   const spikes = kept.filter((alert) => alert.check === spike && alert.kind === "verdict");
   const own = failures.filter((alert) => alert.slug === slug);
-  const holding = holdingFailures(own, rules.gateOf(slug));
   return {
     nowMs,
     slug,
@@ -68,8 +67,8 @@ export async function readOrganization({ running, incidents: reading }: WebParts
     open: open && { ...open, own: forReader(open.own, withDetails) },
     isPending: live.some(({ state, kind }) => state === "pending" && kind === "verdict"),
     silencedUntilMs: await silencedUntil(running, slug, nowMs),
-    /** The first failure that holds its takedowns; null: they are allowed. */
-    gate: holding.toSorted((left, right) => left.failure.atMs - right.failure.atMs)[0] ?? null,
+    /** The failures that hold its takedowns, the oldest first. */
+    holding: holdingFailures(own, rules.gateOf(slug)),
     /** Newest first, with all members. */
     incidents: incidents.map((one) => forReader(one, withDetails)),
     unfinished,

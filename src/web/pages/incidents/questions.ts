@@ -5,7 +5,13 @@ import { minuteMs } from "../../../base/time.ts";
 import { markerBefore } from "../../../evidence/onset.ts";
 import { describeAuthor } from "../../../contract/actor.ts";
 import { answerWords, controlWords, opinionWords } from "../../../contract/second-opinion.ts";
-import { judgedInPart, judgementSentences, overSentence, sharedWords } from "../../../words/headline.ts";
+import {
+  heldElsewhereSentence,
+  judgedInPart,
+  judgementSentences,
+  overSentence,
+  sharedWords,
+} from "../../../words/headline.ts";
 import { countOf, durationText, nbsp, timeText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import type { IncidentDetail, ReadIncident } from "../../read/incidents.ts";
@@ -218,6 +224,7 @@ function judgedAnswer({ incident, summary, headline, nowMs }: ReadIncident): Ans
 
 function gatesAnswer(facts: Asked): Answer {
   const { heldSince, members, headline, incident, nowMs, comments = [] } = facts;
+  const others = heldElsewhereSentence(headline);
   if (heldSince.size > 0) {
     const held = Math.round(excessOf(memberFactsOf(facts).filter(({ heldSinceMs }) => heldSinceMs !== null)));
     const [slug = ""] = heldSince.keys();
@@ -226,16 +233,18 @@ function gatesAnswer(facts: Asked): Answer {
     const waits = areAllKnown ? "stay on hold" : "wait for a judgement";
     return [
       `No: takedowns of ${whose} are on hold`,
-      held === 0 ? "" : `${countOf(held, "death")} more than usual ${waits}.`,
+      [held === 0 ? "" : `${countOf(held, "death")} more than usual ${waits}.`, others].join(" ").trim(),
       { act: "release", words: heldSince.size === 1 ? "Release…" : `Release ${formatCount(heldSince.size)}…` },
     ];
   }
   if (members.every(({ peak }) => peak.severity !== "fail"))
     return ["Yes: nothing was on hold", "Nothing of it has failed."];
+  if (others !== "" && headline.opened === 0) return ["No: another incident holds them", others];
   const { judged, judges, beganAtMs } = headline;
   const released = comments.findLast(({ act }) => act === "release");
   const untilMs = stoppedMsOf(facts) ?? incident.endedAtMs ?? nowMs;
   const why = [
+    ...(others === "" ? [] : [others]),
     ...(released === undefined
       ? []
       : [`${describeAuthor(released.by, released.note)} has released them: «${breakAddresses(released.text)}».`]),

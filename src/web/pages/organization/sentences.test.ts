@@ -90,7 +90,7 @@ const facts = (changes: Partial<OrganizationFacts> = {}): OrganizationFacts => (
   open: null,
   isPending: false,
   silencedUntilMs: null,
-  gate: null,
+  holding: [],
   incidents: [],
   unfinished: { incidents: new Set(), gates: new Set() },
   latestSpike: null,
@@ -98,7 +98,7 @@ const facts = (changes: Partial<OrganizationFacts> = {}): OrganizationFacts => (
 });
 
 const judgement = { verdict: "checker", comment: null, by: "dana", note: null, atMs: at(20) } as const;
-const held = (changes: object = {}): OrganizationFacts["gate"] =>
+const held = (changes: object = {}): OrganizationFacts["holding"][number] =>
   ({ failure: { atMs: Date.parse("2026-11-21T04:48:00Z") }, incident: { number: 38 }, ...changes }) as never;
 const queue = check({ state: { check: "review-queue" }, severity: "warn", sinceMs: at(2), counts: null });
 const unknown = "acme could not be checked since 19:07.";
@@ -112,12 +112,21 @@ const rows: readonly (readonly [state: string, sentences: readonly string[], cha
   [
     "ok, its gate shut",
     [ok, "Its takedowns are on hold since 21 Nov 04:48: nobody has judged incident 38."],
-    { gate: held() },
+    { holding: [held()] },
   ],
   [
     "ok, its gate shut though it was judged",
     [ok, "Its takedowns are on hold since 21 Nov 04:48: incident 38 was judged, and nobody has released it."],
-    { gate: held({ judgement }) },
+    { holding: [held({ judgement })] },
+  ],
+  [
+    "ok, on hold by two incidents",
+    [
+      ok,
+      "Its takedowns are on hold since 21 Nov 04:48: nobody has judged incident 38; " +
+        "incident 39 was judged, and nobody has released it.",
+    ],
+    { holding: [held(), held({ incident: { number: 39 }, judgement })] },
   ],
   ["ok, silenced", [ok, "It is silenced until 24 Nov 00:07."], { silencedUntilMs: nowMs + 2 * hourMs }],
   [

@@ -20,7 +20,7 @@ export function organizationSentences(facts: OrganizationFacts): readonly Html[]
     other === undefined ? null : otherSentence(other, nowMs),
     open === null ? null : incidentSentence(open, nowMs),
     isPending ? html`Its alert is pending.` : null,
-    open === null ? gateSentence(facts) : null,
+    gateSentence(facts),
     silencedUntilMs === null ? null : html`It is silenced until ${renderTime(silencedUntilMs, nowMs)}.`,
   ];
   return sentences.filter((one) => one !== null);
@@ -68,14 +68,21 @@ function otherSentence({ state, severity, sinceMs }: OrganizationCheck, nowMs: n
   ${verb}${sinceMs === null ? nothing : html` since ${renderTime(sinceMs, nowMs)}`}.`;
 }
 
-function gateSentence({ gate, nowMs }: OrganizationFacts): Html | null {
-  if (gate === null) return null;
-  const { incident, judgement, failure } = gate;
-  const which =
-    incident === undefined
-      ? html`its alert`
-      : html`<a href="/incidents/${incident.number}">incident ${incident.number}</a>`;
-  const why =
-    judgement === undefined ? html`nobody has judged ${which}` : html`${which} was judged, and nobody has released it`;
-  return html`Its takedowns are on hold since ${renderTime(failure.atMs, nowMs)}: ${why}.`;
+/** Says what holds its takedowns besides the open incident, which says it itself. */
+function gateSentence({ holding, open, nowMs }: OrganizationFacts): Html | null {
+  const others = holding.filter(({ incident }) => open === null || incident?.number !== open.own.incident.number);
+  const [oldest] = others;
+  if (oldest === undefined) return null;
+  const reasons = others.map(({ incident, judgement }, index) => {
+    const which =
+      incident === undefined
+        ? html`its alert`
+        : html`<a href="/incidents/${incident.number}">incident ${incident.number}</a>`;
+    const why =
+      judgement === undefined
+        ? html`nobody has judged ${which}`
+        : html`${which} was judged, and nobody has released it`;
+    return html`${index === 0 ? "" : "; "}${why}`;
+  });
+  return html`Its takedowns are on hold since ${renderTime(oldest.failure.atMs, nowMs)}: ${reasons}.`;
 }
