@@ -33,7 +33,10 @@ export async function readActFacts(
   const members =
     incident === null ? [] : ((await parts.incidents.members([incident.number])).get(incident.number) ?? []);
   if (incident === null || members.length === 0)
-    throw new FlatlineError("not_found", "no incident has this number or id");
+    throw new FlatlineError(
+      "not_found",
+      "no incident has this number or id: `flatline incidents list --state all` shows them",
+    );
   return {
     incident,
     members,

@@ -60,7 +60,11 @@ export function addDeadAssetRoutes(server: FastifyInstance, { incidents, alertAs
     answer: incidentAssetPageSchema,
     handle: async (asked) => {
       const found = await incidents.find(asked.params.id);
-      if (found === null) throw new FlatlineError("not_found", "no incident has this number or id");
+      if (found === null)
+        throw new FlatlineError(
+          "not_found",
+          "no incident has this number or id: `flatline incidents list --state all` shows them",
+        );
       const { incident, members } = found;
       const { toRestore = false, slug: slugs } = asked.query;
       const stranger = slugs?.find((slug) => !members.some((alert) => alert.slug === slug));

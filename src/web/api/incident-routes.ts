@@ -62,7 +62,11 @@ export function addIncidentRoutes(server: FastifyInstance, { running, incidents,
   const { clock } = running;
   async function find(id: string): Promise<IncidentDetail> {
     const found = await incidents.find(id);
-    if (found === null) throw new FlatlineError("not_found", "no incident has this number or id");
+    if (found === null)
+      throw new FlatlineError(
+        "not_found",
+        "no incident has this number or id: `flatline incidents list --state all` shows them",
+      );
     return found;
   }
 

@@ -79,11 +79,24 @@ const words: Readonly<Record<DialogAct, Words>> = {
   },
 };
 
-const verdictChoices: Readonly<Record<JudgementVerdict, readonly [name: string, meaning: string]>> = {
+type VerdictChoices = Readonly<Record<JudgementVerdict, readonly [name: string, meaning: string]>>;
+
+const verdictChoices: VerdictChoices = {
   checker: ["The checker was wrong", "These assets are alive."],
   real: ["The assets did die", "Attackers left, or somebody took them down."],
   expected: ["It was expected", "Known beforehand: a clean-up, an expiry, a move."],
 };
+
+const flowChoices: VerdictChoices = {
+  checker: ["The checker was wrong", "It did not look, or its events did not come."],
+  real: ["The deaths are real", "Nothing was missed: what is called dead did die."],
+  expected: ["It was expected", "Known beforehand: a planned pause, or a source that sends seldom."],
+};
+
+/** Returns the name and the meaning of each verdict on an incident of this family. */
+export function verdictChoicesOf(family: string): VerdictChoices {
+  return family === "no-events" ? flowChoices : verdictChoices;
+}
 
 const shownNames = 5;
 const lookWords = html`<p>
@@ -233,9 +246,9 @@ function renderChoices(
       return html`<fieldset>
         <legend class="sr">What it was</legend>
         ${judgementVerdicts.map((verdict, index) => {
-          const [name, meaning] = verdictChoices[verdict];
+          const [name, meaning] = verdictChoicesOf(page.incident.family)[verdict];
           const text = html`<span><b>${name}</b><span class="under">${meaning}</span></span>`;
-          const then = renderThen(judgeLines(verdict, meant, results[index]));
+          const then = renderThen(judgeLines(verdict, page, meant, results[index]));
           return renderRadio("verdict", verdict, chosen, html`${text}${then}`, "choice");
         })}
       </fieldset>`;
@@ -274,10 +287,15 @@ function gateLines(result: IncidentActResult | undefined, why: string): Line[] {
 }
 
 /** Says what a verdict does. */
-function judgeLines(verdict: JudgementVerdict, meant: readonly MemberFacts[], result?: IncidentActResult): Line[] {
+function judgeLines(
+  verdict: JudgementVerdict,
+  { incident }: IncidentDetail,
+  meant: readonly MemberFacts[],
+  result?: IncidentActResult,
+): Line[] {
   const isChecker = verdict === "checker";
   const lines = gateLines(result, ` until ${isChecker ? "the alert ends, or " : ""}somebody releases them`);
-  if (!isChecker) return lines;
+  if (!isChecker || incident.family === "no-events") return lines;
   const revived = meant.reduce((sum, one) => sum + one.revived, 0);
   const left = Math.max(0, Math.round(excessOf(meant)) - revived);
   return [...lines, ["Reopen", `${formatCount(revived)} found alive, ${formatCount(left)} to look at`]];
