@@ -25,6 +25,11 @@ describe("a warning is what", () => {
         "organizations: [{ slug: acme, thresholds: { failMultiplier: 2 } }]\n",
       "organizations[0].thresholds.failMultiplier: failMultiplier 2 is below warnMultiplier 3",
     ],
+    [
+      "YAML folded into one slug",
+      "source: { type: embedded }\norganizations:\n  - acme\n   - globex\n  - hooli\n",
+      "organizations[0]: is one name of several words",
+    ],
     ["nobody is routed to", `${base}defaults: { receivers: [a] }\n${log("")}`, "receivers[1]: gets nothing"],
     [
       "nobody is routed to, though more are discovered",

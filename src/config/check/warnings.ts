@@ -39,7 +39,7 @@ function checkServer({ config: { alerting, receivers = [], server }, say }: Look
     say(["server", "trustedProxy", "may", group], /^$|^\s|\s$|[,\p{Cc}]/u.test(group) && message, "key");
 }
 
-/** Warns of receivers that nothing is routed to, and of silences and receivers that match no organization. */
+/** Warns of slugs that YAML folded, of receivers that get nothing, and of silences and receivers that match nothing. */
 function checkReach({ config, defaults, say }: Look): void {
   const { discover, receivers, silences } = config;
   // One without a slug stands for discovered organizations.
@@ -47,6 +47,9 @@ function checkReach({ config, defaults, say }: Look): void {
     ...(config.organizations ?? []),
     ...(discover === undefined ? [] : [{}]),
   ];
+  const isFolded = "is one name of several words: is a line indented too far? Each organization has its own `-`";
+  for (const { path, value } of partsOf(config.organizations, "organizations"))
+    say(path, typeof value === "string" && /\s-\s|:\s/.test(value) && isFolded);
   const organizations = listed.map((one) => {
     const { slug, labels, receivers = defaults.receivers } = typeof one === "string" ? { ...defaults, slug: one } : one;
     return { slug, labels: { ...defaults.labels, ...labels }, receivers };
