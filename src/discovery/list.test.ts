@@ -59,6 +59,7 @@ describe("readList", () => {
     ["receivers", [{ slug: "acme", receivers: [] }], "has a bad entry 1: receivers: unknown key"],
     ["a key", [{ slug: "acme", apiKey: "x" }], "has a bad entry 1: apiKey: unknown key"],
     ["a gate", [{ slug: "acme", gate: { whenUnknown: "allow" } }], "has a bad entry 1: gate: unknown key"],
+    ["a timezone without its region", [{ slug: "a", timezone: "Berlin" }], /did you mean "Europe\/Berlin"\?/],
     ["an unknown timezone", [{ slug: "a", timezone: "Mars" }], /timezone: "Mars" is not a known timezone/],
     ["a schedule that never comes", [{ slug: "a", schedule: "0 0 31 2 *" }], /schedule: .* never comes/],
     [

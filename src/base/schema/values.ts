@@ -98,7 +98,8 @@ export const timezone = checkedText((text) => {
     // Only a wrong name needs the list of names.
   }
   const known = ["UTC", ...Intl.supportedValuesOf("timeZone")];
-  return `${JSON.stringify(text)} is not a known timezone${suggest(text, known)}`;
+  const ofCity = known.find((one) => one.endsWith(`/${text}`));
+  return `${JSON.stringify(text)} is not a known timezone${suggest(ofCity ?? text, known)}`;
 });
 
 const controlCharacter = /\p{Cc}/u;
