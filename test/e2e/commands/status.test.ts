@@ -48,7 +48,7 @@ describe("of a running daemon", () => {
 
 severity     ■ 1 fail   ○ 1 ok
 alerts       1 firing
-takedowns    those of acme are on hold: N s
+takedowns    those of acme are on hold by incident 1: N s
 receivers    ▲ nowhere 1 waiting, oldest N s, connection refused
 last run     N s ago, all on time
 store        SIZE
