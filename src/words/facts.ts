@@ -23,7 +23,7 @@ const shownLabels = 12;
 
 /** Returns the counts, the begin and other facts besides the headline. */
 export function incidentFacts(
-  { fleet, generatedAtMs: nowMs }: Notification,
+  { fleet, status, generatedAtMs: nowMs }: Notification,
   incident: IncidentNotice,
   { notices, isOne }: { readonly notices: readonly AlertNotice[]; readonly isOne: boolean },
 ): Fact[] {
@@ -41,7 +41,8 @@ export function incidentFacts(
     ...(isOne || counts === null ? [] : [{ label: "In all", text: counts }]),
     ...(onsetAtMs === null ? [] : [{ ...began, text: `${began.text}${after}` }]),
     timeFact("Detected", startedAtMs, nowMs),
-    ...overFacts(incident, nowMs),
+    // A receiver's part may be over before the incident: the excess is that of the others.
+    ...(status === "resolved" && endedAtMs === null ? [] : overFacts(incident, nowMs)),
     ...(endedAtMs === null ? [] : [timeFact("Ended", endedAtMs, nowMs)]),
     ...(family !== "deaths" || secondOpinion === null
       ? []

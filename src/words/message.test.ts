@@ -50,6 +50,22 @@ describe("a message", () => {
     expect(messageOf({ ...rest, incident: { ...incident, headline } }).todo).toMatch(todo);
   });
 
+  it("of the end of a receiver's part says nothing of when the deaths of others end", () => {
+    const { incident, ...rest } = sample("fleet-resolved");
+    if (incident === null) throw new Error("the sample has no incident");
+
+    const excess = {
+      state: "stopped",
+      deathsLastHour: 0,
+      usualPerHour: 1,
+      quietSinceMs: 0,
+      expectedEndAtMs: 1,
+    } as const;
+    const headline = { ...incident.headline, endedAtMs: null, stoppedAtMs: null, excess };
+    const { facts } = messageOf({ ...rest, incident: { ...incident, endedAtMs: null, headline } });
+    expect(facts.map(({ label }) => label)).not.toContain("It ends by");
+  });
+
   it("says how many began since the last one, and not of those that are told late", () => {
     const { alerts } = sample("fleet");
     const late = alerts.map((alert) => ({ ...alert, reason: "escalation" }));
