@@ -120,6 +120,8 @@ describe("the page of an incident", () => {
       "Detected",
       "Notified",
     ]);
+    const digits = 'getComputedStyle(document.querySelector(".instants .at")).fontVariantNumeric';
+    expect(await page.evaluate(digits)).toBe("tabular-nums");
     expect(await textAt(await open("/"), ".incident .do")).toMatch(
       /Began (\d+ [A-Z][a-z]{2} )?\d\d:\d\d\. Notified \d\d:\d\d\. Nobody has/,
     );
