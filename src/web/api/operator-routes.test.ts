@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { FlatlineError } from "../../base/errors.ts";
 import { useWebs, basic, bearer } from "../../../test/support/web-harness.ts";
 
 const start = useWebs();
@@ -18,23 +19,41 @@ describe("/api/v1/outbox/{id}", () => {
   });
 });
 
+const entry = {
+  receiver: "ops",
+  recipient: null,
+  attempts: 2,
+  createdAtMs: 0,
+  nextAttemptAtMs: 0,
+  lastError: "410",
+  state: "dead",
+  incident: 41,
+} as const;
+const tryAll = (url: string) => {
+  const body = new URLSearchParams({ receiver: "ops" });
+  const headers = { ...bearer, accept: "text/html" };
+  return fetch(`${url}/receivers/retry`, { method: "POST", headers, body, redirect: "manual" });
+};
+
 describe("/receivers", () => {
+  it("says that the store cannot be written, and counts that as no refusal", async () => {
+    const web = await start();
+    Object.defineProperty(web.world, "outbox", {
+      get: () => {
+        web.world.storeError = new FlatlineError("store_busy", "the database is locked");
+        return [{ ...entry, id: "n1" }];
+      },
+    });
+
+    expect((await tryAll(web.url)).status).toBe(503);
+  });
+
   it("has acts for all that a receiver gave up, and says of each that was refused", async () => {
     const web = await start();
-    const entry = {
-      receiver: "ops",
-      recipient: null,
-      attempts: 2,
-      createdAtMs: 0,
-      nextAttemptAtMs: 0,
-      lastError: "410",
-    };
-    web.world.outbox = ["n1", "n2"].map((id) => ({ ...entry, id, state: "dead", incident: 41 }));
+    web.world.outbox = ["n1", "n2"].map((id) => ({ ...entry, id }));
 
     const page = await (await fetch(`${web.url}/receivers`, { headers: bearer })).text();
-    const body = new URLSearchParams({ receiver: "ops" });
-    const headers = { ...bearer, accept: "text/html" };
-    const tried = await fetch(`${web.url}/receivers/retry`, { method: "POST", headers, body, redirect: "manual" });
+    const tried = await tryAll(web.url);
 
     expect(page).toMatch(/Try all 2 again<span class="sr"> to ops/);
     expect(page).toContain("Discard all 2&hellip;");

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from "fastify";
 
-import { FlatlineError } from "../../../base/errors.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import { renderConfig } from "../../../config/render.ts";
 import { authorOf, readerOf } from "../../access/identity.ts";
@@ -13,7 +12,7 @@ import type { TestedDelivery } from "../../../alerting/deliver/test-delivery.ts"
 import type { WebParts } from "../../parts.ts";
 import { discardEntry, retryEntry } from "../../../alerting/deliver/outbox-acts.ts";
 import { changeOutbox, readDeliveries, testReceiver } from "../../read/receivers.ts";
-import type { PageAsked } from "../site.ts";
+import { isMistake, type PageAsked } from "../site.ts";
 import { renderHead } from "../frame.ts";
 import { renderSection } from "../table.ts";
 import { actForm, renderDialog, renderThen } from "../dialog.ts";
@@ -58,7 +57,7 @@ export function addOperatorPages(server: FastifyInstance, parts: WebParts): void
       try {
         await changeOutbox(running, act, { id, author: authorOf(request) });
       } catch (error) {
-        if (receiver === null || !(error instanceof FlatlineError)) throw error;
+        if (receiver === null || !isMistake(error)) throw error;
         refused.push(error.message);
       }
     const left = refused.length === 0 ? "" : `, ${formatCount(refused.length)} not: ${refused[0]}`;
