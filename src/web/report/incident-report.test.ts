@@ -135,6 +135,15 @@ describe("the report of an incident", () => {
     );
   });
 
+  it("says whose deaths nobody should act on, where the checker was wrong for some only", () => {
+    const facts = factsOf("acme");
+    const others = facts.members.map(({ judgement: _judgement, ...one }) => ({ ...one, slug: "globex" }));
+
+    const text = reportOf({ ...facts, members: [...facts.members, ...others] });
+
+    expect(text).toContain("Do not act on the deaths of `acme` from 12:00 to 12:00: the checker was wrong.");
+  });
+
   it("says what happened, of whom, and what people said", () => {
     const facts = factsOf("acme");
     const text = reportOf({

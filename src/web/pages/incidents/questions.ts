@@ -243,6 +243,9 @@ function gatesAnswer(facts: Asked): Answer {
   const { judged, judges, beganAtMs } = headline;
   const released = comments.findLast(({ act }) => act === "release");
   const untilMs = stoppedMsOf(facts) ?? incident.endedAtMs ?? nowMs;
+  const wrong = slugsOf(members.filter(({ judgement }) => judgement?.verdict === "checker"));
+  const wrongOf = wrong.size === 1 ? [...wrong].join("") : countOf(wrong.size, "organization");
+  const ofThese = wrong.size === slugsOf(members).size ? "" : ` of ${wrongOf}`;
   const why = [
     ...(others === "" ? [] : [others]),
     ...(released === undefined
@@ -252,7 +255,7 @@ function gatesAnswer(facts: Asked): Answer {
     ...(judged.checker === 0
       ? []
       : [
-          `Do not act on the deaths from ${timeText(beganAtMs, nowMs)} to ${timeText(untilMs, nowMs)}: ` +
+          `Do not act on the deaths${ofThese} from ${timeText(beganAtMs, nowMs)} to ${timeText(untilMs, nowMs)}: ` +
             "the checker was wrong.",
         ]),
   ];
