@@ -8,7 +8,7 @@ import { brokenFinding } from "../contract/healthcheck.ts";
 import { compareSeverity, type Severity } from "../contract/severity.ts";
 import { actSentence, actTitle, alertLine, isActNotice, isTest, peakSentence, summaryOf } from "./alert.ts";
 import { alertFacts, incidentFacts, labelFacts, labelsFact, type Fact } from "./facts.ts";
-import { gateActs, headline } from "./headline.ts";
+import { gateActs, gateSentences, headline } from "./headline.ts";
 import { countOf, durationText, instantText, timeText } from "./numbers.ts";
 import { plainText } from "../base/unseen-text.ts";
 
@@ -194,6 +194,8 @@ function incidentWords(
       ...(isNewsOnly ? [] : more),
       ...(isOver && only !== undefined ? peakSentence(only, nowMs) : []),
       ...news,
+      // What is on hold may have changed, too.
+      ...(isNewsOnly ? gateSentences(facts) : []),
     ].join(" "),
     todo: isNewsOnly ? "" : todoOf(notices, incident),
     facts: [
