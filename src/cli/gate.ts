@@ -42,7 +42,7 @@ export const gate = asking({
   description: "whether deaths may be acted on, and releasing them",
   words: [["[slug]", "an organization [all, the worst first]"]],
   without: "daemon",
-  json: "print {slug, decision, reason, message, check, alertId, since, suspectFrom, holds, releases}; of all {gates, open}",
+  json: "print {slug, decision, reason, message, check, alertId, since, suspectFrom, releases}; of all {gates, open}",
   help: `
 Exit code: 0 allow, 1 hold, 64 no such organization, 69 no answer, 77 not allowed to ask. Only 0
 allows. Without an organization it lists those that hold, the worst first: 0 none does, 1 at least one.
@@ -70,20 +70,21 @@ function renderAll({ gates, open }: GateList, context: CliContext): string {
     return open === 0
       ? "no organization is checked\n"
       : `nothing is on hold: takedowns of all ${formatCount(open)} are allowed\n`;
-  type Hold = Gate["holds"][number];
-  // A gate without a failure is on hold because nothing is known.
-  const rows = gates.flatMap((one) => (one.holds.length === 0 ? [null] : one.holds).map((hold) => ({ ...one, hold })));
-  const whyOf = ({ check, incident, isFiring }: Hold): string =>
-    `${check} ${isFiring ? "fires as fail" : "failed"}${incident === null ? "" : `, incident ${incident}`}`;
   const columns = {
     ORGANIZATION: ({ slug }: Gate) => slug,
     DECISION: ({ decision }: Gate) => decision,
-    SINCE: ({ hold }: (typeof rows)[number]) => (hold === null ? "–" : withoutFraction(hold.since)),
-    WHY: ({ hold }: (typeof rows)[number]) => (hold === null ? "nothing is known" : whyOf(hold)),
+    SINCE: ({ since }: Gate) => (since === null ? "–" : withoutFraction(since)),
+    WHY: ({ reason, check }: Gate) => reasonWords[reason]?.(check ?? "a check") ?? reason,
   };
   const others = open === 0 ? "" : `${formatCount(open)} ${open === 1 ? "other" : "others"} may act\n`;
-  return `${renderTable(rows, columns, { context })}${others}`;
+  return `${renderTable(gates, columns, { context })}${others}`;
 }
+
+const reasonWords: Readonly<Record<string, (check: string) => string>> = {
+  fail_firing: (check) => `${check} fires as fail`,
+  fail_latched: (check) => `${check} failed`,
+  unknown: () => "nothing is known",
+};
 
 function render({ slug, decision, reason, message, suspectFrom }: Gate): string {
   // With nothing on hold, only a judgement puts deaths in question.

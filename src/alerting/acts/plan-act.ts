@@ -9,7 +9,7 @@ import type { Alert } from "../../store/alerts/alerts.ts";
 import { failuresIn, type GateFailure } from "../../store/alerts/gate.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
 import type { StoredSilence } from "../../store/alerts/silences.ts";
-import { changeOfGate, holdersIn, isGateAlert, releaseOf, type EndedHold } from "../decide/gate.ts";
+import { changeOfGate, isGateAlert, releaseOf, type EndedHold } from "../decide/gate.ts";
 import type { AlertingSettings } from "../settings.ts";
 
 export type IncidentAct =
@@ -50,8 +50,6 @@ export interface IncidentActResult {
   readonly gatesOpened: readonly string[];
   /** The asked organizations whose gates are still held. */
   readonly gatesHeld: readonly string[];
-  /** The numbers of the incidents that hold each of these. */
-  readonly gatesHeldBy: readonly { readonly slug: string; readonly incidents: readonly number[] }[];
 }
 
 export interface ActFacts {
@@ -113,7 +111,6 @@ export function planAct(request: IncidentActRequest, facts: ActFacts): ActPlan {
     return { slug, ...changeOfGate(before, now, settings.gateOf(slug)) };
   });
   const opened = gates.filter(({ isOpened }) => isOpened);
-  const held = gates.filter(({ holding }) => holding.length > 0);
   return {
     incident,
     changed,
@@ -122,8 +119,7 @@ export function planAct(request: IncidentActRequest, facts: ActFacts): ActPlan {
       typeof outcome === "string" ? [{ slug, alertId: id, reason: outcome }] : [],
     ),
     gatesOpened: opened.map(({ slug }) => slug),
-    gatesHeld: held.map(({ slug }) => slug),
-    gatesHeldBy: held.map(({ slug, holding }) => ({ slug, incidents: holdersIn(holding) })),
+    gatesHeld: gates.flatMap(({ slug, isHeld }) => (isHeld ? [slug] : [])),
     ended: gates.flatMap(({ ended }) => ended),
     opened: opened.flatMap(({ ended }) => ended),
   };

@@ -110,8 +110,7 @@ export type EndedHold = GateFailure & { readonly how: GateRelease };
 export interface GateChange {
   readonly ended: readonly EndedHold[];
   readonly isOpened: boolean;
-  /** The failures that hold it after the change. */
-  readonly holding: readonly GateFailure[];
+  readonly isHeld: boolean;
 }
 
 /** Returns the change. Everything that opens a gate uses it, except a reload, which changes the policy itself. */
@@ -125,8 +124,8 @@ export function changeOfGate(
     const how = held.has(failure.id) ? releaseOf(failure, policy) : null;
     return how === null ? [] : [{ ...failure, how }];
   });
-  const holding = holdingFailures(after, policy);
-  return { ended, isOpened: held.size > 0 && holding.length === 0, holding };
+  const isHeld = holdingFailures(after, policy).length > 0;
+  return { ended, isOpened: held.size > 0 && !isHeld, isHeld };
 }
 
 /** A judgement `checker` releases only after a run ended the alert: then the checker is right again. */

@@ -129,7 +129,7 @@ function acting({ description, example, second, flags, actOf }: ActingSpec): Com
       dryRun: flag("say what it would do, and do nothing"),
     },
     acts: true,
-    json: "print {done, skipped, gatesOpened, gatesHeld, gatesHeldBy}",
+    json: "print {done, skipped, gatesOpened, gatesHeld}",
     help: `\nExample:\n  flatline incidents ${example}\n`,
     opens: async ({ api, flags: { by, slug: slugs, ...own }, words: [id, word] }) => {
       const act = actOf(own, word);
@@ -220,7 +220,7 @@ const skipWords: Readonly<Record<string, string>> = {
 };
 
 function renderResult(
-  { done, skipped, gatesOpened, gatesHeldBy }: IncidentActAnswer,
+  { done, skipped, gatesOpened, gatesHeld }: IncidentActAnswer,
   word: string,
   isDryRun: boolean,
 ): string {
@@ -233,9 +233,7 @@ function renderResult(
     ...(gatesOpened.length === 0
       ? []
       : [`takedowns ${isDryRun ? "that would be allowed" : "allowed"} again: ${namesOf(gatesOpened)}`]),
-    ...[...Map.groupBy(gatesHeldBy, ({ incidents: holders }) => incidentsText(holders))].map(
-      ([holders, held]) => `takedowns still on hold by ${holders}: ${namesOf(held.map(({ slug }) => slug))}`,
-    ),
+    ...(gatesHeld.length === 0 ? [] : [`takedowns still on hold: ${namesOf(gatesHeld)}`]),
     "",
   ].join("\n");
 }

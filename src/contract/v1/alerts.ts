@@ -177,16 +177,6 @@ export const gateSchema = z.object({
   alertId: z.string().nullable(),
   since: instantSchema.nullable(),
   suspectFrom: instantSchema.nullable(),
-  /** All failures that hold it, the oldest first, with the number of their incident. */
-  holds: z.array(
-    z.object({
-      check: z.string(),
-      alertId: z.string(),
-      incident: z.number().nullable(),
-      since: instantSchema,
-      isFiring: z.boolean(),
-    }),
-  ),
   releases: z.array(
     z.object({
       at: instantSchema,

@@ -86,8 +86,6 @@ export const incidentActSchema = z.object({
   skipped: z.array(actedAlertSchema.extend({ reason: z.string() })),
   gatesOpened: z.array(z.string()),
   gatesHeld: z.array(z.string()),
-  /** The numbers of the incidents that hold each of these. */
-  gatesHeldBy: z.array(z.object({ slug: z.string(), incidents: z.array(z.number()) })),
 });
 export type IncidentActAnswer = z.infer<typeof incidentActSchema>;
 

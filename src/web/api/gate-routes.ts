@@ -95,13 +95,6 @@ export function createGates(running: Running) {
       ...decided,
       check: decided.failure?.check ?? null,
       alertId: decided.failure?.id ?? null,
-      holds: decided.holding.map(({ check, id, incident, failure, end, severity }) => ({
-        check,
-        alertId: id,
-        incident: incident?.number ?? null,
-        sinceMs: failure.atMs,
-        isFiring: end === null && severity === "fail",
-      })),
       /** The organization is configured, or a failure still holds its gate. */
       isFound: organization !== undefined || isHeldByFailure,
       message: wordDecision(slug, decided, policy),

@@ -131,7 +131,7 @@ describe("flatline incidents", () => {
 
   it("acts on all of one, says what it did, and asks before it opens gates", async () => {
     expect((await flatline("incidents", "ack", "1", "--comment", "on it")).stdout).toBe(
-      "acknowledged: 2 organizations\ntakedowns still on hold by incident 1: acme, globex\n",
+      "acknowledged: 2 organizations\ntakedowns still on hold: acme, globex\n",
     );
     expect((await ask("/api/v1/incidents/1", root)).body).toMatchObject({
       acknowledgedBy: "kim (token)",
@@ -151,10 +151,10 @@ describe("flatline incidents", () => {
     expect(judged.stdout).toBe("judged real: 1 organization\ntakedowns allowed again: acme\n");
     expect((await flatline("incidents", "judge", "1", "none")).stdout).toBe(
       "no longer judged: 0 organizations\nleft as they are, judged apart: 1 organization\n" +
-        "left as they are, already so: 1 organization\ntakedowns still on hold by incident 1: globex\n",
+        "left as they are, already so: 1 organization\ntakedowns still on hold: globex\n",
     );
     expect((await flatline("incidents", "judge", "1", "none", "--slug", "acme")).stdout).toBe(
-      "no longer judged: 1 organization\ntakedowns still on hold by incident 1: acme\n",
+      "no longer judged: 1 organization\ntakedowns still on hold: acme\n",
     );
     await flatline("incidents", "judge", "1", "real", "--slug", "acme", "--yes");
     await flatline("incidents", "judge", "1", "checker", "--slug", "globex");
