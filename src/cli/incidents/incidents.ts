@@ -40,10 +40,11 @@ Examples:
 `,
   ask: async ({ api, flags: { state, family } }) => {
     const { incidents } = await api.read("/api/v1/incidents", incidentListSchema, { state, family, limit: 200 });
+    // Those of another state or family were not asked for.
+    if (state !== "open" || family !== undefined) return { incidents, left: [] };
     const { gate } = await api.read("/api/v1/status", statusSchema);
     const listed = new Set(incidents.map(({ number }) => number));
-    const left = state === "open" ? (gate?.incidents ?? []).filter((number) => !listed.has(number)) : [];
-    return { incidents, left };
+    return { incidents, left: (gate?.incidents ?? []).filter((number) => !listed.has(number)) };
   },
   data: ({ incidents }) => asJson(incidents),
   say: ({ incidents, left }, { context, flags: { state } }) =>

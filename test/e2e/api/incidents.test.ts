@@ -126,6 +126,7 @@ describe("flatline incidents", () => {
     expect(shown.stdout).toMatch(/^began \S+Z, detected \S+Z; 2 of 2 organizations fire$/m);
     expect(shown.stdout).toContain("180 deaths");
     expect(JSON.parse((await flatline("incidents", "list", "--json")).stdout)).toMatchObject([{ number: 1 }]);
+    expect((await flatline("incidents", "list", "--family", "regret")).stdout).toBe("no incident is open\n");
     expect(await flatline("incidents", "show", "7")).toMatchObject({ exitCode: 64, stdout: "" });
   });
 
