@@ -165,7 +165,7 @@ export function gateActs({ held, heldToEnd, heldToRelease, endedAtMs }: Headline
       : "Each verdict allows the takedowns: checker (it was wrong), real (they did die) or expected.";
   return [
     ...(held > heldToEnd + heldToRelease ? [`${judge}. ${then}`] : []),
-    ...(heldToRelease > 0
+    ...(held > 0 && heldToRelease > 0
       ? [`Release the takedowns on the page or with \`flatline incidents release ${number} --comment WHY\`.`]
       : []),
   ];

@@ -40,6 +40,7 @@ describe("a message", () => {
       { heldToEnd: 8, judgement: { ...dana, verdict: "checker" } },
       /^What to do: Repair the liveness checker\.$/,
     ],
+    ["of gates, where nobody uses them: nothing", "fleet-resolved", { held: 0, heldToRelease: 8 }, /^$/],
     ["judged real: nothing", "fleet", { held: 0, judgement: { ...dana, verdict: "real" } }, /^$/],
     ["ended and allowed: nothing", "fleet-resolved", { held: 0 }, /^$/],
   ] as const)("says what is left to do: %s", (_name, kind, facts, todo) => {
