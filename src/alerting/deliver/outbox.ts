@@ -244,7 +244,9 @@ export function createOutbox(options: OutboxOptions) {
       for (const payload of payloads) await queued.goBack(readNotification(payload), clock.nowMs());
       return payloads.length;
     });
-    if (gone > 0) logger.error({ notifications: gone }, "notifications of removed receivers dead-lettered");
+    if (gone === 0) return;
+    options.onAnswered?.();
+    logger.error({ notifications: gone }, "notifications of removed receivers dead-lettered");
   }
 
   async function endAll(): Promise<void> {

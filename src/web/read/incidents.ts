@@ -103,13 +103,13 @@ export function createIncidentReading(running: Running) {
   }
 
   async function readDetail(found: Awaited<ReturnType<typeof readAll>>[number]) {
-    const { incident, members, nowMs } = found;
-    const { number, secondOpinion, startedAtMs, endedAtMs } = incident;
+    const { incident, members, nowMs, headline } = found;
+    const { number, secondOpinion, endedAtMs } = incident;
     const [ids, slugs] = [new Set(members.map((alert) => alert.id)), new Set(members.map((alert) => alert.slug))];
     const looks = await store.looks.of(number);
     const waiting = await store.outbox.ofIncident(number, mostWaiting);
     const [only] = slugs.size === 1 ? slugs : [];
-    const time = { fromMs: startedAtMs - dayMs, toMs: endedAtMs ?? nowMs };
+    const time = { fromMs: headline.beganAtMs - dayMs, toMs: endedAtMs ?? nowMs };
     const markers = await store.markers.between({ ...time, slug: only });
     return {
       ...found,
