@@ -127,7 +127,7 @@ describe("GET /api/v1/gate/{slug}", () => {
 
     expect(listed.exitCode).toBe(1);
     expect(listed.stdout).toMatch(
-      /^ORGANIZATION {2}DECISION {2}SINCE +WHY\nacme +hold +\S+Z {2}dead-asset-spike fires as fail, incident 1\nsilent +hold +– +nothing is known\n1 other may act\n$/,
+      /^ORGANIZATION {2}DECISION {2}SINCE +WHY\nacme +hold +\S+Z {2}dead-asset-spike fires as fail\nsilent +hold +– +nothing is known\n1 other may act\n$/,
     );
     expect(json.gates.map(({ reason }) => reason)).toEqual(["fail_firing", "unknown"]);
     expect(json.open).toBe(1);

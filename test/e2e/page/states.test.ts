@@ -73,7 +73,7 @@ const empty: World = {
 const eventless: World = {
   name: "organizations that sent no event yet",
   start: async (folder) => {
-    const of = `defaults: { eventFlow: { enabled: true } }\norganizations: [acme, ${long}]`;
+    const of = `defaults: { schedule: "0 0 1 1 *", eventFlow: { enabled: true, schedule: "0 0 1 1 *" } }\norganizations: [acme, ${long}]`;
     const url = await startDaemon(folder, `source: { type: embedded }\n${of}`);
     for (const slug of ["acme", long]) await runSpike(url, slug);
     return { url };
