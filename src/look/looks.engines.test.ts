@@ -317,7 +317,7 @@ describe.each(storeEngines)("on $engine,", (engine) => {
     verifier = await startHttpSink(respond);
     const incident = await anIncident({ dead: { dead: 12 }, alive: { live: 10 }, longDead: {} });
     const url = new Secret(verifier.url);
-    looksWith({ verifier: { url, timeoutMs: 100, sign: () => ({}) } }).start();
+    looksWith({ verifier: { url, timeoutMs: failure === "controls" ? 10_000 : 100, sign: () => ({}) } }).start();
 
     expect(await opinionOf(incident)).toMatchObject({ asked: 12, alive: 0, gone: 0, verdict: "undecided", failure });
   });
