@@ -112,6 +112,12 @@ daemon       0.2.0, up 12 h 4 min, http://127.0.0.1:9640
       { gate: { held: 2, longest: { slug: "ads-hosts", since: "2026-01-15T00:20:00.000Z" }, incidents: [1, 2] } },
       "those of 2 organizations are on hold by incidents 1, 2, of ads-hosts the longest: 11 h 40 min",
     ],
+    [
+      "a pending alert holds without an incident",
+      "takedowns",
+      { gate: { held: 1, longest: { slug: "ads-hosts", since: "2026-01-15T00:20:00.000Z" }, incidents: [] } },
+      "those of ads-hosts are on hold: 11 h 40 min",
+    ],
     ["a gate that cannot be read is not known", "takedowns", { gate: null }, "◌ not known: the store cannot be read"],
     [
       "a receiver that refuses says how much waits, for how long and why",

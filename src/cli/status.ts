@@ -4,7 +4,7 @@ import type { Severity } from "../contract/severity.ts";
 import { statusSchema, type DaemonStatus } from "../contract/v1/status.ts";
 import { discoveryProblem } from "../web/read/discovery.ts";
 import { importText, refusedText } from "../words/events-in.ts";
-import { countOf, durationText, incidentsText } from "../words/numbers.ts";
+import { countOf, durationText, onHoldBy } from "../words/numbers.ts";
 import { asking } from "./ask.ts";
 import { painterFor, type Paint } from "./context.ts";
 import { asJson, namesText, severityExitCodes } from "./values.ts";
@@ -123,7 +123,7 @@ function gateText({ held, longest, incidents }: NonNullable<DaemonStatus["gate"]
   const name = escapeControls(longest.slug);
   const who = held === 1 ? `those of ${name}` : `those of ${countOf(held, "organization")}`;
   const lasted = `${held === 1 ? "" : `, of ${name} the longest`}: ${since(longest.since)}`;
-  return `${who} are on hold by ${incidentsText(incidents)}${lasted}`;
+  return `${who} are ${onHoldBy(incidents)}${lasted}`;
 }
 
 function receiverParts(

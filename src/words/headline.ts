@@ -4,7 +4,7 @@ import { formatCount, formatExpected } from "../base/numbers.ts";
 import { deathWords } from "../contract/death-counts.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../contract/judgement.ts";
 import { answerWords } from "../contract/second-opinion.ts";
-import { countOf, dueText, durationText, incidentsText, shareText, timeText, withinText } from "./numbers.ts";
+import { countOf, dueText, durationText, onHoldBy, shareText, timeText, withinText } from "./numbers.ts";
 
 export const judgementSentences: Readonly<Record<JudgementVerdict, string>> = {
   checker: "The checker was wrong",
@@ -148,7 +148,7 @@ export function gateSentences(facts: HeadlineFacts): string[] {
 export function heldElsewhereSentence(facts: HeadlineFacts): string {
   if (facts.heldElsewhere === undefined) return "";
   const { organizations, incidents } = facts.heldElsewhere;
-  return `${takedowns(facts, organizations)} on hold by ${incidentsText(incidents)}${facts.held > 0 ? ", too" : ""}.`;
+  return `${takedowns(facts, organizations)} ${onHoldBy(incidents)}${facts.held > 0 ? ", too" : ""}.`;
 }
 
 function takedowns({ alone, whole }: HeadlineFacts, count: number): string {

@@ -20,10 +20,11 @@ export function countOf(count: number, one: string, many = `${one}s`): string {
 
 const namedIncidents = 5;
 
-/** "incident 1", "incidents 1, 3", "45 incidents". */
-export function incidentsText(numbers: readonly number[]): string {
-  if (numbers.length > namedIncidents) return countOf(numbers.length, "incident");
-  return `${numbers.length === 1 ? "incident" : "incidents"} ${numbers.join(", ")}`;
+/** "on hold by incident 1", "… by incidents 1, 3", "… by 45 incidents"; "on hold": a pending alert has no incident. */
+export function onHoldBy(numbers: readonly number[]): string {
+  if (numbers.length === 0) return "on hold";
+  if (numbers.length > namedIncidents) return `on hold by ${countOf(numbers.length, "incident")}`;
+  return `on hold by ${numbers.length === 1 ? "incident" : "incidents"} ${numbers.join(", ")}`;
 }
 
 /** A share (0–1) as `78 %`. */

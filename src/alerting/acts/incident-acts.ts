@@ -23,6 +23,12 @@ export interface DoneAct extends ActPlan {
 // Lists show all of them.
 const mostComments = 1_000;
 
+/** The error for a number or an id that no incident has. */
+export function noIncident(): FlatlineError {
+  const text = "no incident has this number or id: `flatline incidents list --state all` shows them";
+  return new FlatlineError("not_found", text);
+}
+
 /** Reads what planAct needs. @throws FlatlineError not_found: no such incident */
 export async function readActFacts(
   parts: StoreParts,
@@ -32,11 +38,7 @@ export async function readActFacts(
   const incident = await parts.incidents.find(reference);
   const members =
     incident === null ? [] : ((await parts.incidents.members([incident.number])).get(incident.number) ?? []);
-  if (incident === null || members.length === 0)
-    throw new FlatlineError(
-      "not_found",
-      "no incident has this number or id: `flatline incidents list --state all` shows them",
-    );
+  if (incident === null || members.length === 0) throw noIncident();
   return {
     incident,
     members,

@@ -13,7 +13,7 @@ import {
   type IncidentDetailAnswer,
 } from "../../contract/v1/incidents.ts";
 import { statusSchema } from "../../contract/v1/status.ts";
-import { countOf, incidentsText } from "../../words/numbers.ts";
+import { countOf, onHoldBy } from "../../words/numbers.ts";
 import { asking } from "../ask.ts";
 import type { ApiClient } from "../api-client.ts";
 import { choice, flag, group, or, required, value, type Complete, type FlagSpecs, type WordSpec } from "../command.ts";
@@ -64,7 +64,7 @@ Examples:
         empty: state === "open" ? "no incident is open" : "no incident is kept",
         context,
       },
-    )}${left.length === 0 ? "" : `takedowns are on hold by ${incidentsText(left)}, too: --state all lists them\n`}`,
+    )}${left.length === 0 ? "" : `takedowns are ${onHoldBy(left)}, too: --state all lists them\n`}`,
 });
 
 const show = asking({

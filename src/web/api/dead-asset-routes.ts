@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 
+import { noIncident } from "../../alerting/acts/incident-acts.ts";
 import { csvLine } from "../../base/csv-line.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { deadAssetPageSchema, incidentAssetPageSchema } from "../../contract/v1/incidents.ts";
@@ -60,11 +61,7 @@ export function addDeadAssetRoutes(server: FastifyInstance, { incidents, alertAs
     answer: incidentAssetPageSchema,
     handle: async (asked) => {
       const found = await incidents.find(asked.params.id);
-      if (found === null)
-        throw new FlatlineError(
-          "not_found",
-          "no incident has this number or id: `flatline incidents list --state all` shows them",
-        );
+      if (found === null) throw noIncident();
       const { incident, members } = found;
       const { toRestore = false, slug: slugs } = asked.query;
       const stranger = slugs?.find((slug) => !members.some((alert) => alert.slug === slug));

@@ -109,9 +109,13 @@ it("names all that holds it", async () => {
   await clock.advance(4 * minuteMs);
   await fail("acme");
 
-  const { message } = await gate.look("acme");
+  expect((await gate.look("acme")).message).toContain("; event-flow of incident 1 holds it, too, since 2026-01-15T");
 
-  expect(message).toContain("; event-flow of incident 1 holds it, too, since 2026-01-15T");
+  // An alert that has not fired has no incident.
+  const { incident: _, ...pending } = { ...flow, end: { atMs: startMs, isByRun: true } };
+  await world.store.alerts.save({ ...pending, id: "pending", check: "sentinel" });
+
+  expect((await gate.look("acme")).message).toContain("; sentinel holds it, too, since 2026-01-15T");
 });
 
 it("lists what is held, the longest first", async () => {

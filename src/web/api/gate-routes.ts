@@ -190,8 +190,9 @@ function wordDecision(slug: string, decided: GateDecision, { releaseOn }: GatePo
   };
   const others = holding
     .filter((one) => one !== failure)
-    .map(
-      (one) => `; ${one.check} of incident ${one.incident?.number ?? 0} holds it, too, since ${iso(one.failure.atMs)}`,
-    );
+    .map((one) => {
+      const of = one.incident === undefined ? "" : ` of incident ${one.incident.number}`;
+      return `; ${one.check}${of} holds it, too, since ${iso(one.failure.atMs)}`;
+    });
   return `${words[reason]}${others.join("")}`;
 }

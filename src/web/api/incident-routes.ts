@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 
+import { noIncident } from "../../alerting/acts/incident-acts.ts";
 import type { IncidentAct } from "../../alerting/acts/plan-act.ts";
-import { FlatlineError } from "../../base/errors.ts";
 import { familiesOf } from "../../contract/incident.ts";
 import { judgementVerdicts } from "../../contract/judgement.ts";
 import { opinionWords } from "../../contract/second-opinion.ts";
@@ -62,11 +62,7 @@ export function addIncidentRoutes(server: FastifyInstance, { running, incidents,
   const { clock } = running;
   async function find(id: string): Promise<IncidentDetail> {
     const found = await incidents.find(id);
-    if (found === null)
-      throw new FlatlineError(
-        "not_found",
-        "no incident has this number or id: `flatline incidents list --state all` shows them",
-      );
+    if (found === null) throw noIncident();
     return found;
   }
 
