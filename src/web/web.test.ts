@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { ask, useWebs, bearer, nobody, oneToken, sendRaw, startWeb, token } from "../../test/support/web-harness.ts";
+import { ask, useWebs, bearer, sendRaw, startWeb, token } from "../../test/support/web-harness.ts";
 import { FlatlineError } from "../base/errors.ts";
 
 const start = useWebs();
@@ -242,48 +242,5 @@ describe("listening", () => {
       code: "unavailable",
       message: expect.stringMatching(`^cannot listen on 127\\.0\\.0\\.1:${web.port}: the port is taken`),
     });
-  });
-});
-
-describe("what is not there", () => {
-  it("is a page for a browser", async () => {
-    const web = await start();
-
-    const answer = await fetch(`${web.url}/nope`, { headers: { accept: "text/html" } });
-
-    expect([answer.status, answer.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
-    const html = await answer.text();
-    expect(html).toContain("There is no page here.");
-    expect(html).toContain('class="masthead"');
-  });
-
-  it.each(["/nope", "/api/v1/nope", "/-/nope", "/assets/nope.js"])("is JSON for everything else: %s", async (path) => {
-    const web = await start();
-    const accept = path === "/nope" ? "*/*" : "text/html";
-
-    const answer = await fetch(web.url + path, { headers: { accept } });
-
-    expect([answer.status, await answer.json()]).toEqual([404, expect.objectContaining({ code: "NOT_FOUND" })]);
-  });
-});
-
-describe("/api/v2", () => {
-  it("is a plugin's own: its routes, its 404, its authentication", async () => {
-    const web = await start({
-      plugins: () => [
-        async (scope) => {
-          scope.get("/hello", async () => ({ hello: "world" }));
-          scope.setNotFoundHandler((_request, reply) => void reply.code(401).send({ code: "UNAUTHORIZED" }));
-        },
-      ],
-    });
-    web.world.access = { ...nobody, tokens: [oneToken(token)], publicRead: false };
-
-    const hello = await ask(web, "GET /api/v2/hello");
-    const unknown = await ask(web, "GET /api/v2/nowhere");
-
-    expect(await hello.json()).toEqual({ hello: "world" });
-    expect(hello.headers.get("x-content-type-options")).toBe("nosniff");
-    expect([unknown.status, await unknown.json()]).toEqual([401, { code: "UNAUTHORIZED" }]);
   });
 });

@@ -33,14 +33,6 @@ describe.each(storeEngines)("on $engine,", ({ useStore }) => {
       expect((await alerts.allLive()).map(({ id }) => id)).toEqual(["b", "a", "c"]);
       await expect(alerts.save(alert("d", { slug: "acme" }))).rejects.toThrow(/unique/i);
     });
-
-    it("are gone when they are removed", async () => {
-      await alerts.save(alert("a"));
-
-      await alerts.remove("a");
-
-      expect(await alerts.find("a")).toBeNull();
-    });
   });
 
   describe("alerts that are over", () => {

@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import {
-  countsOf,
   countOneByOne,
   createWorldOn,
   death,
@@ -103,29 +102,6 @@ describe.each(countingEngines)("on $engine,", (place) => {
         }),
         { numRuns: isLong ? 100 : 10 },
       );
-    });
-
-    it.each([
-      ["exactly at the end: in the window", 0, { currentCount: 1, baselineCount: 0 }],
-      ["1 ms after the end: in neither", 1, null],
-      ["1 ms after the window's start: in the window", -hourMs + 1, { currentCount: 1, baselineCount: 0 }],
-      ["exactly at the window's start: in the baseline", -hourMs, { currentCount: 0, baselineCount: 1 }],
-      ["1 ms after the baseline's start: in the baseline", -2 * hourMs + 1, { currentCount: 0, baselineCount: 1 }],
-      ["exactly at the baseline's start: in neither", -2 * hourMs, null],
-    ])("of an event %s", async (_, offsetMs, expected) => {
-      for (const endMs of [startMs, startMs + 12_345]) {
-        await using world = await createWorldOn(place);
-        await world.store.events.add([death(endMs + offsetMs, "acme")]);
-
-        const counts = await countsOf(world.store, {
-          slug: "acme",
-          baselineStartMs: endMs - 2 * hourMs,
-          windowStartMs: endMs - hourMs,
-          endMs,
-        });
-
-        expect(counts).toEqual(expected === null ? [] : [{ assetType: null, ...expected }]);
-      }
     });
   });
 
