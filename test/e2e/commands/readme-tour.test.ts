@@ -1,5 +1,5 @@
-import { spawn, spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { chmod, mkdir, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -63,13 +63,6 @@ describe("the README's npm start", () => {
 });
 
 describe("the README's way to the first alert", () => {
-  it("writes a file that git leaves alone", () => {
-    const { status } = spawnSync("git", ["check-ignore", "--quiet", "--no-index", "flatline.yaml"], { cwd: root });
-
-    // 128: a copy without git.
-    expect([0, 128]).toContain(status);
-  });
-
   it("ends with the platform's verdict in Slack, pasted into a shell as it stands but for the three things of one's own", async () => {
     const platform = await startScriptedUpstream();
     platform.otherwise(({ headers, body }) => {
@@ -142,37 +135,5 @@ describe("the README's container", () => {
     const { exitCode, stderr } = await runProgram(["config", "check"], { cwd: place.path, env });
 
     expect([exitCode, stderr]).toEqual([0, ""]);
-  });
-
-  it("reads the configuration that the README writes", () => {
-    expect(command).toContain('-v "$PWD/flatline.yaml:/etc/flatline/flatline.yaml:ro"');
-  });
-});
-
-describe("the README", () => {
-  /** What runs the commands that are not run above. */
-  const elsewhere: Readonly<Record<string, string>> = {
-    "npm ci": ".ci/install",
-    "npm test": ".ci/run",
-    "docker build": "test/e2e/deploy/container.test.ts",
-    "docker run": "test/e2e/deploy/container.test.ts",
-    "flatline init": "test/e2e/commands/init.test.ts",
-    "flatline backtest": "test/e2e/commands/readme-tour.test.ts",
-    "flatline check": "test/e2e/commands/guide-tour.test.ts",
-  };
-
-  it("has no command but those that a test runs", () => {
-    const others = readme.replace(quickStart, "");
-    const fenced = [...others.matchAll(/```(?:sh|bash|shell|console)\n([^`]+)```/g)].flatMap(([, block = ""]) =>
-      block
-        .replaceAll("\\\n", "")
-        .trim()
-        .split(/\n| && /),
-    );
-    const inline = [...others.matchAll(/`((?:np[mx]|flatline|docker|helm|curl) [^`]+)`/g)].map(([, line = ""]) => line);
-    const named = [...fenced, ...inline].map((line) => line.replace(/^npx /, "").split(" ", 2).join(" "));
-
-    expect(new Set(named)).toEqual(new Set(["npm start", ...Object.keys(elsewhere)]));
-    expect(Object.values(elsewhere).filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 });

@@ -5,7 +5,6 @@ import { fileURLToPath } from "node:url";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { instruments } from "../../support/instruments.ts";
 import {
   type DashboardModel,
   type DashboardQuery,
@@ -26,15 +25,6 @@ const dashboards = await Promise.all(
 const queries = dashboards.flatMap(queriesOf);
 /** A remote source has them, the example has not. */
 const isRemoteOnly = ({ expr }: DashboardQuery): boolean => expr.includes("flatline_source_requests_total");
-
-describe("the dashboards", () => {
-  it("ask for metrics only that flatline exports", () => {
-    const asked = new Set(queries.flatMap(({ expr }) => expr.match(/flatline_\w+/g) ?? []));
-    const known = new Set<string>(instruments.map(({ name }) => name));
-
-    expect([...asked].filter((name) => !known.has(name.replace(/_bucket$/, "")))).toEqual([]);
-  });
-});
 
 describe.skipIf(prometheusTool.isMissing)(`over a real Prometheus${prometheusTool.note}`, () => {
   let folder: string;

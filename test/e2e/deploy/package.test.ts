@@ -8,7 +8,6 @@ import { formatMessage } from "publint/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { minuteMs } from "../../../src/base/time.ts";
-import { commandPaths } from "../../support/program/command-paths.ts";
 import { installPackage, type InstalledPackage } from "../../support/program/installed-package.ts";
 import { eventually, readText, runProgram, startDaemon, type ProgramOptions } from "../../support/program/program.ts";
 
@@ -184,16 +183,6 @@ storage: { path: flatline.db }
 `,
     ),
   );
-
-  it("prints the help of every command", async () => {
-    const paths = await commandPaths(async (path) => {
-      const { exitCode, stdout, stderr } = await runInstalled([...path, "--help"]);
-      expect({ exitCode, stderr }, path.join(" ")).toEqual({ exitCode: 0, stderr: "" });
-      return stdout;
-    });
-
-    expect(paths.length).toBeGreaterThan(30);
-  }, 60_000);
 
   it("runs until it is asked to stop: page, metrics, events, checks", async () => {
     await using daemon = await startDaemon([], optionsOf());
