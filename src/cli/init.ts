@@ -22,13 +22,15 @@ import { readSecretFile } from "./command-config.ts";
 import type { CliContext } from "./context.ts";
 import { askApi } from "./door.ts";
 import { renderTest, testReceiver } from "./notify.ts";
-import { askYesNo } from "./questions.ts";
 import { collect } from "./values.ts";
 
 const defaultFile = "flatline.yaml";
 const localUrl = "http://127.0.0.1:9640";
 const sources = ["remote", "embedded"] as const;
-const notEmpty = (text: string): string | null => (text === "" ? "must not be empty" : null);
+const listOf = (text: string): string[] => [...new Set(text.split(/[\n,]+/).map((one) => one.trim()))].filter(Boolean);
+const notEmpty = (text: string): string | null => (listOf(text).length === 0 ? "must not be empty" : null);
+/** Escapes `$`, which would begin a variable in the file. */
+const literal = (text: string): string => text.replaceAll("$", "$$$$");
 /** Types of receivers: the question for the secret of each, and its key in the file. */
 const tellings = {
   log: null,
@@ -76,10 +78,11 @@ Examples:
     const found = names.find((name) => existsSync(join(dirname(path), name)));
     if (found !== undefined && flags.force !== true)
       throw new FlatlineError("usage", `${found}: exists already; --force replaces it, -c FILE names another place`);
-    const answers = await answersOf(flags, context);
+    const prompt = context.stdin.isTTY === true ? createPrompt(context) : null;
+    const answers = await answersOf(flags, context, prompt);
     const silent = await tryFirst(answers, context, flags.noCheck === true);
-    const isAsked = silent.length > 0 && context.stdin.isTTY === true;
-    if (silent.length > 0 && !(isAsked && (await askYesNo("Write the files all the same? [y/N] ", context))))
+    const again = { message: "Write the files all the same?", choices: ["no", "yes"] };
+    if (silent.length > 0 && (await prompt?.(again)) !== "yes")
       throw new FlatlineError(
         "unavailable",
         `no answer for ${silent.join(", ")}, so nothing was written; ` +
@@ -121,8 +124,7 @@ interface Question {
 type FirstAnswers = Awaited<ReturnType<typeof answersOf>>;
 
 /** Returns the values of flags and variables, and asks for the rest. @throws usage without a terminal to ask on */
-async function answersOf(flags: InitFlags, context: CliContext) {
-  const prompt = context.stdin.isTTY === true ? createPrompt(context) : null;
+async function answersOf(flags: InitFlags, context: CliContext, prompt: ReturnType<typeof createPrompt> | null) {
   const missing: string[] = [];
   const ask = async (key: keyof InitFlags, question: Question): Promise<string> => {
     const { variable, choices, initial = choices?.[0], problemOf = notEmpty } = question;
@@ -138,7 +140,7 @@ async function answersOf(flags: InitFlags, context: CliContext) {
     return given ?? initial ?? "";
   };
   const askList = async (key: keyof InitFlags, message: string): Promise<readonly string[]> =>
-    listOf(await ask(key, { message: `${message} (with commas between):`, problemOf: emptyList }));
+    listOf(await ask(key, { message: `${message} (with commas between):` }));
   const isRemote =
     (await ask("source", {
       message: "Where do results come from: remote, the platform's API v2, or embedded, events of your own?",
@@ -162,12 +164,6 @@ async function answersOf(flags: InitFlags, context: CliContext) {
   const listen = isLocal && protocol === "http:" && port !== "" ? host : "127.0.0.1:9640";
   return { baseUrl, apiKey, slugs, tell, tellSecret, from, to, externalUrl, isLocal, listen };
 }
-
-function listOf(text: string): readonly string[] {
-  return [...new Set(text.split(/[\n,]+/).map((one) => one.trim()))].filter((one) => one !== "");
-}
-
-const emptyList = (text: string): string | null => notEmpty(listOf(text).join());
 
 /** Returns a function that asks on the terminal. @throws unavailable at Ctrl-C and Ctrl-D */
 function createPrompt({ stdin, stderr, signal }: CliContext) {
@@ -220,17 +216,15 @@ async function tryFirst(answers: FirstAnswers, context: CliContext, isQuiet: boo
 /** Writes the configuration and its secrets for their owner alone; returns the names of the secrets. */
 async function writeFirst(answers: FirstAnswers, path: string): Promise<string[]> {
   const { apiKey, tell, tellSecret } = answers;
-  const secrets = Object.entries({
-    "secrets/api-key": apiKey,
-    "secrets/token": randomBytes(32).toString("base64url"),
-    [`secrets/${tell}`]: tellSecret,
-  }).flatMap(([name, text]) => (text === null ? [] : [[name, `${text}\n`] as const]));
+  const token = randomBytes(32).toString("base64url");
+  const all = { "secrets/api-key": apiKey, "secrets/token": token, [`secrets/${tell}`]: tellSecret };
+  const secrets = Object.entries(all).filter(([, text]) => text !== null);
   await mkdir(join(dirname(path), "secrets"), { recursive: true, mode: 0o700 });
-  for (const [name, text] of [...secrets, [basename(path), renderFirst(answers)] as const]) {
+  for (const [name, text] of [...secrets, [basename(path), renderFirst(answers)]] as const) {
     const place = join(dirname(path), name);
     // An existing file would keep its mode, and a link would be followed.
     await rm(place, { force: true });
-    await writeFile(place, text, { flag: "wx", mode: 0o600 });
+    await writeFile(place, `${text}\n`, { flag: "wx", mode: 0o600 });
   }
   return secrets.map(([name]) => name);
 }
@@ -256,10 +250,5 @@ function renderFirst({ baseUrl, slugs, tell, from, to, externalUrl, listen }: Fi
   return `# Every key that is not here has its default: \`flatline config show\` prints them all, and docs/configuration.md says
 # what they do. The files below secrets/ hold the secrets; storage.path is relative to the working directory.
 
-${stringify(config, { lineWidth: 0 })}`;
-}
-
-/** Escapes `$`, which would begin a variable in the file. */
-function literal(text: string): string {
-  return text.replaceAll("$", "$$$$");
+${stringify(config, { lineWidth: 0 }).trimEnd()}`;
 }

@@ -271,6 +271,24 @@ describe("flatline init", () => {
   });
 
   it.skipIf(script.isMissing).each([
+    ["not with Enter", "\r", 69, false],
+    ["with y", "y\r", 0, true],
+  ])(`writes what got no answer only when told to: %s${script.note}`, async (_, keys, code, isWritten) => {
+    const { exitCode, screen } = await onTerminal(
+      ["Where do", "\r"],
+      ["Address of", `${platform.baseUrl}\r`],
+      ["API key", "key-of-another\r"],
+      ["Organizations", "acme\r"],
+      ["Who is told", "\r"],
+      ["Where people", "\r"],
+      ["Write the files all the same?", keys],
+    );
+
+    expect([exitCode, screen]).toEqual([code, expect.stringMatching(/^unknown +acme .*unauthorized/m)]);
+    expect(await isThere("flatline.yaml")).toBe(isWritten);
+  });
+
+  it.skipIf(script.isMissing).each([
     ["Ctrl-C", "\u0003"],
     ["Ctrl-D", "\u0004"],
   ])(`writes nothing after %s${script.note}`, async (_, keys) => {
