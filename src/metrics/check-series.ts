@@ -28,39 +28,35 @@ type Family = keyof typeof checkInstruments;
 /** One series of a target: its metric, its label besides check and slug, and its value; null: absent. */
 type CheckSample = readonly [family: Family, label: string, value: number | null];
 
-interface Target extends CheckKey {
-  /** State without lines yet; null: they are written. The report is not kept, because it can be large. */
-  unwritten: CheckSeriesInput | null;
-  /** Runs without lines yet; null: they are written. */
-  uncounted: Runs | null;
-  /** When its result is stale; Infinity: none is shown; -Infinity: a run failed that its state does not have. */
+interface Target {
+  readonly state: CheckSeriesInput;
+  /** When its result is stale; Infinity: it has none, or `isHidden`. */
   staleAtMs: number;
-  /** By family. */
-  readonly lines: Buffer[];
+  /** The result is stale, or a run failed that the state does not have. */
+  isHidden: boolean;
+  /** By family; null: they are written at the next scrape. */
+  lines: readonly Buffer[] | null;
 }
 
 type Runs = Record<RunOutcome, number>;
 
 const families = Object.keys(checkInstruments) as Family[];
-const noLines = Buffer.alloc(0);
 
 /** Creates the series of every (check, slug). The first scrape after a change writes a target's lines. */
 export function createCheckSeries() {
   const targets = new Map<string, Target>();
   const runs = new Map<string, Runs>();
 
-  function set(input: CheckSeriesInput): void {
-    const { check, slug, last } = input;
-    const key = checkKey(input);
-    targets.set(key, {
-      check,
-      slug,
-      unwritten: input,
-      uncounted: runs.get(key) ?? noRuns,
-      staleAtMs:
-        (last?.severity ?? "unknown") === "unknown" ? Infinity : (last?.lastRunAtMs ?? 0) + input.staleAfterMs(),
-      lines: families.map(() => noLines),
-    });
+  function set(state: CheckSeriesInput): void {
+    const { last } = state;
+    const staleAtMs = last === null || last.severity === "unknown" ? Infinity : last.lastRunAtMs + state.staleAfterMs();
+    targets.set(checkKey(state), { state, staleAtMs, isHidden: false, lines: null });
+  }
+
+  function hide(target: Target): void {
+    target.isHidden = true;
+    target.staleAtMs = Infinity;
+    target.lines = null;
   }
 
   return {
@@ -69,7 +65,7 @@ export function createCheckSeries() {
     /** Shows a failed run that the state does not have: no verdict until the next `set`. */
     showError: (key: CheckKey): void => {
       const target = targets.get(checkKey(key));
-      if (target !== undefined) target.staleAtMs = -Infinity;
+      if (target !== undefined) hide(target);
     },
     /** Replaces all targets: others are removed with their runs. */
     setAll: (inputs: Iterable<CheckSeriesInput>): void => {
@@ -89,20 +85,23 @@ export function createCheckSeries() {
       counts[outcome]++;
       runs.set(checkKey(key), counts);
       const target = targets.get(checkKey(key));
-      if (target !== undefined) target.uncounted = counts;
+      if (target !== undefined) target.lines = null;
     },
     render: (nowMs: number): Buffer[] => {
-      // Joining bytes of ten thousand targets takes a fifth of the time of strings.
-      for (const target of targets.values()) write(target, nowMs);
+      for (const [key, target] of targets) {
+        if (nowMs > target.staleAtMs) hide(target);
+        target.lines ??= write(target, runs.get(key) ?? noRuns);
+      }
       return families.flatMap((family, index) => {
-        const lines = Buffer.concat(Array.from(targets.values(), (target) => target.lines[index] ?? noLines));
+        // Joining bytes of ten thousand targets takes a fifth of the time of strings.
+        const lines = Buffer.concat(Array.from(targets.values(), (target) => target.lines?.[index] ?? noLines));
         return lines.length === 0 ? [] : [Buffer.from(formatHead(family, checkInstruments[family])), lines];
       });
     },
     countFresh: (check: CheckName, nowMs: number): number => {
       let count = 0;
-      for (const target of targets.values()) {
-        if (target.check === check && target.staleAtMs !== Infinity && nowMs <= target.staleAtMs) count++;
+      for (const { state, staleAtMs } of targets.values()) {
+        if (state.check === check && staleAtMs !== Infinity && nowMs <= staleAtMs) count++;
       }
       return count;
     },
@@ -116,24 +115,14 @@ export function renderReport(report: CheckReport): string {
   return shown.map((family) => formatHead(family, checkInstruments[family]) + lines.get(family)).join("");
 }
 
-/** Brings the lines of a target up to date. */
-function write(target: Target, nowMs: number): void {
-  const { unwritten, uncounted, staleAtMs } = target;
-  if (unwritten !== null) {
-    writeSamples(target, timeSamples(unwritten));
-    if (unwritten.last !== null) writeSamples(target, verdictSamples(unwritten.last.lastReport));
-  }
-  if (uncounted !== null) writeSamples(target, runSamples(uncounted));
-  target.unwritten = null;
-  target.uncounted = null;
-  if (nowMs <= staleAtMs) return;
-  writeSamples(target, hidden);
-  target.staleAtMs = Infinity;
-}
+const noLines = Buffer.alloc(0);
 
-function writeSamples(target: Target, samples: readonly CheckSample[]): void {
-  for (const [family, lines] of linesOf(samples, targetLabels(target)))
-    target.lines[families.indexOf(family)] = Buffer.from(lines);
+/** Returns the lines of a target, by family. */
+function write({ state, isHidden }: Target, runs: Runs): Buffer[] {
+  const shown = state.last === null ? [] : verdictSamples(state.last.lastReport);
+  const samples = [...timeSamples(state), ...(isHidden ? noResult : shown), ...runSamples(runs)];
+  const lines = linesOf(samples, targetLabels(state));
+  return families.map((family) => Buffer.from(lines.get(family) ?? ""));
 }
 
 function targetLabels({ check, slug }: CheckKey): string {
@@ -155,11 +144,6 @@ const mostKeys = 32;
 const mostAssetTypes = 5;
 
 const noResult: readonly CheckSample[] = [...severitySamples("unknown"), ["flatline_check_up", "", 0]];
-/** Also takes away what a result says. */
-const hidden: readonly CheckSample[] = [
-  ...families.filter((family) => !/_(?:seconds|total)$/.test(family)).map((family): CheckSample => [family, "", null]),
-  ...noResult,
-];
 
 /** Returns the series of a fresh verdict (CONTRACT 6). */
 function verdictSamples(report: CheckReport): readonly CheckSample[] {
