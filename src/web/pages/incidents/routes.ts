@@ -6,7 +6,7 @@ import { nothing, type Html } from "../../parts/html.ts";
 import { chartOfIncident, readAnswersChart, readDeathsChart } from "../../read/chart.ts";
 import { renderChart } from "../chart.ts";
 import { renderDeadAssets } from "../dead-assets.ts";
-import { renderAbout } from "../organization/about.ts";
+import { renderAbout } from "../organization/organization.ts";
 import { chartActsOf } from "./story.ts";
 import { forReader, type IncidentDetail } from "../../read/incidents.ts";
 import type { WebParts } from "../../parts.ts";

@@ -22,9 +22,7 @@ import { actButton, decidedQuestions, renderQuestions, type ActWords } from "../
 import { mark } from "../marks.ts";
 import { missing } from "../site.ts";
 import { organizationPath, renderSection } from "../table.ts";
-import { renderAbout } from "./about.ts";
-import { errorText, renderHealthchecks } from "./healthchecks.ts";
-import { organizationSentences, worstOf } from "./sentences.ts";
+import { errorText, organizationSentences, renderAbout, renderHealthchecks, worstOf } from "./organization.ts";
 
 // The default range of an organization's chart.
 const weekMs = 7 * dayMs;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { errorReport, resultReport } from "../../../../test/support/reports.ts";
 import type { OrganizationCheck, OrganizationFacts } from "../../read/organization.ts";
-import { organizationSentences, worstOf } from "./sentences.ts";
+import { organizationSentences, worstOf } from "./organization.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
