@@ -14,8 +14,9 @@ import { isTest } from "../../words/alert.ts";
 import { httpLinks, latestNotices, messageOf } from "../../words/message.ts";
 import { plainText } from "../../base/unseen-text.ts";
 
-// developer.pagerduty.com, Events API v2: summary 1,024 characters, dedup_key 255, an event 512 KB.
-const limits = { summary: 1_024, dedupKey: 255, eventBytes: 500_000 };
+// developer.pagerduty.com, Events API v2: summary 1,024 characters, dedup_key 255. An event of 512 KB is never reached:
+// a message has some kilobytes at full length.
+const limits = { summary: 1_024, dedupKey: 255 };
 
 const severities: Readonly<Record<Severity, string>> = {
   fail: "critical",
@@ -80,10 +81,8 @@ export function pagerdutyEvents(notification: Notification): PagerdutyEvent[] {
   // Resolves all earlier keys: this receiver may have got no notification in between.
   const before = Array.from({ length: outlived }, (_, ended) => eventOf("resolve", keyOf(id, ended)));
   if (status === "resolved") return [...before, eventOf("resolve", key)];
-  const isWithinSize = (event: PagerdutyEvent): boolean =>
-    Buffer.byteLength(JSON.stringify(event)) <= limits.eventBytes;
   const render = (message: FittedMessage) => triggerOf(key, message, notification, notice);
-  return [...before, fitMessage(messageOf(notification), render, isWithinSize)];
+  return [...before, fitMessage(messageOf(notification), render)];
 }
 
 function keyOf(id: string, outlived: number): string {
