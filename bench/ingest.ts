@@ -41,7 +41,7 @@ const flatline = side("flatline", async (csv, path) => {
   const store = await openStore({ path, clock });
   try {
     const target = storeTarget(store, clock);
-    return (await importEvents({ target, files: [csv], rebaseToMs: null, signal })).stored;
+    return (await importEvents({ target, files: [csv], rebaseTo: null, signal })).stored;
   } finally {
     await store.close();
   }

@@ -30,7 +30,7 @@ export const startFlatline: Side["start"] = async (quick, releases) => {
   const { signal } = new AbortController();
   const store = await openStore({ path, clock });
   releases.defer(() => store.close());
-  await importEvents({ target: storeTarget(store, clock), files: [csv], rebaseToMs: null, signal });
+  await importEvents({ target: storeTarget(store, clock), files: [csv], rebaseTo: null, signal });
   const count: Count = async (nowMs) => {
     const windowStartMs = nowMs - windowMs;
     const intervals = [

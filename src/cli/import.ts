@@ -57,12 +57,12 @@ Examples:
     const { clock, signal } = context;
     const progress = createProgressLine(context);
     const startedAtMs = clock.monotonicMs();
-    const rebaseToMs = flags.rebase === "now" ? clock.nowMs() : (flags.rebase ?? null);
+    const { rebase = null } = flags;
     const importTo = (target: ImportTarget | null): Promise<ImportOutcome> =>
       importEvents({
         files: eventFilesOf(files, context),
-        layout: layoutOf(flags, clock.nowMs(), rebaseToMs !== null),
-        rebaseToMs,
+        layout: layoutOf(flags, clock.nowMs(), rebase !== null),
+        rebaseTo: rebase === null ? null : () => (rebase === "now" ? clock.nowMs() : rebase),
         target,
         onProgress: (phase, rows, ofRows) =>
           progress.show(`${phase}: ${formatCount(rows)}${ofRows === null ? "" : ` of ${formatCount(ofRows)}`} rows`),

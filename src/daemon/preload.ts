@@ -32,7 +32,7 @@ export async function preload(
       const { received, slugs } = await importEvents({
         target: storeTarget(store, clock),
         files: [file],
-        rebaseToMs: rebase === false ? null : clock.nowMs() + (rebase === true ? 0 : rebase),
+        rebaseTo: rebase === false ? null : () => clock.nowMs() + (rebase === true ? 0 : rebase),
         layout: { ...plainLayout, times: usualTimes(clock.nowMs(), rebase !== false) },
         signal,
       });

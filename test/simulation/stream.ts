@@ -193,7 +193,7 @@ export class EventStream {
     await importEvents({
       target: storeTarget(store, this.#clock),
       files: [{ path, name: "events.ndjson" }],
-      rebaseToMs: null,
+      rebaseTo: null,
       signal: new AbortController().signal,
     });
     await store.close();

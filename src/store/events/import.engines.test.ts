@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 
 import {
   countsOf,
@@ -141,13 +141,23 @@ describe.each(storeEngines)("on $engine,", (place) => {
       await using world = await createWorldOn(place);
       const file = await world.write("1.csv", toCsv([death(startMs, "acme"), death(startMs + hourMs, "acme")]));
 
-      await expect(world.import([file], { rebaseToMs: 5 })).rejects.toMatchObject({ code: "usage" });
+      await expect(world.import([file], { rebaseTo: () => 5 })).rejects.toMatchObject({ code: "usage" });
+    });
+
+    it("asks where to move them to when all are checked, so that a slow check delays nothing", async () => {
+      await using world = await createWorldOn(place);
+      const file = await world.write("bad.csv", "at,slug\nsoon,acme\n");
+      const rebaseTo = vi.fn(() => 5);
+
+      await expect(world.import([file], { rebaseTo })).rejects.toMatchObject({ code: "invalid_data" });
+
+      expect(rebaseTo).not.toHaveBeenCalled();
     });
 
     it("stores a header without rows as nothing", async () => {
       await using world = await createWorldOn(place);
 
-      expect(await world.import([await world.write("1.csv", "at,slug\n")], { rebaseToMs: 5 })).toMatchObject({
+      expect(await world.import([await world.write("1.csv", "at,slug\n")], { rebaseTo: () => 5 })).toMatchObject({
         received: 0,
         firstAtMs: null,
       });
@@ -169,7 +179,7 @@ describe.each(storeEngines)("on $engine,", (place) => {
 
     expect(await world.import([packed])).toMatchObject({ stored: 3, duplicates: 4, conflicts: 0 });
     expect(await world.import([packed])).toMatchObject({ stored: 0, duplicates: 7 });
-    expect(await world.import([packed], { rebaseToMs: startMs + 1 })).toMatchObject({ stored: 6, conflicts: 1 });
+    expect(await world.import([packed], { rebaseTo: () => startMs + 1 })).toMatchObject({ stored: 6, conflicts: 1 });
     expect(await total(world, "acme")).toBe(7 + 6);
   });
 

@@ -42,8 +42,8 @@ export interface ImportOptions {
   readonly files: readonly EventFile[];
   /** How the files are written [as documented, with offsets]. */
   readonly layout?: EventLayout;
-  /** Shifts all events by the same time, so that the newest is at this instant. */
-  readonly rebaseToMs: number | null;
+  /** Shifts all events by the same time, so that the newest is at this instant; it is asked for when all are checked. */
+  readonly rebaseTo: (() => number) | null;
   /** null: nothing is stored. */
   readonly target: ImportTarget | null;
   /** Called often: the input is read to its end, then its events are stored. `ofRows` null: not counted yet. */
@@ -75,7 +75,7 @@ const lettersARow = 128;
  * @throws invalid_data with one issue per line, no_input, too_large, usage, unavailable (signal), errors of the target
  */
 export async function importEvents(options: ImportOptions): Promise<ImportOutcome> {
-  const { files, layout, rebaseToMs, target, onProgress, signal } = options;
+  const { files, layout, rebaseTo, target, onProgress, signal } = options;
   const inputs: EventInput[] = [];
   holdHeap();
   try {
@@ -88,7 +88,7 @@ export async function importEvents(options: ImportOptions): Promise<ImportOutcom
       () => onProgress?.("checking", totals.rows, null),
     );
     const { rows } = totals;
-    const shiftMs = rebaseToMs === null || rows === 0 ? 0 : shiftOf(totals, rebaseToMs);
+    const shiftMs = rebaseTo === null || rows === 0 ? 0 : shiftOf(totals, rebaseTo());
     const summary = {
       files: files.length,
       firstAtMs: rows === 0 ? null : totals.firstAtMs + shiftMs,

@@ -15,7 +15,7 @@ try {
   const outcome = await importEvents({
     target: storeTarget(store, clock),
     files: [file],
-    rebaseToMs: null,
+    rebaseTo: null,
     signal: new AbortController().signal,
     onProgress: (phase, rows) => process.stdout.write(`${phase} ${rows}\n`),
   });

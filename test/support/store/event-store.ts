@@ -66,7 +66,7 @@ function eventWorld(
     import: (files, options = {}) =>
       importEvents({
         files,
-        rebaseToMs: null,
+        rebaseTo: null,
         target: storeTarget(store, clock),
         signal: new AbortController().signal,
         ...options,
