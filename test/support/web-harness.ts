@@ -194,7 +194,7 @@ function runningOver(
 }
 
 /** Tested over a real store, too (e2e/api/sign-in). */
-function sessionsOver(world: WebWorld, store: Store): Pick<Store, "sessions" | "transaction"> {
+function sessionsOver(world: WebWorld, store: Store): Pick<Store, "sessions" | "meta" | "transaction"> {
   const sessions: Store["sessions"] = {
     ...store.sessions,
     bySha256: async (sha256) => world.sessions.get(sha256) ?? null,
@@ -210,7 +210,17 @@ function sessionsOver(world: WebWorld, store: Store): Pick<Store, "sessions" | "
         if (one.tokenName === tokenName && one.tokenProof === tokenProof) world.sessions.delete(sha256);
     },
   };
-  return { sessions, transaction: (work) => store.transaction((parts) => work({ ...parts, sessions })) };
+  const named = new Map<string, string>();
+  const getOrSet = async (name: string, value: string): Promise<string> => {
+    const known = named.get(name) ?? value;
+    named.set(name, known);
+    return known;
+  };
+  return {
+    sessions,
+    meta: { ...store.meta, getOrSet },
+    transaction: (work) => store.transaction((parts) => work({ ...parts, sessions })),
+  };
 }
 
 const noImports = {

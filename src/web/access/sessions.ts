@@ -44,14 +44,14 @@ const touchesPerTtl = 10;
 
 /** Creates the sessions of one server. */
 export function createSessions({ store, clock, logger }: Running, access: () => AccessSettings) {
-  const proofs = createTokenProofs();
+  const proofOf = createProver(store);
   /** Sessions by their SHA-256. Open pages ask every few seconds, and no other process writes sessions. */
   const known = new Map<string, StoredSession>();
 
   /** Returns the token that began a session; null: it is gone, or its secret has changed. */
   async function tokenOf({ tokenName, tokenProof }: TokenClaim): Promise<TokenAccess | null> {
     const token = access().tokens.find(({ name }) => name === tokenName);
-    return token !== undefined && (await proofs.isOf(tokenProof, token.secret)) ? token : null;
+    return token !== undefined && (await proofOf(token.secret)) === tokenProof ? token : null;
   }
 
   /** Returns the session of a key; null: it has ended. */
@@ -125,7 +125,7 @@ export function createSessions({ store, clock, logger }: Running, access: () => 
       const session = {
         sha256: sha256Of(key),
         tokenName: token.name,
-        tokenProof: await proofs.of(token.secret),
+        tokenProof: await proofOf(token.secret),
         ...asked,
         createdAtMs: nowMs,
         lastUsedAtMs: nowMs,
@@ -155,32 +155,18 @@ const saltBytes = 16;
 const proofBytes = 32;
 
 /**
- * Proves that a session's token still has the same secret, also after a restart: a salt and its scrypt hash (about 40
- * ms), so that a reader of the store cannot guess a weak secret fast. Each proof is made once per `Secret`.
+ * Returns a proof of a token's secret, by which a session knows it, also after a restart: its scrypt hash (about 40 ms)
+ * with the store's salt, so that a reader of the store cannot guess a weak secret fast. Each proof is made once.
  */
-function createTokenProofs() {
-  const known = new WeakMap<Secret, Map<string, Promise<string>>>();
-  /** New sessions use the salt of valid ones: one proof is enough. */
-  let salt = randomBytes(saltBytes).toString("base64url");
-
-  function of(secret: Secret, itsSalt = salt): Promise<string> {
-    const proofs = known.get(secret) ?? new Map<string, Promise<string>>();
-    known.set(secret, proofs);
-    const proof =
-      proofs.get(itsSalt) ??
-      derive(secret.reveal(), itsSalt, proofBytes).then((key) => `${itsSalt}.${(key as Buffer).toString("base64url")}`);
-    proofs.set(itsSalt, proof);
-    return proof;
-  }
-
-  return {
-    of: (secret: Secret): Promise<string> => of(secret),
-    isOf: async (proof: string, secret: Secret): Promise<boolean> => {
-      const [itsSalt = ""] = proof.split(".");
-      const isHeld = proof === (await of(secret, itsSalt));
-      if (isHeld) salt = itsSalt;
-      return isHeld;
-    },
+function createProver({ meta }: Pick<Running["store"], "meta">): (secret: Secret) => Promise<string> {
+  const known = new WeakMap<Secret, string>();
+  return async (secret) => {
+    const proof = known.get(secret);
+    if (proof !== undefined) return proof;
+    const salt = await meta.getOrSet("session_salt", randomBytes(saltBytes).toString("base64url"));
+    const made = ((await derive(secret.reveal(), salt, proofBytes)) as Buffer).toString("base64url");
+    known.set(secret, made);
+    return made;
   };
 }
 
