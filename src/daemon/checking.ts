@@ -1,15 +1,13 @@
 import { createRecorder, type Recorder } from "../alerting/record.ts";
 import { checkKey } from "../contract/check-key.ts";
 import { createLastStates } from "../monitor/last-states.ts";
-import { firstDueAtMs } from "../monitor/scheduled-checks.ts";
-import { evenIntervalMs, nextDueAtMs, staleAfterMs } from "../monitor/schedule.ts";
+import { evenIntervalMs, nextDueAtMs } from "../monitor/schedule.ts";
 import { createScheduler, type RoundOptions, type Scheduler } from "../monitor/scheduler.ts";
 import type { Board } from "../store/runs/board.ts";
 import type { Store } from "../store/store.ts";
-import type { CheckTarget } from "../checks/checks.ts";
-import type { CheckState, RunningChecks } from "../web/read/running.ts";
 import { createFleetView, type FleetView } from "./fleet-view.ts";
 import type { Ground, Part } from "./ground.ts";
+import { createLiveChecks } from "./live-checks.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Sourcing } from "./sourcing.ts";
 import { drainOf } from "./stop-sequence.ts";
@@ -69,28 +67,7 @@ export function createChecking(ground: Ground, { config, runtime, ingest }: Sour
     record: (requests, signal) => recorder.record(requests, signal),
     onUnrecorded: (check, durationSeconds) => fleet.noteUnrecorded(check, durationSeconds),
   });
-  const stateOf = (key: string, target: CheckTarget): CheckState => {
-    const { check, slug, schedule } = target;
-    const last = board.stateByKey(key);
-    const { dueAtMs = firstDueAtMs(target, last, clock.nowMs()), isRunning = false } = scheduler.standing(key) ?? {};
-    return {
-      check,
-      slug,
-      last,
-      isRunning,
-      nextDueAtMs: dueAtMs,
-      intervalMs: () => evenIntervalMs(schedule),
-      staleAfterMs: () => (last === null ? Infinity : staleAfterMs(schedule, slug, last.lastRunAtMs)),
-    };
-  };
-  const states: RunningChecks = {
-    all: () => Array.from(runtime.current().targetByKey, ([key, target]) => stateOf(key, target)),
-    of: (check, slug) => {
-      const key = checkKey({ check, slug });
-      const target = runtime.current().targetByKey.get(key);
-      return target === undefined ? null : stateOf(key, target);
-    },
-  };
+  const states = createLiveChecks({ ...ground, runtime, scheduler });
   const fleet: FleetView = createFleetView(ground, states);
 
   /** Loads the last states of the checks from the store. */

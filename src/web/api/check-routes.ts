@@ -76,8 +76,10 @@ export function viewCheck(
   const isTooOld = isStale(state, nowMs);
   const sorted = alerts.toSorted(compareAlerts).map(viewAlert);
   return {
-    ...state,
     ...last,
+    check: state.check,
+    slug: state.slug,
+    isRunning: state.isRunning,
     nextRunAtMs: state.nextDueAtMs,
     severity: isTooOld ? "unknown" : last.severity,
     isStale: isTooOld,
