@@ -1,11 +1,9 @@
 import type { FastifyInstance } from "fastify";
 
 import { statusSchema } from "../../contract/v1/status.ts";
-import { worstSeverity } from "../../contract/severity.ts";
 import type { WebParts } from "../parts.ts";
 import { countSeverities, overviewSentences } from "../pages/overview/headline.ts";
 import { mostNamed } from "../read/unwatched.ts";
-import { isLate } from "../read/frame.ts";
 import { readOverview } from "../read/overview.ts";
 import { readReceivers } from "../read/receivers.ts";
 import { addRoute } from "../route.ts";
@@ -37,25 +35,20 @@ export function addStatusRoute(server: FastifyInstance, parts: WebParts): void {
     answer: statusSchema,
     handle: async ({ withDetails }) => {
       const overview = await readOverview(parts, withDetails);
-      const { nowMs, rows, held, alerts } = overview;
+      const { nowMs, rows, held, alerts, severity, checks, late } = overview;
       const { holders } = await running.fleet();
-      const states = running.checks.all();
-      const lastRunMs = states.reduce((latest, { last }) => Math.max(latest, last?.lastRunAtMs ?? 0), 0);
+      const lastRunMs = running.checks.all().reduce((latest, { last }) => Math.max(latest, last?.lastRunAtMs ?? 0), 0);
       const storeProblem = running.storeProblem();
       return {
         atMs: nowMs,
         sentence: overviewSentences(overview).join(" ").replaceAll("\u00a0", " "),
-        severity: worstSeverity(rows.map(({ severity }) => severity)),
+        severity,
         organizations: rows.length,
         severities: countSeverities(rows),
         alerts,
         unattended: alerts.firing,
         gate: storeProblem === null ? { ...viewHeld(held), incidents: holders } : null,
-        runs: {
-          checks: states.length,
-          late: states.filter((state) => isLate(state, nowMs)).length,
-          lastAtMs: lastRunMs === 0 ? null : lastRunMs,
-        },
+        runs: { checks, late, lastAtMs: lastRunMs === 0 ? null : lastRunMs },
         store: { bytes: await running.store.bytes(), problem: storeProblem },
         daemon: { version, startedAtMs },
         ...(withDetails ? await closedParts() : {}),

@@ -5,7 +5,8 @@ import { quietSettings } from "../../../test/support/quiet-settings.ts";
 import { createEventWorld } from "../../../test/support/store/event-store.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { dayMs, secondMs } from "../../base/time.ts";
-import { createFleetSnapshots } from "./fleet.ts";
+import { createFleetSnapshots, ofSnapshot } from "./fleet.ts";
+import type { Running } from "./running.ts";
 
 const startMs = Date.UTC(2026, 0, 15, 12);
 
@@ -23,14 +24,19 @@ async function startFleet() {
   return { world, store, clock, fleet };
 }
 
-it("keeps a snapshot until something changes, or for a minute", async () => {
+it("keeps a snapshot, and what is computed from it, until something changes or the minute ends", async () => {
   const { world, clock, fleet } = await startFleet();
   await using _ = world;
+  const firstOf = ofSnapshot((_running, { nowMs }) => ({ nowMs }));
+  const running = {} as Running;
+  await clock.advance(20 * secondMs);
   const first = await fleet();
 
-  await clock.advance(59 * secondMs);
+  await clock.advance(39 * secondMs);
   expect(await fleet()).toBe(first);
+  expect(firstOf(running, await fleet())).toBe(firstOf(running, first));
   await clock.advance(secondMs);
+  expect(firstOf(running, await fleet())).toEqual({ nowMs: startMs + 60 * secondMs });
   const second = await fleet();
   expect(second).not.toBe(first);
   world.version++;

@@ -38,6 +38,16 @@ export function createFleetSnapshots(parts: Parts): () => Promise<FleetSnapshot>
   };
 }
 
+/** Keeps what is computed from a snapshot as long as the snapshot. */
+export function ofSnapshot<Answer>(compute: (running: Running, fleet: FleetSnapshot) => Answer) {
+  const answers = new WeakMap<FleetSnapshot, Answer>();
+  return (running: Running, fleet: FleetSnapshot): Answer => {
+    const answer = answers.get(fleet) ?? compute(running, fleet);
+    answers.set(fleet, answer);
+    return answer;
+  };
+}
+
 async function readFleet({ store, clock }: Parts, rules: Rules) {
   const nowMs = clock.nowMs();
   const view = await alertViewer(store, rules, nowMs);
@@ -47,9 +57,11 @@ async function readFleet({ store, clock }: Parts, rules: Rules) {
   const asked = (await isGateUsed(store, rules, nowMs)) ? failures : [];
   const silenceMs = nextSilenceChangeAtMs(await silenceRules(store, rules, nowMs), nowMs);
   const weeksMs = asked.flatMap(({ end }) => (end === null ? [] : end.atMs + askedForMs)).filter((ms) => ms > nowMs);
+  const minuteEndMs = Math.floor(nowMs / minuteMs + 1) * minuteMs;
   return {
-    /** When time changes it: a silence begins or ends, or the week of a judgement is over. At most a minute ahead. */
-    untilMs: [silenceMs, nowMs + longestMs, ...weeksMs].reduce((first, atMs) => Math.min(first, atMs)),
+    nowMs,
+    /** When time changes it: the minute ends, a silence begins or ends, or the week of a judgement is over. */
+    untilMs: [silenceMs, minuteEndMs, ...weeksMs].reduce((first, atMs) => Math.min(first, atMs)),
     /** Firing before pending, then the oldest first. */
     alerts: live.map(view),
     open,
@@ -69,8 +81,6 @@ function byUrgency(left: Alert, right: Alert): number {
   return left.startsAtMs - right.startsAtMs || (left.slug < right.slug ? -1 : 1);
 }
 
-// As a page's ETag, for what changes in the store without this daemon.
-const longestMs = minuteMs;
 // flatline asks for a judgement for a week after the end.
 const askedForMs = 7 * dayMs;
 

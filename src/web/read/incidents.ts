@@ -13,6 +13,7 @@ import { dayMs } from "../../base/time.ts";
 import type { Actor } from "../../contract/actor.ts";
 import type { Incident, IncidentQuery } from "../../store/alerts/incidents.ts";
 import type { Look } from "../../store/alerts/looks.ts";
+import { ofSnapshot } from "./fleet.ts";
 import type { Running } from "./running.ts";
 
 /** An incident, or one organization's part of it, with the facts of its headline and its questions. */
@@ -54,7 +55,18 @@ export type IncidentReading = ReturnType<typeof createIncidentReading>;
 export function createIncidentReading(running: Running) {
   const { store, clock, settings } = running;
 
-  async function readAll(incidents: readonly Incident[], slug?: string) {
+  const openOf = ofSnapshot(() => new Map<number, Awaited<ReturnType<typeof readMembers>>[number]>());
+
+  /** Reads whole incidents; open ones once for each snapshot. */
+  async function readAll(incidents: readonly Incident[]) {
+    const known = openOf(running, await running.fleet());
+    const read = await readMembers(incidents.filter(({ number }) => !known.has(number)));
+    const others = new Map(read.map((one) => [one.incident.number, one]));
+    for (const [number, one] of others) if (one.incident.endedAtMs === null) known.set(number, one);
+    return incidents.flatMap(({ number }) => known.get(number) ?? others.get(number) ?? []);
+  }
+
+  async function readMembers(incidents: readonly Incident[], slug?: string) {
     const numbers = incidents.map(({ number }) => number);
     const { alerts, failures } = await running.fleet();
     const kept = await store.incidents.members(numbers, alerts);
@@ -152,7 +164,7 @@ export function createIncidentReading(running: Running) {
       return readAll(newestFirst);
     },
     /** One organization's part of an incident; null: none. */
-    partOf: async (incident: Incident, slug: string) => (await readAll([incident], slug))[0] ?? null,
+    partOf: async (incident: Incident, slug: string) => (await readMembers([incident], slug))[0] ?? null,
     /** Starts a look, and writes the audit log. @throws FlatlineError usage, too_many */
     look: async (incident: Incident, author: Actor): Promise<Look> => {
       const look = await running.look(incident);

@@ -13,9 +13,8 @@ import type { Alert } from "../../store/alerts/alerts.ts";
 import { viewResult } from "../api/check-routes.ts";
 import type { WebParts } from "../parts.ts";
 import { isThinPast } from "./chart.ts";
-import { isLate } from "./frame.ts";
 import { forReader, type IncidentReading } from "./incidents.ts";
-import { isStale, type CheckState, type Running } from "./running.ts";
+import { isLate, isStale, type CheckState, type Running } from "./running.ts";
 
 /** A healthcheck of an organization: its state and its last result. */
 export type OrganizationCheck = ReturnType<typeof viewState>;

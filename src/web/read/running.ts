@@ -4,7 +4,7 @@ import type { Actor } from "../../contract/actor.ts";
 import type { Config } from "../../config/config.ts";
 import type { AlertingSettings } from "../../alerting/settings.ts";
 import type { DiscoverySource } from "../../contract/listed-organization.ts";
-import type { Clock } from "../../base/time.ts";
+import { minuteMs, type Clock } from "../../base/time.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { CheckName, CheckReport } from "../../contract/report.ts";
 import type { SpikeThresholds } from "../../checks/kind.ts";
@@ -24,7 +24,7 @@ type LastFacts =
   | "lastReport"
   | "lastResultReport";
 
-/** The last state of a configured check, and its next run. */
+/** The last state of a configured check, and its next run, always as they are now. */
 export interface CheckState {
   readonly check: CheckName;
   readonly slug: string;
@@ -42,6 +42,14 @@ export interface CheckState {
 export function isStale(state: CheckState, nowMs: number): boolean {
   const { last } = state;
   return last !== null && last.severity !== "unknown" && nowMs - last.lastRunAtMs > state.staleAfterMs();
+}
+
+// A run that is this late is news; a busy scheduler may be a little late.
+const lateAfterMs = minuteMs;
+
+/** Returns whether a check's run should have begun by now. */
+export function isLate(state: CheckState, nowMs: number): boolean {
+  return state.last !== null && state.nextDueAtMs + lateAfterMs < nowMs && !state.isRunning;
 }
 
 /** Returns whether no event of its organization was ever stored, which is no failure. */

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 
-import type { Overview, OverviewRow } from "../../read/overview.ts";
+import type { OrganizationRow } from "../../read/organizations.ts";
+import type { Overview } from "../../read/overview.ts";
 import { overviewSentences, overviewTitle } from "./headline.ts";
 
 const nowMs = Date.UTC(2026, 10, 24, 22, 12);
 
-function rowOf(slug: string, over: Partial<OverviewRow> = {}): OverviewRow {
+function rowOf(slug: string, over: Partial<OrganizationRow> = {}): OrganizationRow {
   return {
     slug,
     labels: {},
@@ -26,10 +27,13 @@ function rowOf(slug: string, over: Partial<OverviewRow> = {}): OverviewRow {
   };
 }
 
-function overviewOf(rows: OverviewRow[], over: Partial<Overview> = {}): Overview {
+function overviewOf(rows: OrganizationRow[], over: Partial<Overview> = {}): Overview {
   return {
     nowMs,
     rows,
+    severity: "ok",
+    checks: rows.length,
+    late: 0,
     open: [],
     notified: new Map(),
     held: new Map(),
@@ -40,7 +44,7 @@ function overviewOf(rows: OverviewRow[], over: Partial<Overview> = {}): Overview
   };
 }
 
-const calm = (count: number): OverviewRow[] => Array.from({ length: count }, (_, index) => rowOf(`org-${index}`));
+const calm = (count: number): OrganizationRow[] => Array.from({ length: count }, (_, index) => rowOf(`org-${index}`));
 const left = (gates: number): Overview["unfinished"] => ({
   incidents: new Set([38]),
   gates: new Set(Array.from({ length: gates }, (_, index) => `org-${index}`)),

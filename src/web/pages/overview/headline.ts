@@ -1,12 +1,13 @@
 import { formatCount } from "../../../base/numbers.ts";
 import type { Severity } from "../../../contract/severity.ts";
 import { countOf } from "../../../words/numbers.ts";
-import type { Overview, OverviewRow } from "../../read/overview.ts";
+import type { OrganizationRow } from "../../read/organizations.ts";
+import type { Overview } from "../../read/overview.ts";
 import { shownSeverities } from "../marks.ts";
 import { headline } from "../../../words/headline.ts";
 
 /** Returns the number of organizations for each severity. */
-export function countSeverities(rows: readonly OverviewRow[]): Readonly<Record<Severity, number>> {
+export function countSeverities(rows: readonly OrganizationRow[]): Readonly<Record<Severity, number>> {
   const counts = { fail: 0, warn: 0, unknown: 0, ok: 0 };
   for (const { severity } of rows) counts[severity]++;
   return counts;
@@ -56,7 +57,7 @@ const stateVerbs = {
 } as const;
 
 /** null: it is ok. */
-function stateOf({ spike, state, others, isWaiting, hasNoEvents }: OverviewRow): keyof typeof stateVerbs | null {
+function stateOf({ spike, state, others, isWaiting, hasNoEvents }: OrganizationRow): keyof typeof stateVerbs | null {
   if (isWaiting) return "waiting";
   if (spike === "unknown") return hasNoEvents ? "eventless" : "unknown";
   if (spike !== "ok") return state ?? "spiking";

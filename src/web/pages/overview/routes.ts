@@ -1,7 +1,6 @@
 import type { FastifyInstance } from "fastify";
 
 import { formatCount } from "../../../base/numbers.ts";
-import { worstSeverity } from "../../../contract/severity.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { mostBands, readOverview, type Overview } from "../../read/overview.ts";
 import type { Unfinished } from "../../read/fleet.ts";
@@ -34,7 +33,6 @@ export function addOverviewPage(server: FastifyInstance, parts: WebParts): void 
     return {
       title: overviewTitle(overview),
       current: "organizations",
-      severity: worstSeverity(overview.rows.map(({ severity }) => severity)),
       isLive: true,
       main,
     };

@@ -2,7 +2,8 @@ import { formatCount, formatExpected } from "../../../base/numbers.ts";
 import { compareSeverity, type Severity } from "../../../contract/severity.ts";
 import { countOf, durationText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
-import type { Overview, OverviewRow } from "../../read/overview.ts";
+import type { OrganizationRow } from "../../read/organizations.ts";
+import type { Overview } from "../../read/overview.ts";
 import { mark, severityWord, shownSeverities } from "../marks.ts";
 import {
   filterByWords,
@@ -72,7 +73,7 @@ export function renderOrganizations(overview: Overview, params: URLSearchParams)
 }
 
 /** Returns an open incident's members with the most excess. */
-function membersOf({ rows }: Overview, { incident: { number } }: Overview["open"][number]): RowGroup<OverviewRow> {
+function membersOf({ rows }: Overview, { incident: { number } }: Overview["open"][number]): RowGroup<OrganizationRow> {
   const own = rows.filter((row) => row.incident === number).toSorted(byExcess);
   const many = own.length > shownOfIncident ? `the ${shownOfIncident} worst of ` : "";
   const head = html`<a href="/incidents/${number}?show=all"><b>Incident ${number}</b></a
@@ -81,7 +82,7 @@ function membersOf({ rows }: Overview, { incident: { number } }: Overview["open"
 }
 
 /** Returns words such as "11 fail, 1 unknown, 3 on hold". */
-function stateWords(some: readonly OverviewRow[]): string {
+function stateWords(some: readonly OrganizationRow[]): string {
   const counts = countSeverities(some);
   const held = some.filter(({ heldSinceMs }) => heldSinceMs !== null).length;
   const known = shownSeverities.filter((severity) => counts[severity] > 0);
@@ -89,13 +90,13 @@ function stateWords(some: readonly OverviewRow[]): string {
   return [...words, ...(held === 0 ? [] : [`${formatCount(held)} on hold`])].join(", ");
 }
 
-function byExcess(left: OverviewRow, right: OverviewRow): number {
-  const excess = ({ count, expected }: OverviewRow): number => (count === null ? 0 : count - (expected ?? 0));
+function byExcess(left: OrganizationRow, right: OrganizationRow): number {
+  const excess = ({ count, expected }: OrganizationRow): number => (count === null ? 0 : count - (expected ?? 0));
   return excess(right) - excess(left) || (left.slug < right.slug ? -1 : 1);
 }
 
 /** The worst first, then those on hold, then by ratio. */
-function byUrgency(left: OverviewRow, right: OverviewRow): number {
+function byUrgency(left: OrganizationRow, right: OrganizationRow): number {
   return (
     compareSeverity(right.severity, left.severity) ||
     Number(right.heldSinceMs !== null) - Number(left.heldSinceMs !== null) ||
@@ -105,7 +106,7 @@ function byUrgency(left: OverviewRow, right: OverviewRow): number {
 }
 
 /** Returns the text that the filter searches. */
-function wordsOf({ slug, severity, state, others, heldSinceMs, labels }: OverviewRow): string {
+function wordsOf({ slug, severity, state, others, heldSinceMs, labels }: OrganizationRow): string {
   const gate = heldSinceMs === null ? "gate=open" : "gate=hold";
   return [slug, severity, state ?? "", gate, ...others.map(({ check }) => check), ...pairWords(labels, "=")].join(" ");
 }
@@ -118,7 +119,7 @@ function isHot(severity: Severity): boolean {
   return severity === "fail" || severity === "warn";
 }
 
-function columnsOf(nowMs: number): readonly Column<OverviewRow>[] {
+function columnsOf(nowMs: number): readonly Column<OrganizationRow>[] {
   return [
     ["Severity", "sev", ({ severity }) => severityWord(severity)],
     ["Organization", "name", renderName],
@@ -130,7 +131,7 @@ function columnsOf(nowMs: number): readonly Column<OverviewRow>[] {
   ];
 }
 
-function renderName({ slug, others, state, isWaiting }: OverviewRow): Html {
+function renderName({ slug, others, state, isWaiting }: OrganizationRow): Html {
   const notes = [
     ...others.map(({ check, severity }) => `${check} ${severity}`),
     ...(state === null ? [] : [state]),
