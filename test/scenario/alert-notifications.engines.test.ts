@@ -103,21 +103,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
     });
   });
 
-  describe("order", () => {
-    it("has one reminder of those that wait for a receiver that is down", async () => {
-      await open({ policy: { repeatIntervalMs: hourMs } });
-      await world.run("acme", "warn");
-      await world.advance(minuteMs);
-      const ops = world.receivers.get("ops");
-      if (ops !== undefined) ops.answer = (): DeliveryOutcome => ({ kind: "retry", error: "503", retryAfterMs: null });
-      await world.advance(5 * hourMs);
-      if (ops !== undefined) ops.answer = (): DeliveryOutcome => ({ kind: "accepted", detail: "" });
-      await world.advance(30 * minuteMs);
-
-      expect(world.sent()).toEqual([["firing acme warn"], ["reminder acme warn"]]);
-    });
-  });
-
   describe("what a receiver refuses for good", () => {
     const refuse = (receiver = "ops"): void => {
       const fake = world.receivers.get(receiver);
@@ -131,22 +116,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       world
         .notifications()
         .flatMap(({ alerts }) => alerts.map(({ event, slug, reason }) => `${event} ${slug} ${reason}`));
-
-    it("is due again after repeatInterval as not_delivered, over a restart, and its end goes then", async () => {
-      await open({ policy: { repeatIntervalMs: hourMs } });
-      refuse();
-      await world.run("acme", "warn");
-      await world.advance(minuteMs);
-      accept();
-      await world.restart();
-      await world.advance(30 * minuteMs);
-      expect(world.sent()).toEqual([]);
-      await world.advance(30 * minuteMs);
-      await world.run("acme", "ok");
-      await world.advance(minuteMs);
-
-      expect(reasons()).toEqual(["firing acme not_delivered", "resolved acme back_to_ok"]);
-    });
 
     it("is due again for the recipient alone that it was given up for", async () => {
       await open({ policy: { repeatIntervalMs: 0 }, receivers: [{ name: "ops", recipients: ["kim", "lee"] }] });

@@ -7,11 +7,11 @@ import { retryEntry } from "../../src/alerting/deliver/outbox-acts.ts";
 import type { DeliveryOutcome, Receiver } from "../../src/alerting/deliver/receiver.ts";
 import { testNotification } from "../../src/alerting/notify/test-notification.ts";
 import { hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
-import type { Logger } from "../../src/base/logger.ts";
 import { actor } from "../../src/contract/actor.ts";
 import type { OutboxStore } from "../../src/store/alerts/outbox.ts";
 import type { Store } from "../../src/store/store.ts";
-import { openTemporaryStore } from "../support/store/temporary.ts";
+import { createRecordingLogger, type LogLine } from "../support/scheduling.ts";
+import { engineNamed } from "../support/store/engines.ts";
 import { createVirtualClock, type VirtualClock } from "../support/virtual-clock.ts";
 
 const startMs = Date.parse("2026-11-02T08:00:00.000Z");
@@ -33,7 +33,7 @@ let close: () => Promise<void>;
 let attempts: Attempt[];
 let counted: string[];
 let timedOut: string[];
-let logged: { readonly level: string; readonly fields: object; readonly message: string }[];
+let logged: LogLine[];
 let outbox: Outbox;
 
 type Answer = (notification: Notification, signal: AbortSignal) => DeliveryOutcome | Promise<DeliveryOutcome>;
@@ -79,7 +79,7 @@ function open(receivers: readonly OutboxReceiver[], changes: Partial<OutboxOptio
     store,
     clock,
     random: () => 1,
-    logger: noteLogger(),
+    logger: createRecordingLogger(logged),
     metrics: {
       receiverTimedOut: (name) => timedOut.push(name),
       notificationAttempt: (name, outcome) => counted.push(`${name} ${outcome}`),
@@ -89,22 +89,6 @@ function open(receivers: readonly OutboxReceiver[], changes: Partial<OutboxOptio
     ...changes,
   });
   return outbox;
-}
-
-function noteLogger(): Logger {
-  const note =
-    (level: string) =>
-    (fields: object, message: string): void => {
-      logged.push({ level, fields, message });
-    };
-  const logger: Logger = {
-    debug: note("debug"),
-    info: note("info"),
-    warn: note("warn"),
-    error: note("error"),
-    child: () => logger,
-  };
-  return logger;
 }
 
 async function enqueue(
@@ -136,7 +120,7 @@ async function runFor(ms: number): Promise<void> {
 
 beforeEach(async () => {
   clock = createVirtualClock({ startMs });
-  ({ store, close } = await openTemporaryStore(clock));
+  ({ store, close } = await engineNamed("SQLite").openTemporary(clock));
   attempts = [];
   counted = [];
   timedOut = [];
@@ -168,41 +152,22 @@ describe("one delivery", () => {
     expect(logged).toMatchObject([{ level, fields: { notification: "n1", receiver: "ops", attempts: 1 } }]);
   });
 
-  it("gives a receiver its own notification, and a signal that aborts at its timeout", async () => {
+  it("gives a receiver its own notification, and a signal that aborts at its timeout, and waits no longer", async () => {
     let abortedAtMs: number | null = null;
     open([
       receiver("ops", (notification, signal) => {
         expect(notification).toMatchObject({ id: "n1", receiver: "ops" });
-        return new Promise((resolve) => {
-          signal.addEventListener("abort", () => {
-            abortedAtMs = clock.nowMs() - startMs;
-            resolve(down);
-          });
+        signal.addEventListener("abort", () => {
+          abortedAtMs = clock.nowMs() - startMs;
         });
+        return new Promise(() => undefined);
       }),
     ]);
     await enqueue("n1", "ops");
     await runFor(11 * secondMs);
 
     expect(abortedAtMs).toBe(10 * secondMs);
-  });
-
-  it("that our own stop ends is no timeout of the receiver", async () => {
-    open([receiver("ops", () => new Promise(() => undefined))]);
-    await enqueue("n1", "ops");
-    await runFor(secondMs);
-    const stopped = outbox.stop(0);
-    await clock.advance(10 * secondMs);
-    await stopped;
-
-    expect(timedOut).toEqual([]);
-  });
-
-  it("is not held up by a receiver that ignores its signal", async () => {
-    open([receiver("ops", () => new Promise(() => undefined))]);
-    await enqueue("n1", "ops");
-    await runFor(11 * secondMs);
-
+    expect(timedOut).toEqual(["ops"]);
     expect(await store.outbox.list()).toMatchObject([{ state: "queued", lastError: "no answer within 10000 ms" }]);
   });
 
@@ -266,21 +231,6 @@ describe("retries", () => {
     expect(counted).toEqual(["ops retried", "ops delivered", "ops delivered"]);
   });
 
-  it("say until when the receiver is paused, and when the next attempt is", async () => {
-    open([receiver("ops", () => tenYears), receiver("other", () => accepted)]);
-    await enqueue("n1", "ops");
-    await runFor(5 * secondMs);
-
-    expect(await store.outbox.pauses(clock.nowMs())).toEqual(new Map([["ops", startMs + hourMs]]));
-    expect(await store.outbox.list()).toMatchObject([{ id: "n1", nextAttemptAtMs: startMs + hourMs }]);
-    expect(logged).toContainEqual({
-      level: "warn",
-      fields: { receiver: "ops", askedMs: tenYears.retryAfterMs, pausedMs: hourMs },
-      message: "receiver asked for a pause",
-    });
-    expect(logged.at(-1)).toMatchObject({ message: "notification not accepted yet", fields: { retryInMs: hourMs } });
-  });
-
   it("wait for the end of a pause over a reload and a restart", async () => {
     const paused = receiver("ops", once(tenYears));
     open([paused]);
@@ -295,24 +245,6 @@ describe("retries", () => {
     await runFor(hourMs);
 
     expect(shownAttempts()).toEqual(["n1 0", "n1 3600", "n2 3600"]);
-  });
-
-  it.each<[string, () => Promise<boolean>]>([
-    ["a retry of one of them", async () => (await store.outbox.retry("n1", clock.nowMs())).kind === "queued"],
-    ["its end in the store", () => store.outbox.endPause("ops", clock.nowMs())],
-  ])("begin again when a pause is ended by %s", async (_rule, end) => {
-    open([receiver("ops", once(tenYears))]);
-    await enqueue("n1", "ops");
-    await runFor(10 * secondMs);
-    await enqueue("n2", "ops");
-
-    expect(await end()).toBe(true);
-    outbox.wake();
-    await clock.advance(secondMs);
-
-    expect(attempts.map(({ id }) => id)).toEqual(["n1", "n1", "n2"]);
-    expect(await store.outbox.pauses(clock.nowMs())).toEqual(new Map());
-    expect(await store.outbox.endPause("ops", clock.nowMs())).toBe(false);
   });
 });
 
@@ -426,7 +358,7 @@ describe("a process that ends", () => {
     await clock.advance(2 * secondMs);
     await stopped;
 
-    expect(counted).toEqual([]);
+    expect([counted, timedOut]).toEqual([[], []]);
     expect(await store.outbox.list()).toMatchObject([{ id: "n1", state: "queued" }]);
     expect(outbox.isStalled(), "one that has stopped ticks no more").toBe(true);
   });

@@ -208,40 +208,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
   });
 
   describe("an act on an incident", () => {
-    it("is done to each member that fires, once", async () => {
-      await open();
-      await world.run("a", "fail");
-      await world.run("b", "warn");
-      await world.run("c", "fail");
-      await world.run("c", "ok");
-      const act = { kind: "acknowledge", comment: "on it" } as const;
-
-      const foreseen = await world.actOn(1, act, { isDryRun: true });
-      expect((await world.store.alerts.allLive()).map(({ acknowledgement }) => acknowledgement)).toEqual([null, null]);
-      const done = await world.actOn(1, act);
-
-      expect(done).toMatchObject(foreseen);
-      expect(done).toMatchObject({
-        done: [{ slug: "a" }, { slug: "b" }],
-        skipped: [{ slug: "c", reason: "ended" }],
-        gatesOpened: [],
-        gatesHeld: ["a", "c"],
-      });
-      expect(await world.actOn(1, act)).toMatchObject({
-        done: [],
-        skipped: [
-          { slug: "a", reason: "already" },
-          { slug: "b", reason: "already" },
-          { slug: "c", reason: "ended" },
-        ],
-      });
-      const [alert] = await world.store.alerts.liveOf([{ check: "dead-asset-spike", slug: "b" }]);
-      expect(await world.store.log.commentsOf(alert ?? { id: "" })).toMatchObject([
-        { text: "on it", act: "acknowledge" },
-      ]);
-      expect(await world.actOn(1, { kind: "unacknowledge" })).toMatchObject({ done: [{ slug: "a" }, { slug: "b" }] });
-    });
-
     it("silences nothing anew that is asked for again for as long, and later what is to end later", async () => {
       await open();
       await world.run("a", "fail");
@@ -254,18 +220,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(await world.store.silences.endingAfter(world.clock.nowMs())).toHaveLength(1);
       await world.advance(10 * minuteMs);
       expect(await forAnHour()).toMatchObject({ done: [{ slug: "a" }], skipped: [] });
-    });
-
-    it.each([
-      ["an unknown incident", 9, {}, "not_found"],
-      ["a slug that is no member", 1, { slugs: ["d"] }, "invalid_data"],
-    ])("is refused for %s, and nothing is done", async (_what, incident, how, code) => {
-      await open();
-      await world.run("a", "fail");
-      await world.run("b", "fail");
-
-      await expect(world.actOn(incident, { kind: "acknowledge", comment: null }, how)).rejects.toMatchObject({ code });
-      expect((await world.store.alerts.allLive()).every(({ acknowledgement }) => acknowledgement === null)).toBe(true);
     });
 
     it("is refused where it can apply to nothing", async () => {

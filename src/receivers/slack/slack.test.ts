@@ -105,21 +105,6 @@ describe("a bot of Slack", () => {
     expect(reply?.text).toContain("judged");
   });
 
-  it("says of an incident that is wholly silenced that it is", async () => {
-    await posted();
-    const { incident, ...firing } = sample("firing", { organizations: 0 });
-    present = {
-      ...firing,
-      incident: incident === null ? null : { ...incident, firing: 0, own: { ...incident.own, firing: 0 } },
-    };
-
-    await deliver(sample("judged"));
-
-    expect(calls()[0]).toMatchObject({
-      text: expect.stringMatching(/All that fires is silenced/) as string,
-    });
-  });
-
   it("says a second opinion in a reply, and in the message", async () => {
     await posted();
     const { alerts, ...escalated } = sample("escalated", { organizations: 3 });
