@@ -80,13 +80,6 @@ describe("import events", () => {
     expect(await firstEventAtMs("acme")).toBe(startMs);
   });
 
-  it("reads one time for all events, in seconds too", async () => {
-    await writeFile(join(folder, "names.csv"), "asset,slug\nx,acme\n");
-
-    expect(await run(["--set", `at.seconds=${startMs / 1_000}`, "names.csv"])).toMatchObject({ exitCode: 0 });
-    expect(await firstEventAtMs("acme")).toBe(startMs);
-  });
-
   it("reads an export of others by flags alone, and says of what counts for nothing", async () => {
     const lines = ["1,2026-01-15 12:00:00,https://a.example/,offline", "2,2026-01-15 12:01:00,https://b.example/,odd"];
     await writeFile(join(folder, "feed.csv"), `# a feed\n# id,dateadded,url,state\n${lines.join("\n")}\n`);
@@ -195,13 +188,6 @@ const dead = "DETECTED_AS_DEAD";
 const alive = "DETECTED_AS_ALIVE";
 const exportsOfOthers: [name: string, rows: string, flags: string][] = [
   [
-    "abuse.ch ThreatFox",
-    `# "first_seen_utc","ioc_id","ioc_value","ioc_type","tags"
-"2026-01-15 12:00:00", "1652711", "http://a.example/x", "url", "lumma,stealer"
-"2026-01-15 13:00:00", "1652709", "http://b.example/x", "url", ""`,
-    `--map first_seen_utc=at,ioc_id=id,ioc_value=asset,tags=attr.tags --set status=${alive} --ignore * --timezone UTC`,
-  ],
-  [
     "httpx",
     `{"timestamp":"2026-01-15T14:00:00.123456789+02:00","url":"https://a.example","status_code":404,"a":["192.0.2.8"],"failed":false}
 {"timestamp":"2026-01-15T15:00:00.123456789+02:00","url":"https://b.example","status_code":0,"failed":true}`,
@@ -214,13 +200,6 @@ const exportsOfOthers: [name: string, rows: string, flags: string][] = [
 two"
 "2026-01-15T13:00:00.000+0000","b.example",alive,acme,"three"`,
     `--map _time=at,state=status --status dead=${dead},alive=${alive} --ignore *`,
-  ],
-  [
-    "CloudWatch Logs Insights",
-    `@timestamp,@message,asset,verdict
-2026-01-15 12:00:00.000,"{""a"":""b""}",a.example,DEAD
-2026-01-15 13:00:00.000,"{""a"":""c""}",b.example,LIVE`,
-    `--map @timestamp=at,verdict=status --status DEAD=${dead},LIVE=${alive} --ignore * --timezone UTC`,
   ],
   [
     "PostgreSQL's COPY",
@@ -249,14 +228,6 @@ two"
     `[{"timestamp":"2026-01-15T12:00:00+00:00","up":0},
  {"timestamp":"2026-01-15T13:00:00+00:00","up":1}]`,
     `--map timestamp=at,up=status --set asset=a.example --status 0=${dead},1=${alive}`,
-  ],
-  [
-    // https://www.elastic.co/docs/api, POST /_query?format=csv over Heartbeat's documents
-    "Elasticsearch's ES|QL",
-    `@timestamp,url.full,monitor.status,monitor.id
-2026-01-15T12:00:00.000Z,https://a.example/,down,auto-http-1
-2026-01-15T13:00:00.000Z,https://b.example/,up,auto-http-2`,
-    `--map @timestamp=at,url.full=asset,monitor.status=status --status down=${dead},up=${alive} --ignore *`,
   ],
 ];
 

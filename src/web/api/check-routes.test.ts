@@ -174,16 +174,6 @@ describe("POST /api/v1/checks/{check}/{slug}/run", () => {
     });
   });
 
-  it("answers 200 with the reason when the run failed", async () => {
-    const { url, world } = await start([]);
-    world.run = async () => errorReport();
-
-    const answer = await fetch(`${url}/api/v1/checks/dead-asset-spike/acme/run`, { method: "POST", headers: bearer });
-
-    expect(answer.status).toBe(200);
-    expect(await answer.json()).toMatchObject({ severity: "unknown", result: null, error: { reason: "timeout" } });
-  });
-
   it.each([
     ["dead-asset-spike/nope", 'no check dead-asset-spike is configured for "nope"'],
     ["nope/acme", 'there is no check "nope": dead-asset-spike, '],

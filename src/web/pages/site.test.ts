@@ -82,38 +82,6 @@ describe("the operator's pages", () => {
     expect(html).toContain('role="status">The silence has ended.</p>');
     expect(html.match(/(?:name="|[?&;])did\b/g)).toBeNull();
   });
-
-  it("show a dead letter with what it is about, as text", async () => {
-    const web = await start();
-    const entry = {
-      receiver: "ops",
-      recipient: null,
-      state: "dead",
-      attempts: 3,
-      createdAtMs: 0,
-      nextAttemptAtMs: 0,
-    } as const;
-    web.world.outbox = [{ ...entry, id: "n1", lastError: "HTTP 410 <i>", incident: 41 }];
-
-    const html = await (await fetch(`${web.url}/receivers`, { headers: bearer })).text();
-
-    expect(html).toContain("incident 41");
-    expect(html).toContain("HTTP 410 &#60;i&#62;");
-    expect(html).toContain('value="n1"');
-  });
-});
-
-describe("a page without scripts", () => {
-  it.each(["/", "/incidents", "/silences", "/silences/new", "/receivers", "/config", "/docs", "/sign-in", "/nothing"])(
-    "%s has one head",
-    async (path) => {
-      const web = await start();
-
-      const html = await (await ask(web, `GET ${path}`, { ...asBrowser, ...bearer })).text();
-
-      expect(html.match(/<h1/g)).toHaveLength(1);
-    },
-  );
 });
 
 describe.each([

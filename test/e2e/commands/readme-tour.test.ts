@@ -18,7 +18,6 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 const readme = readFileSync(`${root}README.md`, "utf8");
 const [, chapter = ""] = /## Your own organizations([^]*?)\n## /.exec(readme) ?? [];
 const [, quickStart = ""] = /```sh\n([^`]+)```/.exec(chapter) ?? [];
-const [, heredoc = ""] = /<<'END'\n([^]+?\n)END\n/.exec(quickStart) ?? [];
 const [, shown = ""] = /\n\n```\n([^`]+)\n```/.exec(readme) ?? [];
 
 /** A shell with commands of the README, and what they have said so far; it ends with all that it started. */
@@ -120,20 +119,5 @@ describe("the README's backtest", () => {
 
     expect([exitCode, stderr]).toEqual([0, expect.stringContaining(" 205 deaths")]);
     expect(stdout).toMatch(/^INCIDENT [^]* 2026-10-21T[^\n]* acme\n/);
-  });
-});
-
-describe("the README's container", () => {
-  const [, command = ""] = /```sh\ndocker build [^\n]*\n(docker run [^`]+)```/.exec(readme) ?? [];
-  const passed = [...command.matchAll(/ -e (\w+)/g)].map(([, name = ""]) => name);
-
-  it("is given every variable that its configuration needs", async () => {
-    await using place = await makeProgramFolder(heredoc);
-    // A container has no other variables; flags without a value take those of the shell.
-    const env = Object.fromEntries(passed.map((name) => [name, "https://hooks.slack.com/services/a"]));
-
-    const { exitCode, stderr } = await runProgram(["config", "check"], { cwd: place.path, env });
-
-    expect([exitCode, stderr]).toEqual([0, ""]);
   });
 });

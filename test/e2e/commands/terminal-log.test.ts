@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { debianTool } from "../../support/debian-tool.ts";
 import { freePort } from "../../support/free-port.ts";
 import { makeProgramFolder, type ProgramFolder } from "../../support/program/program-folder.ts";
-import { eventually, startProgram } from "../../support/program/program.ts";
+import { eventually } from "../../support/program/program.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const script = debianTool("script", "bsdutils");
@@ -95,21 +95,5 @@ describe.skipIf(script.isMissing)(`flatline run on a terminal${script.note}`, ()
     expect(lines.filter((line) => line.length > 100)).toEqual([]);
     expect(lines.at(-1)).toMatch(/ stopped$/);
     expect(lines.join("\n")).not.toContain(escape);
-  });
-});
-
-describe("flatline run where its log is piped", () => {
-  it("writes JSON", async () => {
-    folder = await makeProgramFolder(configuration(await freePort()));
-    await using program = startProgram(["run"], { cwd: folder.path });
-
-    expect(await program.untilLogged("flatline started")).toMatchObject({ organizations: 4 });
-    expect(
-      program
-        .stderr()
-        .split("\n")
-        .slice(0, -1)
-        .filter((line) => !line.startsWith('{"level"')),
-    ).toEqual([]);
   });
 });

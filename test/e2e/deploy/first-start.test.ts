@@ -120,14 +120,6 @@ describe.each(["the first start", "a second start"])("%s", () => {
     );
   });
 
-  it("names the dead assets on the incident's page, and asks what it was", async () => {
-    const page = await (await fetch(`${url}/incidents/1`, { headers: readers })).text();
-
-    expect(page).toMatch(/captcha_page/);
-    expect(page).toMatch(/\w+\[\.\]\w+-[0-9a-f]{6}\[\.\]example/);
-    expect(page).toContain('href="/incidents/1/judge"');
-  });
-
   it("ends as that night did", async () => {
     const ended = {
       "adware-hosts": 131,

@@ -102,12 +102,4 @@ storage: { path: data/flatline.db }
     expect(await readdir(folder.path)).toEqual(["flatline.yaml"]);
     await upstream.close();
   });
-
-  it.each(["keys create --organization acme", "import events events.csv"])("%s makes one", async (command) => {
-    await using folder = await makeProgramFolder(config("{ path: data/flatline.db }"));
-    for (const [name, content] of Object.entries(files)) await folder.write(name, content);
-
-    expect(await runCli(command.split(" "), { cwd: folder.path })).toMatchObject({ exitCode: 0 });
-    expect(await readdir(`${folder.path}/data`)).toContain("flatline.db");
-  });
 });

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Page } from "playwright-core";
 
-import { sendForm, useBrowser, textAt } from "../../support/browser.ts";
+import { useBrowser, textAt } from "../../support/browser.ts";
 import { useDaemonFolder } from "../../support/program/daemon.ts";
 import { death, toNdjson } from "../../support/store/event-store.ts";
 
@@ -44,12 +44,6 @@ const send = (path: string, body: string, type = "application/json", headers: ob
     body,
     redirect: "manual",
   });
-
-const form = (
-  path: string,
-  fields: Readonly<Record<string, string>>,
-  headers: Readonly<Record<string, string>> = bearer,
-) => sendForm(folder.url + path, fields, headers);
 
 const get = (path: string, headers: object = bearer): Promise<Response> =>
   fetch(folder.url + path, { headers: { ...headers, accept: "text/html" }, redirect: "manual" });
@@ -111,14 +105,6 @@ describe("the page of an organization", () => {
     ]);
     expect(await textAt(page, ".asked section:last-child .answer")).toBe("No: takedowns of globex are on hold");
     expect(await page.locator("a:text-is('for all 4')").getAttribute("href")).toBe("/incidents/1");
-  });
-
-  it("is not there, or not for the reader", async () => {
-    const missing = await get("/o/none");
-    expect([missing.status, await missing.text()]).toEqual([
-      404,
-      expect.stringContaining("No such organization is configured."),
-    ]);
   });
 });
 
@@ -189,15 +175,5 @@ describe("acts on an organization", () => {
 
     expect(await textAt(await open("/incidents/1"), ".instants")).not.toContain("lead is called at");
     expect(await (await get("/incidents/1")).text()).toContain("It is judged: nobody is reminded any more.");
-  });
-
-  it("are done by who may", async () => {
-    expect((await form("/o/acme/run", {}, reader)).status).toBe(403);
-    expect((await form("/silences/new", { slug: "acme", length: "1", comment: "x" }, reader)).status).toBe(403);
-    const asked = await get("/silences/new?slug=acme", {});
-    expect([asked.status, asked.headers.get("location")]).toEqual([
-      303,
-      "/sign-in?next=%2Fsilences%2Fnew%3Fslug%3Dacme",
-    ]);
   });
 });

@@ -73,36 +73,6 @@ describe("POST /api/v1/receivers/{name}/test", () => {
     ]);
   });
 
-  it("sends a sample incident from firing to resolved, which is marked", async () => {
-    const before = good.requests.length;
-
-    const answer = await test("ops", "?incident=true");
-
-    expect(await answer.json()).toMatchObject({
-      accepted: true,
-      deliveries: [
-        { event: "firing", outcome: "accepted" },
-        { event: "resolved", outcome: "accepted" },
-      ],
-    });
-    const sent = good.requests.slice(before).map(
-      ({ body }) =>
-        JSON.parse(body) as {
-          readonly status: string;
-          readonly summary: string;
-          readonly incident: { readonly id: string; readonly number: number };
-          readonly alerts: readonly { readonly id: string; readonly slug: string; readonly isDrill: boolean }[];
-        },
-    );
-    expect(sent.map(({ status, summary }) => [status, summary.startsWith("[TEST] test: ")])).toEqual([
-      ["firing", true],
-      ["resolved", true],
-    ]);
-    expect(sent.flatMap(({ alerts }) => alerts)).toMatchObject([{ isDrill: true }, { isDrill: true }]);
-    expect(new Set(sent.map(({ incident }) => incident.id)).size).toBe(1);
-    expect(new Set(sent.flatMap(({ alerts }) => alerts.map(({ id }) => id))).size).toBe(1);
-  });
-
   it("refuses a receiver that is not configured", async () => {
     const before = await testsInAudit();
 
