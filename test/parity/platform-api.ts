@@ -169,12 +169,6 @@ function describeHealthcheck(name: string, makeApi: () => Promise<PlatformApiUnd
       });
     });
 
-    it("tells the thresholds it used, and what they come to", async () => {
-      const result = await underTest.as(parityKeys.spikes).deadAssetSpike({ slug: "warned", ...defaultThresholds });
-
-      expect(result.threshold).toEqual({ ...defaultThresholds, warnAbove: 20, failAbove: 40 });
-    });
-
     it("has findings and a suggestion only when it is not ok", async () => {
       const quiet = await underTest.as(parityKeys.spikes).deadAssetSpike({ slug: "quiet", ...defaultThresholds });
       const failed = await underTest.as(parityKeys.spikes).deadAssetSpike({ slug: "failed", ...defaultThresholds });

@@ -7,7 +7,7 @@ import { evaluateRound } from "../../src/service/local-evaluation.ts";
 import { apiRule } from "../../src/spike/evaluate.ts";
 import type { Store } from "../../src/store/store.ts";
 import { readGoldens, readRecordEvents, type TableEvent } from "../support/store/record-events.ts";
-import { openTemporaryStore } from "../support/store/temporary.ts";
+import { engineNamed } from "../support/store/engines.ts";
 import { createVirtualClock } from "../support/virtual-clock.ts";
 import { epochColumns, ownNames, tableEngines, type SourceChange, type TableEngine } from "./table-engines.ts";
 import { isLong } from "../support/tier.ts";
@@ -20,7 +20,7 @@ async function withStore<Result>(
   events: readonly TableEvent[],
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
-  const { store, close } = await openTemporaryStore(clock);
+  const { store, close } = await engineNamed("SQLite").openTemporary(clock);
   try {
     const stored = events.map((event) => ({ ...event, asset: null, id: null }));
     for (let from = 0; from < stored.length; from += 5_000)

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 
 import { importFixtures } from "../../src/service/fixture/fixture.ts";
-import { openTemporaryStore } from "../support/store/temporary.ts";
+import { engineNamed } from "../support/store/engines.ts";
 import { createVirtualClock } from "../support/virtual-clock.ts";
 
 const text = readFileSync(new URL("../../examples/fixture.yaml", import.meta.url), "utf8");
@@ -16,7 +16,7 @@ const config = parse(readFileSync(new URL("../../config.example.yaml", import.me
 describe("examples/fixture.yaml", () => {
   it("is about organizations of the example's configuration, which listens on this machine only", async () => {
     const clock = createVirtualClock({ startMs: Date.UTC(2026, 10, 20) });
-    const { store, close } = await openTemporaryStore(clock);
+    const { store, close } = await engineNamed("SQLite").openTemporary(clock);
     await importFixtures({ store, clock, files: [{ name: "examples/fixture.yaml", text }] });
     const slugs = await store.platform.organizations.slugs();
     await close();

@@ -29,7 +29,7 @@ import type { EventsPort } from "../../src/web/api/event-routes.ts";
 import { createWeb, type WebOptions } from "../../src/web/web.ts";
 import { resultReport } from "./check-reports.ts";
 import { quietSettings } from "./quiet-settings.ts";
-import { openTemporaryStore } from "./store/temporary.ts";
+import { engineNamed } from "./store/engines.ts";
 
 export const token = "correct horse battery staple";
 export const bearer = { authorization: `Bearer ${token}` } as const;
@@ -123,7 +123,9 @@ let opened: Promise<Store> | null = null;
 
 /** One for all servers of a test file: nothing writes to it. */
 function emptyStore(): Promise<Store> {
-  opened ??= openTemporaryStore(createSystemClock()).then(({ store }) => store);
+  opened ??= engineNamed("SQLite")
+    .openTemporary(createSystemClock())
+    .then(({ store }) => store);
   return opened;
 }
 

@@ -86,7 +86,7 @@ describe("counts in memory", () => {
     await using world = await createEventWorld();
     const { store } = world;
     await store.events.add([death(startMs, "acme")]);
-    const db = new DatabaseSync(world.databasePath);
+    const db = new DatabaseSync(world.location.path);
     db.exec(`UPDATE event_minutes SET deaths = ${2 ** 53 - 1}`);
     db.close();
     await warmUp(store, ["acme"]);

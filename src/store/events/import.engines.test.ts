@@ -153,15 +153,6 @@ describe.each(storeEngines)("on $engine,", (place) => {
 
       expect(rebaseTo).not.toHaveBeenCalled();
     });
-
-    it("stores a header without rows as nothing", async () => {
-      await using world = await createWorldOn(place);
-
-      expect(await world.import([await world.write("1.csv", "at,slug\n")], { rebaseTo: () => 5 })).toMatchObject({
-        received: 0,
-        firstAtMs: null,
-      });
-    });
   });
 
   it("content that was imported before counts once, and a file that has grown adds its new rows", async () => {

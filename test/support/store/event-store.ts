@@ -8,9 +8,8 @@ import { storeTarget } from "../../../src/store/events/imports.ts";
 import type { EventFile } from "../../../src/store/events/read.ts";
 import type { AssetTypeCounts } from "../../../src/spike/asset-types.ts";
 import type { LivenessEvent } from "../../../src/store/events/rules.ts";
-import { openStore } from "../../../src/store/open.ts";
 import type { Store, StoreLocation } from "../../../src/store/store.ts";
-import type { StoreEngineCase } from "./engines.ts";
+import { engineNamed, type StoreEngineCase } from "./engines.ts";
 
 /** A folder of its own with an open store in it, for tests of events. */
 export interface EventWorld {
@@ -23,19 +22,10 @@ export interface EventWorld {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** One in a file. */
-export interface FileEventWorld extends EventWorld {
-  readonly location: { readonly path: string };
-  readonly databasePath: string;
-}
-
-/** On SQLite, with the path of the store. */
-export async function createEventWorld(): Promise<FileEventWorld> {
-  const folder = await makeFolder();
-  const location = { path: join(folder, "flatline.db") };
-  const store = await openStore({ ...location, clock: createSystemClock() });
-  const world = eventWorld({ location, folder, store }, () => store.close());
-  return { ...world, location, databasePath: location.path };
+/** On SQLite, in a file. */
+export async function createEventWorld(): Promise<EventWorld & { readonly location: { readonly path: string } }> {
+  const world = await createWorldOn(engineNamed("SQLite"));
+  return { ...world, location: world.location as { readonly path: string } };
 }
 
 /** On the engine of a `describe.each(storeEngines)`. */
