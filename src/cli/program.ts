@@ -33,8 +33,7 @@ async function createProgram(context: CliContext, [word = ""]: readonly string[]
     .configureOutput({
       writeOut: (text) => context.stdout.write(text),
       writeErr: (text) => context.stderr.write(text),
-      // commander's errors begin as ours.
-      outputError: (text, write) => write(text.replace(/^error: /, "flatline: ")),
+      outputError: (text, write) => write(worded(text)),
       getOutHelpWidth: () => context.stdout.columns,
       getErrHelpWidth: () => context.stderr.columns,
       getOutHasColors: () => false,
@@ -54,6 +53,20 @@ async function createProgram(context: CliContext, [word = ""]: readonly string[]
   }
   addVersion(program, context.version);
   return program;
+}
+
+/** Returns an error of commander as ours begin, with what may stand in the place of a wrong choice. */
+function worded(text: string): string {
+  return text
+    .replace(/^error: /, "flatline: ")
+    .replace(
+      /option '([^' ]+)[^']*' argument ('[^]*') is invalid\. Allowed choices are ([^]*)\.$/m,
+      "$1 is one of $3, not $2",
+    )
+    .replace(
+      /command-argument value ('[^]*') is invalid for argument '([^']*)'\. Allowed choices are ([^]*)\.$/m,
+      "$2 is one of $3, not $1",
+    );
 }
 
 const shortestBegin = 3;

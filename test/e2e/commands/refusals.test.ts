@@ -56,7 +56,12 @@ const refusals: readonly Refusal[] = [
   {
     command: "incidents list --state mode",
     exitCode: 64,
-    says: ["--state <state>", "Allowed choices are open, ended, all"],
+    says: ["flatline: --state is one of open, ended, all, not 'mode'\n"],
+  },
+  {
+    command: "incidents judge 1 wrong",
+    exitCode: 64,
+    says: ["flatline: verdict is one of checker, real, expected, none, not 'wrong'\n"],
   },
   { command: "check nobody", exitCode: 64, says: ['no organization "nobody"', "flatline.yaml"] },
   { command: "check globx", exitCode: 64, says: ['no organization "globx"', 'did you mean "globex"?'] },
