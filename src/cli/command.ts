@@ -17,7 +17,7 @@ export interface Flag<Value> {
   readonly initial?: Value;
   readonly choices?: readonly string[];
   readonly isRequired?: boolean;
-  readonly conflicts?: string;
+  readonly conflicts?: string[];
 }
 export type FlagSpecs = Readonly<Record<string, Flag<unknown>>>;
 type ValueOf<Spec> = Spec extends Flag<infer Value> ? Value : never;
@@ -32,7 +32,7 @@ export type FlagsOf<Specs> = {
 };
 
 /** Returns a flag without a value. */
-export function flag(description: string, conflicts = ""): Flag<boolean | undefined> {
+export function flag(description: string, ...conflicts: string[]): Flag<boolean | undefined> {
   return { description, conflicts };
 }
 
@@ -159,7 +159,7 @@ function optionOf(key: string, { value = "", description, parse, initial, choice
   if (choices !== undefined) option.choices(choices).preset(choices[0]);
   // The help need not show that a list is empty by default.
   if (initial !== undefined && !Array.isArray(initial)) option.default(initial);
-  return option.makeOptionMandatory(rest.isRequired === true).conflicts(rest.conflicts || []);
+  return option.makeOptionMandatory(rest.isRequired === true).conflicts(rest.conflicts ?? []);
 }
 
 export const configFlag = { config: value("<file>", "configuration file") };

@@ -7,7 +7,7 @@ import { asking } from "../ask.ts";
 import { flag, value } from "../command.ts";
 import type { CliContext } from "../context.ts";
 import { renderTable } from "../table.ts";
-import { collect } from "../values.ts";
+import { collect, parseNumber } from "../values.ts";
 
 // The API's limit.
 const mostOnPage = 1_000;
@@ -19,7 +19,8 @@ export const assets = asking({
     slug: value("<slug>", "only of this organization; repeatable", collect),
     toRestore: flag("only of alerts that are judged `checker`: what is to be brought back"),
     stillDead: flag("without those that were found alive since"),
-    csv: flag("print all as CSV, with the attributes of the events", "json"),
+    limit: value("<n>", "at most so many, in this order [all]", parseNumber("int")),
+    csv: flag("print all as CSV, with the attributes of the events", "json", "limit"),
   },
   json: "print one JSON object a line: {slug, asset, assetType, deadAt, attributes, revivedAt, answer}",
   help: `
@@ -30,13 +31,18 @@ Examples:
   flatline incidents assets 41 --slug acme
   flatline incidents assets 41 --to-restore --still-dead --csv > restore.csv
 `,
-  ask: async ({ api, flags: { slug, stillDead, toRestore, csv }, words: [id] }) => {
+  ask: async ({ api, flags: { slug, stillDead, toRestore, csv, limit = Infinity }, words: [id] }) => {
     const path = `/api/v1/incidents/${encodeURIComponent(id)}/assets`;
     const query = { slug, stillDead, toRestore };
     if (csv === true) return api.readText(path, { ...query, format: "csv" });
     const pages: IncidentAssetPage[] = [];
-    for await (const page of pagesOf(api, path, incidentAssetPageSchema, { ...query, limit: mostOnPage }))
-      pages.push(page);
+    const ofPage = { ...query, limit: Math.min(mostOnPage, limit) };
+    let left = limit;
+    for await (const page of pagesOf(api, path, incidentAssetPageSchema, ofPage)) {
+      pages.push({ ...page, assets: page.assets.slice(0, left) });
+      left -= page.assets.length;
+      if (left <= 0) break;
+    }
     return pages;
   },
   say: (answer, { context }) => (typeof answer === "string" ? answer : render(answer, context)),

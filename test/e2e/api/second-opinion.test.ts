@@ -143,6 +143,8 @@ describe("the second opinion", () => {
     expect(rows.find((row) => row.includes("=of"))).toMatch(/^globex,[^,]+,URL,=of@globex,20[^,]+,$/);
     const still = await flatline("incidents", "assets", "1", "--to-restore", "--still-dead", "--json");
     expect(still.stdout.trimEnd().split("\n")).toHaveLength(60);
+    const some = await flatline("incidents", "assets", "1", "--limit", "7", "--json");
+    expect(some.stdout.trimEnd().split("\n")).toHaveLength(7);
     const shown = await flatline("incidents", "assets", "1", "--to-restore");
     expect(shown.stdout).toMatch(/DEAD SINCE +TYPE +FOUND ALIVE +ANSWER +ORGANIZATION +ASSET/);
     expect(shown.stdout).toMatch(
