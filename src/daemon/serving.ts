@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { isSpike } from "../checks/checks.ts";
+import { memoized } from "../base/memo.ts";
 import { secondMs } from "../base/time.ts";
 import type { Config } from "../config/config.ts";
 import { describeConfig } from "../config/render.ts";
@@ -101,6 +102,12 @@ export async function createServing(
     clock,
     run: (target, ending) => scheduler.runBeside(() => runtime.probe(target, ending), ending),
   });
+  // Each request asks several times: the settings are made once for each configuration.
+  const accessOf = memoized(1, ({ server, alerting: { externalUrl } }: Config) => ({
+    ...server,
+    externalUrl,
+    localToken,
+  }));
   const noteFailure = createFailureNotes(ground, metrics.authFailed);
   const service = config.source.holdsEvents ? await import("./api-plugin.ts") : null;
   const web = createWeb({
@@ -110,10 +117,7 @@ export async function createServing(
     plugins: (bodies) =>
       service === null ? [] : [service.createApiPlugin({ ...ground, runtime, noteFailure, bodies })],
     noteFailure,
-    access: () => {
-      const { server, alerting: alerted } = current().config;
-      return { ...server, externalUrl: alerted.externalUrl, localToken };
-    },
+    access: () => accessOf(current().config),
     renderMetrics: async () => {
       const read = await gauges();
       fleet.showNoted();

@@ -17,8 +17,7 @@ export function refuseForeignHost(host: string | undefined, names: ServedNames):
   if (host === undefined) return null;
   const hostname = hostnameOf(host);
   const own = [hostnameOf(names.listenHost), hostnameOfUrl(names.externalUrl ?? "")];
-  if (hostname !== null && /^[^@/?#\\]+$/.test(host) && (isLoopbackHost(hostname) || own.includes(hostname)))
-    return null;
+  if (hostname !== null && (isLoopbackHost(hostname) || own.includes(hostname))) return null;
   const shown = JSON.stringify(host.slice(0, longestShown));
   return (
     `flatline listens on this machine only and does not answer to the name ${shown}: ` +
@@ -32,4 +31,6 @@ const longestShown = 253;
 // Each request asks three times for the same few names.
 const keptNames = 64;
 const hostnameOfUrl = memoized(keptNames, (url: string) => URL.parse(url)?.hostname ?? null);
-const hostnameOf = memoized(keptNames, (host: string) => hostnameOfUrl(`http://${host}`));
+const hostnameOf = memoized(keptNames, (host: string) =>
+  /^[^@/?#\\]+$/.test(host) ? hostnameOfUrl(`http://${host}`) : null,
+);
