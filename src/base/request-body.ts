@@ -17,7 +17,7 @@ export async function receiveBody(
   { mostBytes, budget }: BodyLimits,
 ): Promise<Buffer> {
   const held = budget.open();
-  response.once("close", held.release);
+  response.on("close", held.release);
   try {
     const body = await readBody(request, mostBytes, held);
     // A client may close the connection after its body.
@@ -76,7 +76,7 @@ function collect(pieces: Readable, mostBytes: number, held: HeldBytes, problem: 
       pieces.off("close", fail);
       resolve(block.bytes());
     };
-    pieces.on("data", take).once("end", end).once("error", fail).once("close", fail);
+    pieces.on("data", take).on("end", end).on("error", fail).on("close", fail);
   });
 }
 

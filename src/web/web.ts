@@ -201,7 +201,7 @@ function createTurns(): onRequestHookHandler {
       return;
     }
     line.push(done);
-    response.once("close", () => {
+    response.on("close", () => {
       line.shift();
       if (!socket.destroyed) line[0]?.();
     });
