@@ -4,7 +4,7 @@ import { clockText, dayText, timeText } from "../../words/numbers.ts";
 import { formatTick } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { chartRanges, type ChartData, type ChartRange } from "../read/chart.ts";
-import { renderSwitch, withParams } from "./table.ts";
+import { withParams } from "./table.ts";
 
 type Values = ChartData["count"];
 
@@ -21,18 +21,18 @@ export function renderChart(data: ChartData, path: string, params: URLSearchPara
   const ranges = (Object.keys(chartRanges) as ChartRange[]).filter(
     (key) => key !== "incident" || data.incident !== null,
   );
-  const choices = ranges.map((key) => ({
-    words: key === "incident" ? "this incident" : key.replace(/(\d+)/, "$1 "),
-    href: withParams(path, params, { range: key === "incident" ? null : key }),
-    isChosen: key === data.range,
-  }));
+  const choices = ranges.map((key) => {
+    const href = withParams(path, params, { range: key === "incident" ? null : key });
+    const words = key === "incident" ? "this incident" : key.replace(/(\d+)/, "$1 ");
+    return html`<a href="${href}" ${key === data.range ? html` aria-current="true"` : nothing}>${words}</a> `;
+  });
   const keys = keysOf(data).map(
     ({ line, figure, words }) => html`<span class="line-${line}"><b>${figure}</b> ${words}</span> `,
   );
   return html`<section class="part">
     <header>
       <h2>${nameOf(data)}</h2>
-      ${renderSwitch(choices, "Range")}
+      <nav class="switch row" aria-label="Range">${choices}</nav>
     </header>
     <p class="keys">${keys}${data.isThin ? html`<span>expected: not known yet</span>` : nothing}</p>
     <svg class="chart" height="${height}" role="img" aria-label="${describeChart(data)}">

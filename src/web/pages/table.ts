@@ -156,19 +156,6 @@ export function renderNoMatch(what: string, path: string, params: URLSearchParam
   </p>`;
 }
 
-/** Renders links, with the chosen one marked. */
-export function renderSwitch(
-  choices: readonly { readonly words: string; readonly href: string; readonly isChosen: boolean }[],
-  label: string,
-): Html {
-  return html`<nav class="switch row" aria-label="${label}">
-    ${choices.map(
-      ({ words, href, isChosen }) =>
-        html`<a href="${href}" ${isChosen ? html` aria-current="true"` : nothing}>${words}</a> `,
-    )}
-  </nav>`;
-}
-
 /** Returns the page of `?page=`, or the nearest one; `start` is the index of its first item. */
 export function pageOf<Item>(items: readonly Item[], params: URLSearchParams, size: number) {
   const pages = Math.max(1, Math.ceil(items.length / size));
