@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { type ByteBudget, receiveBody } from "../base/request-body.ts";
 import { encodeAnswer, type RowOf } from "../contract/v1/answer.ts";
 import { refusalOf, sendRefusal, type Refusal, type Requirement } from "./access/admission.ts";
-import { seesDetails, type AccessSettings } from "./access/identity.ts";
+import type { AccessSettings } from "./access/identity.ts";
 import { readInput } from "./api/read-input.ts";
 import { hasBody, mediaTypeOf } from "./body.ts";
 import { pathOf, sendProblem } from "./problem.ts";
@@ -49,7 +49,7 @@ export interface Asked<Path extends string, Query, Body> {
   /** The raw query. */
   readonly search: URLSearchParams;
   readonly body: Body;
-  /** Whether the caller may see details. */
+  /** Whether the caller may see names, reasons, findings of the review queue and receivers' answers. */
   readonly withDetails: boolean;
 }
 
@@ -116,7 +116,7 @@ export function addRoute<
         const text = hasBody(request) ? (await receiveBody(request.raw, reply.raw, limits)).toString() : "";
         body = readInput(bodySchema, text === "" ? {} : await parseJson(request, text));
       }
-      const withDetails = seesDetails(request);
+      const withDetails = request.identity?.rights.has("read") ?? false;
       const given: unknown = handle({
         request,
         reply: reply.code(status),

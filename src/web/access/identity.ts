@@ -41,11 +41,6 @@ export function readerOf({ identity }: Pick<FastifyRequest, "identity">): string
   return identity === null ? null : describeAuthor(identity.name, identity.personName);
 }
 
-/** Returns whether the caller may see names, reasons, findings of the review queue and receivers' answers. */
-export function seesDetails({ identity }: Pick<FastifyRequest, "identity">): boolean {
-  return identity?.rights.has("read") ?? false;
-}
-
 /** Returns the words that refuse an identity without this right. */
 export function missingRight({ via, name }: Identity, right: Right): string {
   const who = `the ${via === "proxy" ? "user" : "token"} ${JSON.stringify(name)}`;

@@ -107,10 +107,13 @@ export function createSessions({ store, clock, logger }: Running, access: () => 
     addTo: (server: FastifyInstance): void => {
       server.decorateRequest("session", null);
       server.addHook("onRequest", async (request, reply) => {
-        const key = request.headers.authorization === undefined ? keyOf(request) : null;
+        const { headers } = request;
+        const key = headers.authorization === undefined ? keyOf(request) : null;
         if (key === null || alwaysOpen.test(request.url)) return;
         request.session = await find(key);
-        if (!isRefresh(request)) await touch(request, reply, key);
+        // An open page that refreshes itself does not use its session.
+        const isRefresh = headers["hx-request"] === "true" && headers["if-none-match"] !== undefined;
+        if (!isRefresh) await touch(request, reply, key);
       });
     },
     /** Begins a session, ends the browser's former one, and sets its cookie. */
@@ -185,11 +188,6 @@ function keyOf({ headers }: FastifyRequest): string | null {
     return name === cookieName && /^[\w-]{43}$/.test(value) ? [value] : [];
   });
   return keys.length === 1 ? (keys[0] ?? null) : null;
-}
-
-/** Returns whether an open page refreshes itself: that is no use of a session. */
-function isRefresh({ headers }: FastifyRequest): boolean {
-  return headers["hx-request"] === "true" && headers["if-none-match"] !== undefined;
 }
 
 function sha256Of(key: string): string {
