@@ -25,7 +25,7 @@ const refreshMs = 3 * secondMs;
 // The first runs, the first notifications and what follows them are over.
 const settleMs = minuteMs;
 
-/** Processor time for each page, for an unchanged one, for the first one after a change, and for a hundred open ones. */
+/** Processor time for each page, for an unchanged one, for the first after a change, and for a hundred open ones. */
 const fleet: Side = {
   name: "flatline",
   start: (quick) =>
@@ -67,15 +67,19 @@ organizations: [${slugs.join(", ")}]`;
       readings["unchangedMs"] = await perTurn(() => ask("/", { "if-none-match": tag }));
       const changeMs = await perTurn(change);
       readings["changedMs"] = (await perTurn(() => change().then(() => ask("/")))) - changeMs;
-      return { ...readings, openShare: await openAll(pid, ask, quick ? secondMs : minuteMs) };
+      const durationMs = quick ? secondMs : minuteMs;
+      readings["openShare"] = await openAll(pid, ask, durationMs);
+      const share = await openAll(pid, ask, durationMs, change);
+      return { ...readings, changingShare: share - changeMs / secondMs };
     }),
 };
 
-/** Returns the share of a core that open pages take which nothing changes. */
+/** Returns the share of a core that open pages take, and what changes each second. */
 async function openAll(
   pid: number,
   ask: (path: string, headers: Readonly<Record<string, string>>) => Promise<string>,
   durationMs: number,
+  change?: () => Promise<void>,
 ): Promise<number> {
   const paths = Object.values(pages);
   const before = usageOf(pid).cpuSeconds;
@@ -85,7 +89,9 @@ async function openAll(
     for (let tag = ""; clock.nowMs() < endMs; await clock.sleep(refreshMs))
       tag = await ask(paths[index % paths.length] ?? "/", { "hx-request": "true", "if-none-match": tag });
   };
-  await Promise.all(Array.from({ length: openPages }, keepOpen));
+  const all = Array.from({ length: openPages }, keepOpen);
+  if (change !== undefined) for (; clock.nowMs() < endMs; await clock.sleep(secondMs)) await change();
+  await Promise.all(all);
   return ((usageOf(pid).cpuSeconds - before) * secondMs) / durationMs;
 }
 
@@ -100,6 +106,7 @@ export const benchmark: Benchmark = {
     { name: "unchangedMs", title: "unchanged", unit: "ms", better: "less" },
     { name: "changedMs", title: "/ after a change", unit: "ms", better: "less" },
     { name: "openShare", title: "100 open pages, of a core", unit: "", better: "less" },
+    { name: "changingShare", title: "the same, a change each second", unit: "", better: "less" },
   ],
   sides: [fleet],
   repetitions: 1,
@@ -107,5 +114,6 @@ export const benchmark: Benchmark = {
     ...Object.entries(pages).map(([name, path]) => mostMs(name, `${path}, ms`, 50)),
     mostMs("unchangedMs", "an unchanged page, ms", 1),
     mostMs("openShare", "100 open pages that nothing changes, share of a core", 0.03),
+    mostMs("changingShare", "100 open pages while something changes each second, share of a core", 0.25),
   ],
 };
