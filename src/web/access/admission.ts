@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 
 import { allRights, type Right } from "../../contract/rights.ts";
 import { sendProblem } from "../problem.ts";
-import { commandUser, missingRight, type AccessSettings, type Identity, type TokenAccess } from "./identity.ts";
+import { commandUser, type AccessSettings, type Identity, type TokenAccess } from "./identity.ts";
 import { isFromOwnPage } from "./own-page.ts";
 import { identifyByProxy } from "./proxy.ts";
 
@@ -48,7 +48,10 @@ export function refusalOf(request: FastifyRequest, requirement: Requirement, set
     if (hasIdentities(settings)) return unauthorized(isWrite, settings);
     return forbidden("this needs a token, and none is configured: set server.token and reload");
   }
-  if (!found.rights.has(right)) return forbidden(missingRight(found, right));
+  if (!found.rights.has(right)) {
+    const who = `the ${found.via === "proxy" ? "user" : "token"} ${JSON.stringify(found.name)}`;
+    return forbidden(`${who} has no right to do this: it needs ${JSON.stringify(right)} in its \`may\``);
+  }
   const isHostEnough = found.via === "session";
   const isByToken = found.via === "token" || found.via === "cli";
   if (isWrite && !isByToken && !isFromOwnPage(request.raw, settings.externalUrl, { isHostEnough }))

@@ -41,12 +41,6 @@ export function readerOf({ identity }: Pick<FastifyRequest, "identity">): string
   return identity === null ? null : describeAuthor(identity.name, identity.personName);
 }
 
-/** Returns the words that refuse an identity without this right. */
-export function missingRight({ via, name }: Identity, right: Right): string {
-  const who = `the ${via === "proxy" ? "user" : "token"} ${JSON.stringify(name)}`;
-  return `${who} has no right to do this: it needs ${JSON.stringify(right)} in its \`may\``;
-}
-
 const longestUser = 200;
 
 /**
