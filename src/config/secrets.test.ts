@@ -44,16 +44,6 @@ describe("references to the environment", () => {
 
     expect(config).toMatchObject({ server: { publicRead: false }, alerting: { fleet: null } });
   });
-
-  it.each([
-    ["set", "token", { TOKEN: "token" }, "token"],
-    ["empty: none", null, { TOKEN: "" }, null],
-    ["unset: none", null, {}, null],
-  ])("make a token that is %s", async (_rule, _value, env, expected) => {
-    const config = await load(`${embedded}organizations: [acme]\nserver: { token: "\${TOKEN:-}" }\n`, env);
-
-    expect(config.server.token?.reveal() ?? null).toBe(expected);
-  });
 });
 
 const file = (name: string): string => `"\${file:${name}}"`;

@@ -238,11 +238,4 @@ describe("a run of a healthcheck of the platform", () => {
       baselineCoverage: null,
     });
   });
-
-  it("ends as unknown where the platform does not have it", async () => {
-    const refused = source(() => Promise.reject(new FlatlineError("api_not_found", "no")));
-    const report = await runCheck(target, deps(refused), never());
-
-    expect(report).toMatchObject({ severity: "unknown", error: { reason: "not_found" } });
-  });
 });
