@@ -1,3 +1,4 @@
+import { createSilentLogger } from "../../src/base/logger.ts";
 import { createSystemClock } from "../../src/base/time.ts";
 import { createHttpDispatcher } from "../../src/base/http-dispatcher.ts";
 import { createConnectedClient } from "../../src/client/connected-client.ts";
@@ -16,13 +17,12 @@ for (const { engine, openTemporary } of storeEngines)
     const opened = await openTemporary(clock);
     const { store } = opened;
     await seedParity(store);
-    const silent = (): void => undefined;
-    const logger = { debug: silent, info: silent, warn: silent, error: silent, child: () => logger };
+    const logger = createSilentLogger();
     const service = {
       authenticate: (apiKey: string) => findKey(store, apiKey),
       apiFor: (identity: KeyIdentity) =>
         createLocalPlatformApi({ store, clock, appUrl: null, identity, isConfigured: () => false }),
-      onRequest: silent,
+      onRequest: () => undefined,
       clock,
       logger,
     };

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 
 import { parseExposition } from "../../support/exposition-parser.ts";
 import { sampleHealthcheck } from "../../support/far-side/api-samples.ts";
-import { startScriptedUpstream, type ReceivedRequest } from "../../support/far-side/scripted-upstream.ts";
+import type { ReceivedRequest } from "../../support/far-side/http-sink.ts";
+import { startScriptedUpstream } from "../../support/far-side/scripted-upstream.ts";
 import { makeProgramFolder, type ProgramFolder } from "../../support/program/program-folder.ts";
 import { eventually, readText, startDaemon } from "../../support/program/program.ts";
 

@@ -6,6 +6,7 @@ import { expect, it } from "vitest";
 
 import { pointsOf } from "../../support/program/run-process.ts";
 import { createSystemClock, secondMs } from "../../../src/base/time.ts";
+import { seededRandom } from "../../../src/look/plan.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { Board } from "../../../src/store/runs/board.ts";
 import type { Store } from "../../../src/store/store.ts";
@@ -38,15 +39,6 @@ receivers: [{ name: ops, type: webhook, url: "${hook}", timeout: 500ms }]
 server: { listen: "127.0.0.1:0", token: ${token} }
 storage: { path: flatline.db }
 `;
-}
-
-/** The same numbers at each run of the test. */
-function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
 }
 
 async function withStore<Result>(path: string, look: (store: Store) => Promise<Result>): Promise<Result> {
@@ -92,7 +84,7 @@ it(
   `a daemon that is killed ${kills} times under load loses no firing, tells none twice and tears nothing`,
   { timeout: kills * 30_000 + 90_000 },
   async () => {
-    const random = seededRandom(3);
+    const random = seededRandom("kills");
     // Late, refused, and taken without an answer: then the daemon cannot know.
     const sink = await startHttpSink((response, _request, index) => {
       if (index % 7 === 3) response.writeHead(503).end();

@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 
 /** A request as the far side got it. */
 export interface ReceivedRequest {
@@ -22,15 +23,13 @@ export async function startHttpSink(
 ): Promise<HttpSink> {
   const requests: ReceivedRequest[] = [];
   const server: Server = createServer((incoming, response) => {
-    const chunks: Buffer[] = [];
-    incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
-    incoming.on("error", () => undefined);
-    incoming.on("end", () => {
-      const { method = "", url = "", headers } = incoming;
-      const request = { method, path: url, headers, body: Buffer.concat(chunks).toString() };
-      requests.push(request);
-      answer(response, request, requests.length - 1);
-    });
+    const answerWith = (body: string): void => {
+      const { method = "", url: path = "", headers } = incoming;
+      const request = { method, path, headers, body };
+      answer(response, request, requests.push(request) - 1);
+    };
+    // Reading fails when the client goes away in the middle: then there is nobody to answer.
+    text(incoming).then(answerWith, () => undefined);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;

@@ -1,14 +1,10 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-
 import { createSystemClock } from "../../../src/base/time.ts";
 import { findKey } from "../../../src/service/api-keys.ts";
 import { apiV2Routes, type ApiV2Options } from "../../../src/service/api/routes.ts";
 import { importFixtures } from "../../../src/service/fixture/fixture.ts";
 import { createLocalPlatformApi } from "../../../src/service/local-platform-api.ts";
-import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { engineNamed } from "../store/engines.ts";
 import { startWeb, type WebWorld } from "../web-harness.ts";
 
 /** The keys of `platformFixture`, by what they may do. */
@@ -89,9 +85,8 @@ export interface CallAnswer {
 type PlatformServerOptions = Partial<Pick<ApiV2Options, "apiFor" | "authenticate" | "bodies">>;
 
 export async function startPlatformServer(options: PlatformServerOptions = {}): Promise<PlatformServer> {
-  const folder = await mkdtemp(path.join(tmpdir(), "flatline-platform-"));
   const clock = { ...createSystemClock(), nowMs: () => platformNowMs };
-  const store = await openStore({ path: path.join(folder, "flatline.db"), clock });
+  const { store, close } = await engineNamed("SQLite").openTemporary(clock);
   await importFixtures({ store, clock, files: [{ name: "fixture.json", text: JSON.stringify(platformFixture()) }] });
   const counted: string[] = [];
   const logged: WebWorld["logged"] = [];
@@ -132,8 +127,7 @@ export async function startPlatformServer(options: PlatformServerOptions = {}): 
     },
     close: async () => {
       await web.close();
-      await store.close();
-      await rm(folder, { recursive: true, force: true });
+      await close();
     },
   };
 }

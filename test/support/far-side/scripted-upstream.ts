@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+
+import { startHttpSink, type ReceivedRequest } from "./http-sink.ts";
 
 /** What the upstream does with one request, once it has read it to its end. */
 export type ScriptedStep =
@@ -7,7 +8,7 @@ export type ScriptedStep =
       readonly kind: "answer";
       /** [200] */
       readonly status?: number;
-      readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+      readonly headers?: OutgoingHttpHeaders;
       /** A string as it is, anything else as JSON [nothing]. */
       readonly body?: unknown;
       /** The answer waits for it: a delay that the test ends. */
@@ -25,14 +26,6 @@ export type ScriptedStep =
   | { readonly kind: "hang"; readonly body?: string }
   /** Sends bytes that are no HTTP. */
   | { readonly kind: "raw"; readonly bytes: string };
-
-export interface ReceivedRequest {
-  readonly method: string;
-  /** With its query. */
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  readonly body: string;
-}
 
 export interface ScriptedUpstream {
   /** `http://127.0.0.1:PORT` */
@@ -53,7 +46,6 @@ export interface ScriptedUpstream {
 /** A real HTTP server on 127.0.0.1 that answers as told. */
 export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
   const steps: ScriptedStep[] = [];
-  const requests: ReceivedRequest[] = [];
   const unexpected: string[] = [];
   const waiting = new Set<{ readonly count: number; readonly resolve: () => void }>();
   let fallback: ((request: ReceivedRequest) => ScriptedStep) | null = null;
@@ -65,33 +57,25 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
     return { kind: "answer", status: 599, body: "nobody scripted this request" };
   }
 
-  function note(request: ReceivedRequest): void {
-    requests.push(request);
+  function note(count: number): void {
     for (const waiter of waiting) {
-      if (requests.length < waiter.count) continue;
+      if (count < waiter.count) continue;
       waiting.delete(waiter);
       waiter.resolve();
     }
   }
 
-  async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const request = await readRequest(incoming);
+  const sink = await startHttpSink((outgoing, request, index) => {
     const step = nextStep(request);
-    note(request);
-    await perform(step, outgoing);
-  }
-
-  const server = createServer((incoming, outgoing) => {
-    // Only reading can fail, when the client goes away in the middle: then there is nobody to answer.
-    serve(incoming, outgoing).catch(() => outgoing.destroy());
+    note(index + 1);
+    // It fails only when the client goes away: then there is nobody to answer.
+    perform(step, outgoing).catch(() => outgoing.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   return {
-    origin,
-    baseUrl: `${origin}/api/v2`,
-    requests,
+    origin: sink.url,
+    baseUrl: `${sink.url}/api/v2`,
+    requests: sink.requests,
     script: (...more) => {
       steps.push(...more);
     },
@@ -100,26 +84,14 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
     },
     received: (count) =>
       new Promise((resolve) => {
-        if (requests.length >= count) resolve();
+        if (sink.requests.length >= count) resolve();
         else waiting.add({ count, resolve });
       }),
     close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await sink.close();
       if (unexpected.length > 0) throw new Error(`requests that nobody scripted: ${unexpected.join(", ")}`);
       if (steps.length > 0) throw new Error(`${steps.length} scripted steps were not used`);
     },
-  };
-}
-
-async function readRequest(incoming: IncomingMessage): Promise<ReceivedRequest> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of incoming) chunks.push(chunk as Buffer);
-  return {
-    method: incoming.method ?? "",
-    path: incoming.url ?? "",
-    headers: incoming.headers,
-    body: Buffer.concat(chunks).toString(),
   };
 }
 
@@ -128,7 +100,7 @@ async function perform(step: ScriptedStep, outgoing: ServerResponse): Promise<vo
     case "answer":
       await step.after;
       if (outgoing.destroyed) return;
-      outgoing.writeHead(step.status ?? 200, { "content-type": "application/json", ...asNodeHeaders(step.headers) });
+      outgoing.writeHead(step.status ?? 200, { "content-type": "application/json", ...step.headers });
       outgoing.end(asText(step.body));
       return;
     case "reset":
@@ -166,12 +138,4 @@ async function perform(step: ScriptedStep, outgoing: ServerResponse): Promise<vo
 function asText(body: unknown): string {
   if (body === undefined) return "";
   return typeof body === "string" ? body : JSON.stringify(body);
-}
-
-function asNodeHeaders(
-  headers: Readonly<Record<string, string | readonly string[]>> = {},
-): Record<string, string | string[]> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, typeof value === "string" ? value : [...value]]),
-  );
 }
