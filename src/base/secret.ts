@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import { inspect } from "node:util";
 
 const mask = "***";
@@ -61,5 +61,5 @@ function formsOf(secret: Secret): readonly string[] {
 }
 
 function sha256(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
+  return hash("sha256", text, "buffer");
 }

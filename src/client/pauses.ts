@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 import type { Secret } from "../base/secret.ts";
 import { hourMs, type Clock } from "../base/time.ts";
@@ -39,5 +39,5 @@ export class PauseRegistry {
 
 /** Names a key on an origin by the key's hash. */
 export function accountOf(origin: string, apiKey: Secret): string {
-  return `${origin} ${createHash("sha256").update(apiKey.reveal()).digest("hex")}`;
+  return `${origin} ${hash("sha256", apiKey.reveal())}`;
 }

@@ -1,4 +1,4 @@
-import { createHash, hash, randomBytes, timingSafeEqual } from "node:crypto";
+import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 
 import type { Clock } from "../base/time.ts";
 import { actor, type Actor } from "../contract/actor.ts";
@@ -16,7 +16,7 @@ export function hashKey(key: string): string {
 
 /** Returns the stable public id of a key, which reveals nothing of the key. */
 export function keyIdOf(sha256: string): string {
-  return `key_${createHash("sha256").update(`key id ${sha256}`).digest("hex").slice(0, 16)}`;
+  return `key_${hash("sha256", `key id ${sha256}`).slice(0, 16)}`;
 }
 
 type WantedKey = Pick<StoredKey, "name" | "organizations"> & { readonly role: KeyRole };

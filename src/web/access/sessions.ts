@@ -1,4 +1,4 @@
-import { createHash, randomBytes, scrypt } from "node:crypto";
+import { hash, randomBytes, scrypt } from "node:crypto";
 import { promisify } from "node:util";
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -191,5 +191,5 @@ function keyOf({ headers }: FastifyRequest): string | null {
 }
 
 function sha256Of(key: string): string {
-  return createHash("sha256").update(key).digest("hex");
+  return hash("sha256", key);
 }
