@@ -67,6 +67,10 @@ describe("the overview", () => {
     expect(html.match(/<td class="n" >–/g)).toHaveLength(2);
     // No organization has a label.
     expect(html).not.toMatch(/Labels|team=/);
+    // The icon of another page says the same.
+    web.world.checks = web.world.checks.slice(1);
+    web.world.nowMs += minuteMs;
+    expect(await page(web, "/silences")).toContain(`href="/assets/unknown.svg"`);
   });
 
   it("escapes what others wrote, and leads to an organization of any name", async () => {
