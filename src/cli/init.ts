@@ -141,11 +141,8 @@ async function answersOf(flags: InitFlags, context: CliContext, prompt: ReturnTy
   };
   const askList = async (key: keyof InitFlags, message: string): Promise<readonly string[]> =>
     listOf(await ask(key, { message: `${message} (with commas between):` }));
-  const isRemote =
-    (await ask("source", {
-      message: "Where do results come from: remote, the platform's API v2, or embedded, events of your own?",
-      choices: sources,
-    })) === "remote";
+  const where = { message: "Source: the platform's API v2 (remote), or your own events (embedded)?", choices: sources };
+  const isRemote = (await ask("source", where)) === "remote";
   const address = { message: "Address of the platform's API (https://…/api/v2):", problemOf: checkHttpUrl };
   const baseUrl = isRemote ? await ask("baseUrl", address) : null;
   const apiKey = isRemote ? await ask("apiKeyFile", { message: "API key:", variable: "FLATLINE_API_KEY" }) : null;
@@ -153,9 +150,8 @@ async function answersOf(flags: InitFlags, context: CliContext, prompt: ReturnTy
   const tell = (await ask("tell", { message: "Who is told?", choices: tellingNames })) as keyof typeof tellings;
   const telling = tellings[tell];
   const tellSecret = telling === null ? null : await ask("tellFile", { ...telling, variable: "FLATLINE_TELL" });
-  const isMail = tell === "email";
-  const from = isMail ? literal(await ask("mailFrom", { message: "The mail is from:" })) : undefined;
-  const to = isMail ? (await askList("mailTo", "The mail is to")).map(literal) : undefined;
+  const from = tell === "email" ? literal(await ask("mailFrom", { message: "The mail is from:" })) : undefined;
+  const to = tell === "email" ? (await askList("mailTo", "The mail is to")).map(literal) : undefined;
   const page = { message: "Where people open flatline:", initial: localUrl, problemOf: checkHttpUrl };
   const externalUrl = await ask("externalUrl", page);
   if (missing.length > 0) throw new FlatlineError("usage", `without a terminal init needs ${missing.join(", ")}`);
