@@ -20,7 +20,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   words: ["base", "spike", "contract", "checks", "alerting (types)", "store (types)"],
   receivers: ["base", "contract", "checks", "words", "alerting"],
   monitor: ["base", "contract", "checks", "alerting", "store", "metrics"],
-  backtest: ["base", "contract", "spike", "checks", "alerting", "monitor", "store (types)"],
+  backtest: ["base", "contract", "spike", "evidence", "checks", "alerting", "monitor", "store (types)"],
   discovery: ["base", "contract", "config", "store"],
   web: [
     "base",

@@ -125,7 +125,7 @@ function middleOf(instants: readonly number[]): number | null {
 }
 
 /** The values that the excess deaths share. A member's shares are weighted by its excess. */
-function sharedCarriers(members: readonly IncidentMember[]): SpikeCarrier[] {
+export function sharedCarriers(members: readonly Pick<IncidentMember, "found">[]): SpikeCarrier[] {
   const weighted = members.flatMap(({ found }) => {
     const excess = found?.deaths ? Math.max(0, found.deaths.count - found.deaths.expected) : 0;
     return found === undefined || excess === 0 ? [] : [{ carriers: found.carriers, excess }];
@@ -151,9 +151,9 @@ function sharedCarriers(members: readonly IncidentMember[]): SpikeCarrier[] {
 }
 
 /** The cause from a second opinion, else from revivals, else from shared values (CONTRACT 15). */
-function causeOf(
-  { family, secondOpinion }: Incident,
-  members: readonly IncidentMember[],
+export function causeOf(
+  { family, secondOpinion }: Pick<Incident, "family" | "secondOpinion">,
+  members: readonly Pick<IncidentMember, "found">[],
   carriers: readonly SpikeCarrier[],
 ): "checker" | "assets" | "unclear" {
   if (family !== "deaths") return "unclear";
@@ -169,7 +169,7 @@ function causeOf(
 }
 
 /** Returns how many deaths were found alive, if enough to suspect the checker; else 0. */
-export function foundAlive(members: readonly IncidentMember[]): number {
+export function foundAlive(members: readonly Pick<IncidentMember, "found">[]): number {
   const revived = members.flatMap((alert) => alert.found?.revived ?? []);
   const judged = revived.reduce((sum, one) => sum + one.judged, 0);
   const revivedCount = revived.reduce((sum, { count }) => sum + count, 0);

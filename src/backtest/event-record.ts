@@ -1,4 +1,7 @@
-import { AssetBook, type AssetName } from "../contract/assets.ts";
+import { AssetBook, noType, type AssetName } from "../contract/assets.ts";
+import type { Interval } from "../contract/liveness-counts.ts";
+import { assetTypeAttribute } from "../evidence/attribution.ts";
+import type { CountKind } from "../spike/findings.ts";
 import type { SpikeRule } from "../spike/evaluate.ts";
 import { medianDays } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
@@ -16,9 +19,19 @@ export interface EventRecord {
   readonly deathAsset: readonly number[];
   /** When each death's asset was found alive, epoch ms; NaN: never. */
   readonly revivedAtMs: readonly number[];
+  /** The index in `sets` of each death's type and attributes. */
+  readonly deathSet: readonly number[];
+  /** null: so many that attributes are no categories. */
+  readonly sets: readonly ValueSet[] | null;
   /** Instants of events of any status, ascending. */
   readonly seenAtMs: readonly number[];
 }
+
+/** What deaths have in common: their attributes and, by its number, their type. */
+type ValueSet = readonly (readonly [attribute: string, value: string])[];
+
+// The daemon's evidence gives up at as many, in a window (store/events/evidence.ts).
+const mostSets = 50_000;
 
 /** Collects the events of one organization, in any order. */
 export class EventRecorder {
@@ -32,6 +45,9 @@ export class EventRecorder {
   readonly #deaths: number[] = [];
   readonly #isAlive: boolean[] = [];
   readonly #asset: number[] = [];
+  readonly #set: number[] = [];
+  /** Deaths that say the same share a set. */
+  readonly #sets = new Map<string, number>();
 
   constructor(slug: string) {
     this.#slug = slug;
@@ -41,9 +57,11 @@ export class EventRecorder {
     return this.#at.length;
   }
 
-  add({ atMs, status, count, typeId, asset }: HistoryEvent): void {
+  add({ atMs, status, count, typeId, asset, attributes = "" }: HistoryEvent): void {
+    const isDeath = status === "DETECTED_AS_DEAD";
     this.#at.push(atMs);
-    this.#deaths.push(status === "DETECTED_AS_DEAD" ? count : 0);
+    this.#deaths.push(isDeath ? count : 0);
+    this.#set.push(isDeath ? this.#setOf(`${typeId}${attributes}`) : -1);
     this.#isAlive.push(status === "DETECTED_AS_ALIVE");
     this.#asset.push(asset === null ? -1 : this.#numberOf({ typeId, asset }));
   }
@@ -55,6 +73,7 @@ export class EventRecorder {
     const deathAtMs: number[] = [];
     const deathsBefore = [0];
     const deathAsset: number[] = [];
+    const deathSet: number[] = [];
     const revivedAtMs: number[] = [];
     // Each asset's deaths since it was last found alive, linked from the latest.
     const latestDeath = new AssetBook<number>();
@@ -68,6 +87,7 @@ export class EventRecorder {
         const death = deathAtMs.push(atMs) - 1;
         deathsBefore.push((deathsBefore[death] ?? 0) + count);
         deathAsset.push(asset);
+        deathSet.push(this.#set[index] ?? -1);
         revivedAtMs.push(Number.NaN);
         earlierDeath.push(name === undefined ? -1 : (latestDeath.get(name) ?? -1));
         if (name !== undefined) latestDeath.set(name, death);
@@ -79,7 +99,14 @@ export class EventRecorder {
       }
     }
     const seenAtMs = order.map((index) => at[index] ?? 0);
-    return { slug: this.#slug, deathAtMs, deathsBefore, deathAsset, revivedAtMs, seenAtMs };
+    const sets = this.#sets.size > mostSets ? null : [...this.#sets.keys()].map(valuesOf);
+    return { slug: this.#slug, deathAtMs, deathsBefore, deathAsset, revivedAtMs, deathSet, sets, seenAtMs };
+  }
+
+  #setOf(values: string): number {
+    const known = this.#sets.get(values) ?? this.#sets.size;
+    if (known <= mostSets) this.#sets.set(values, known);
+    return known;
   }
 
   #numberOf(name: AssetName): number {
@@ -88,6 +115,16 @@ export class EventRecorder {
     this.#assets.set(name, this.#names.length);
     return this.#names.push(name) - 1;
   }
+}
+
+/** Reads a type's number and the JSON of attributes behind it. */
+function valuesOf(values: string): ValueSet {
+  const typeId = Number.parseInt(values, 10);
+  const attributes = values.slice(String(typeId).length);
+  return [
+    ...(typeId === noType ? [] : [[assetTypeAttribute, String(typeId)] as const]),
+    ...Object.entries(attributes === "" ? {} : (JSON.parse(attributes) as Record<string, string>)),
+  ];
 }
 
 export interface Counting extends SpikeRule {
@@ -129,6 +166,32 @@ function assetsIn(record: EventRecord, afterMs: number, untilMs: number): number
     else nameless += (deathsBefore[death + 1] ?? 0) - (deathsBefore[death] ?? 0);
   }
   return assets.size + nameless;
+}
+
+/**
+ * Returns an interval's deaths by their set (an asset counts once, with its last death, where assets count), and how
+ * many deaths of known assets are undone by its end.
+ */
+export function deathsBySet(record: EventRecord, { afterMs, untilMs }: Interval, count: CountKind) {
+  const bySet = new Map<number, number>();
+  const seen = new Set<number>();
+  const regret = { judgedCount: 0, revivedCount: 0 };
+  const first = deathsUpTo(record, afterMs);
+  for (let death = deathsUpTo(record, untilMs) - 1; death >= first; death--) {
+    const asset = record.deathAsset[death] ?? -1;
+    const aliveAtMs = record.revivedAtMs[death] ?? Number.NaN;
+    let deaths = (record.deathsBefore[death + 1] ?? 0) - (record.deathsBefore[death] ?? 0);
+    if (asset >= 0) {
+      regret.judgedCount += deaths;
+      // An asset that is found alive at the instant of its death does not undo it.
+      if (aliveAtMs > (record.deathAtMs[death] ?? 0) && aliveAtMs <= untilMs) regret.revivedCount += deaths;
+      if (count === "assets") deaths = seen.has(asset) ? 0 : 1;
+      seen.add(asset);
+    }
+    const set = record.deathSet[death] ?? -1;
+    bySet.set(set, (bySet.get(set) ?? 0) + deaths);
+  }
+  return { bySet, regret, deaths: bySet.values().reduce((sum, some) => sum + some, 0) };
 }
 
 /** Returns how many deaths lie at or before `atMs`. */

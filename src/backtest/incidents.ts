@@ -13,7 +13,7 @@ export interface IncidentRules {
   readonly fromMs: number;
 }
 
-/** Opens an incident. Deaths have no attributes here, so it has no carrier. */
+/** Opens an incident. What deaths share is found for what is shown alone (cause.ts), so it has no carrier. */
 function openIncident(number: number, family: "deaths" | "unreachable", firstFiredAtMs: number) {
   return {
     number,

@@ -101,7 +101,8 @@ export class Replay {
   }
 }
 
-function evaluate(record: EventRecord, nowMs: number, counting: Watched, firstEventAtMs: number | null) {
+/** Counts and judges what was known at an instant, by one organization's settings. */
+export function evaluate(record: EventRecord, nowMs: number, counting: Watched, firstEventAtMs: number | null) {
   const { thresholds, baseline } = counting;
   const counts = countsAt(record, nowMs, counting);
   const days = knownDays(counts.dayCounts, nowMs, thresholds, firstEventAtMs);

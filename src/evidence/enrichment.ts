@@ -45,9 +45,37 @@ export interface EvidentResult {
  * People read it in `observed` and the findings. Verdict, counts and thresholds stay as they are.
  */
 export function withEvidence(
-  { result, evidence: known = noEvidence }: { readonly result: HealthcheckResult; readonly evidence?: SpikeEvidence },
-  { counts, regret, onsetAtMs, marker, excess, opinion }: SpikeFacts,
+  { result, evidence: known }: { readonly result: HealthcheckResult; readonly evidence?: SpikeEvidence },
+  facts: SpikeFacts,
 ): EvidentResult {
+  const { onsetAtMs, marker, opinion } = facts;
+  const { evidence, named, reason } = evidenceOf(facts, known);
+  return {
+    result: {
+      ...result,
+      observed: { ...result.observed, likelyCause: evidence.cause, likelyCauseReason: reason, ...observedOf(evidence) },
+      findings: [
+        ...withOnset(result, onsetAtMs, marker),
+        ...named.map((carrier) => ({
+          kind: attributeKind,
+          ref: valueText(carrier),
+          severity: result.severity,
+          message: carrierText(carrier),
+        })),
+        ...(opinion === null
+          ? []
+          : [{ kind: opinionKind, ref: null, severity: result.severity, message: opinionWords(opinion) }]),
+      ],
+    },
+    evidence,
+  };
+}
+
+/** Returns the evidence of these facts, the values to name in findings, and why the cause is likely. */
+export function evidenceOf(
+  { counts, regret, onsetAtMs, marker, excess, opinion }: SpikeFacts,
+  known: SpikeEvidence = noEvidence,
+) {
   const { carriers, largestRise } = risesOf(counts?.values ?? [], counts ?? { currentCount: 0, baselineCount: 0 });
   const { cause, reason } = likelyCause({
     carriers,
@@ -73,25 +101,7 @@ export function withEvidence(
       regret === null || regret.judgedCount === 0 ? null : { judged: regret.judgedCount, count: regret.revivedCount },
     cause,
   };
-  return {
-    result: {
-      ...result,
-      observed: { ...result.observed, likelyCause: cause, likelyCauseReason: reason, ...observedOf(evidence) },
-      findings: [
-        ...withOnset(result, onsetAtMs, marker),
-        ...named.map((carrier) => ({
-          kind: attributeKind,
-          ref: valueText(carrier),
-          severity: result.severity,
-          message: carrierText(carrier),
-        })),
-        ...(opinion === null
-          ? []
-          : [{ kind: opinionKind, ref: null, severity: result.severity, message: opinionWords(opinion) }]),
-      ],
-    },
-    evidence,
-  };
+  return { evidence, named, reason };
 }
 
 /** Returns the evidence as values of `observed`, as far as it is known. */

@@ -7,9 +7,12 @@ import type { SpikeThresholds } from "../spike/thresholds.ts";
 /** Fewer deaths say nothing about what is usual. */
 export const leastQuietDeaths = 10;
 
+// The days before the window that say which attributes deaths usually have; as many as in the advised baseline.
+const attributionDays = 28;
+
 /** Returns the slices of 24 h before a window, the latest first, which the window's deaths are compared with. */
-export function attributionSlices(windowStartMs: number, attributionDays: number): Interval[] {
-  return Array.from({ length: attributionDays }, (_, day) => ({
+export function attributionSlices(windowStartMs: number, days = attributionDays): Interval[] {
+  return Array.from({ length: days }, (_, day) => ({
     afterMs: windowStartMs - (day + 1) * dayMs,
     untilMs: windowStartMs - day * dayMs,
   }));

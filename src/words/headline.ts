@@ -58,14 +58,18 @@ function manySentence({ whole, part, isOneCause, withinMs, beganAtMs }: Headline
     : `${many} ${verb} since ${timeText(beganAtMs, nowMs)}${all}.`;
 }
 
-function causeSentences({
+/** Says the likely cause, and why it is likely; empty: nothing is known. */
+export function causeSentences({
   secondOpinion,
   likelyCause,
   carrier,
   foundAlive,
   isSeen,
   isOneCause,
-}: HeadlineFacts): string[] {
+}: Pick<
+  HeadlineFacts,
+  "secondOpinion" | "likelyCause" | "carrier" | "foundAlive" | "isSeen" | "isOneCause"
+>): string[] {
   if (secondOpinion !== null && secondOpinion.verdict !== "undecided")
     return [`The second opinion: ${answerWords(secondOpinion)}.`];
   if (likelyCause === "assets") return ["These assets may really have died."];

@@ -179,6 +179,36 @@ describe("where assets are counted", () => {
   });
 });
 
+describe("backtest says the likely cause of each incident", () => {
+  beforeAll(async () => {
+    const rows = Array.from({ length: 33 * 10 }, (_, index) => `${atDay(Math.floor(index / 10))},broken,,gone`);
+    for (let index = 0; index < 60; index++)
+      rows.push(`${atDay(33)},broken,b${index},${index < 50 ? "captcha" : "gone"}`);
+    await writeFile(join(folder, "broken.csv"), `at,slug,asset,attr.reason\n${rows.join("\n")}\n`);
+    await configure("broken.yaml", "{ slug: broken, baseline: median }");
+    await run("import events -c broken.yaml broken.csv");
+  });
+
+  it("as a check of that instant and the messages do, from a file and from the store", async () => {
+    const line = "--step 1h --setting baseline=median";
+    const fromFile = await report(`${line} --events broken.csv`);
+    const stored = await report(`-c broken.yaml ${line}`);
+    const { stdout } = await run(`backtest ${line} --events broken.csv`);
+    const check = await run(`check -c broken.yaml --at ${fromFile.incidents[0]?.told[0]?.at ?? ""} --json`);
+
+    expect(fromFile.incidents).toMatchObject([
+      { likelyCause: "checker", carrier: { key: "reason", value: "captcha", share: 50 / 60, usualShare: 0 } },
+    ]);
+    expect(stored.incidents).toEqual(fromFile.incidents);
+    expect(JSON.parse(check.stdout)).toMatchObject([
+      { result: { observed: { likelyCause: "checker", carrier: "reason=captcha" } } },
+    ]);
+    expect(stdout.replaceAll("\u00a0", " ").split("\n\n")[1]).toBe(
+      "Incident 1: The liveness checker is suspected: 83 % of these deaths share reason=captcha, usually none.",
+    );
+  });
+});
+
 /** Midnight of a day of 2026. */
 function atDay(day: number): string {
   return new Date(Date.UTC(2026, 0, 1 + day)).toISOString();

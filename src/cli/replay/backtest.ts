@@ -1,3 +1,5 @@
+import { causeOfIncident } from "../../backtest/cause.ts";
+import type { EventRecord } from "../../backtest/event-record.ts";
 import type { ReplayedIncident } from "../../backtest/incidents.ts";
 import type { Watched } from "../../backtest/replay.ts";
 import { runReplay, type Replayed, type ReplayOutcome, type RunDeps } from "../../backtest/run.ts";
@@ -10,10 +12,11 @@ import { formatCount } from "../../base/numbers.ts";
 import { hourMs, minuteMs, secondMs } from "../../base/time.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import { eventsText, otherStatusesText } from "../../words/events-in.ts";
+import { causeSentences } from "../../words/headline.ts";
 import { countOf } from "../../words/numbers.ts";
 import { command, flag } from "../command.ts";
 import { createProgressLine, type CliContext } from "../context.ts";
-import { renderTable } from "../table.ts";
+import { printable, renderTable } from "../table.ts";
 import { asJson, namesText } from "../values.ts";
 import { readPast, replayFlags, replayWords, type ReadPast } from "./past.ts";
 
@@ -51,8 +54,8 @@ Examples:
       const [advised, configured = replayed] = (await runReplay(past, waysOf, deps)).candidates;
       return { past, outcome, replayed, compared: advised === undefined ? null : { advised, configured } };
     }),
-  say: ({ replayed, compared }, { context, flags: { csv } }) =>
-    csv === true ? csvOf(replayed) : textOf(replayed, compared, context),
+  say: ({ past, replayed, compared }, { context, flags: { csv } }) =>
+    csv === true ? csvOf(replayed) : textOf(past, replayed, compared, context),
   data: ({ past, outcome, replayed, compared }) => asJson(dataOf(past, outcome, replayed, compared)),
 });
 
@@ -108,21 +111,21 @@ function summaryOf({ read, judged, otherStatuses }: ReadPast, { candidates, left
 }
 
 function dataOf(past: ReadPast, { leftOut }: ReplayOutcome, replayed: Replayed, compared: Compared | null): object {
-  const { truth, judged, read } = past;
+  const { truth, judged, read, records } = past;
   return {
     truth,
     ...(judged === null ? {} : { judged }),
     events: read.events,
     deaths: read.deaths,
     leftOut,
-    ...describe(replayed),
+    ...describe(replayed, records),
     advice:
       compared === null
         ? null
         : {
             from: iso(compared.advised.fromMs),
-            ...describe(compared.advised),
-            configured: describe(compared.configured),
+            ...describe(compared.advised, records),
+            configured: describe(compared.configured, records),
           },
     organizations: replayed.organizations.map(({ watched, fromMs, toMs, evaluations }) => {
       const { slug, baseline, count, thresholds } = watched;
@@ -131,18 +134,25 @@ function dataOf(past: ReadPast, { leftOut }: ReplayOutcome, replayed: Replayed, 
   };
 }
 
-function describe({ incidents, messages, messagesAWeek, score }: Replayed): object {
+function describe(replayed: Replayed, records: ReadonlyMap<string, EventRecord>): object {
+  const { incidents, messages, messagesAWeek, score } = replayed;
   return {
-    incidents: incidents.map(({ number, family, severity, slugs, isOneCause, startsAtMs, endedAtMs, told }) => ({
-      number,
-      family,
-      severity,
-      organizations: slugs,
-      oneCause: isOneCause,
-      startsAt: iso(startsAtMs),
-      endedAt: iso(endedAtMs),
-      told: told.map(({ atMs, slug, event, severity, reason }) => ({ at: iso(atMs), slug, event, severity, reason })),
-    })),
+    incidents: incidents.map((incident) => {
+      const { number, family, severity, slugs, isOneCause, startsAtMs, endedAtMs, told } = incident;
+      const { likelyCause, carrier } = causeOfIncident(incident, replayed, records);
+      return {
+        number,
+        family,
+        severity,
+        organizations: slugs,
+        oneCause: isOneCause,
+        likelyCause,
+        ...(carrier === null ? {} : { carrier }),
+        startsAt: iso(startsAtMs),
+        endedAt: iso(endedAtMs),
+        told: told.map(({ atMs, slug, event, severity, reason }) => ({ at: iso(atMs), slug, event, severity, reason })),
+      };
+    }),
     messages,
     messagesAWeek,
     score: score === null ? null : describeScore(score),
@@ -169,8 +179,14 @@ function csvOf({ incidents }: Replayed): string {
 const mostIncidents = 15;
 const mostNames = 3;
 
-function textOf(replayed: Replayed, compared: Compared | null, context: CliContext): string {
+function textOf({ records }: ReadPast, replayed: Replayed, compared: Compared | null, context: CliContext): string {
   const { incidents } = replayed;
+  const shown = incidents.slice(-mostIncidents);
+  const causes = shown.flatMap((incident) =>
+    causeSentences(causeOfIncident(incident, replayed, records)).map(
+      (sentence) => `Incident ${incident.number}: ${printable(sentence)}\n`,
+    ),
+  );
   const columns = {
     INCIDENT: ({ number }: ReplayedIncident) => String(number),
     WORST: ({ severity }: ReplayedIncident) => severity,
@@ -183,9 +199,10 @@ function textOf(replayed: Replayed, compared: Compared | null, context: CliConte
   };
   const before = incidents.length - mostIncidents;
   return [
-    renderTable(incidents.slice(-mostIncidents), columns, { right: ["INCIDENT", "FOR"], empty: "", context }),
+    renderTable(shown, columns, { right: ["INCIDENT", "FOR"], empty: "", context }),
     before > 0 ? `and ${formatCount(before)} before them; --json has all\n` : "",
     incidents.length > 0 ? "\n" : "",
+    ...(causes.length > 0 ? [...causes, "\n"] : []),
     sentencesOf(replayed),
     compared === null ? "" : comparisonOf(replayed, compared),
   ].join("");

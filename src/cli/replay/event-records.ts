@@ -1,6 +1,6 @@
 import { EventRecorder, type EventRecord } from "../../backtest/event-record.ts";
 import { FlatlineError } from "../../base/errors.ts";
-import { EqualEvents, keyOf } from "../../store/events/add.ts";
+import { attributesText, EqualEvents, keyOf } from "../../store/events/add.ts";
 import type { EventStore } from "../../store/events/events.ts";
 import type { EventLayout } from "../../store/events/layout.ts";
 import { inputOfFile, readAll, type EventFile, type EventInput } from "../../store/events/read.ts";
@@ -47,7 +47,7 @@ export async function readEventFiles({
     byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
     const typeId = types.get(assetType) ?? types.size;
     types.set(assetType, typeId);
-    recorder.add({ atMs, status, count, typeId, asset });
+    recorder.add({ atMs, status, count, typeId, asset, attributes: attributesText(event) });
   };
 
   const inputs: EventInput[] = [];

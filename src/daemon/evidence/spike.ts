@@ -21,9 +21,6 @@ import type { Ground } from "../ground.ts";
 // An alert waits no longer for its reasons.
 const withinMs = 5_000;
 
-// The days before the window that say which attributes deaths usually have; as many as in the advised baseline.
-const attributionDays = 28;
-
 // The time before the onset that shows how long usual pauses are.
 const pausesMs = 7 * dayMs;
 
@@ -98,7 +95,7 @@ async function readCounts(
       ? [{ fromMs: deathsBeginAtMs(alert, thresholds.windowHours), toMs: Math.min(alert.end?.atMs ?? nowMs, nowMs) }]
       : [],
   );
-  const slices = unjudgedSlices(attributionSlices(window.afterMs, attributionDays), judged);
+  const slices = unjudgedSlices(attributionSlices(window.afterMs), judged);
   const [types = []] = await events.deaths([{ slug, intervals: [window, ...slices], count }], { signal });
   const deaths = slices.map((_, index) => types.reduce((sum, one) => sum + (one.deaths[index + 1] ?? 0), 0));
   const firstEventAtMs = await events.firstEventAtMs(slug);

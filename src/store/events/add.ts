@@ -117,7 +117,7 @@ export class EqualEvents {
 const attributeTexts = new WeakMap<object, string>();
 
 /** Returns the JSON object that the store keeps of attributes; empty: none. */
-function attributesText({ attributes }: LivenessEvent): string {
+export function attributesText({ attributes }: Pick<LivenessEvent, "attributes">): string {
   if (attributes === undefined) return "";
   let text = attributeTexts.get(attributes);
   if (text === undefined) attributeTexts.set(attributes, (text = JSON.stringify(attributes)));

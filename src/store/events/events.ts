@@ -19,6 +19,8 @@ export interface HistoryEvent {
   /** Number of the asset's type, or of none; the same for each event of a type. */
   readonly typeId: number;
   readonly asset: string | null;
+  /** A JSON object; empty or absent: none. */
+  readonly attributes?: string;
 }
 
 export interface TimeSpan {
@@ -96,9 +98,11 @@ async function* readHistory(db: PlainDb, slug: string): AsyncGenerator<readonly 
   let last = { atMs: -1, ordinal: -1 };
   for (;;) {
     const { rows } = await sql<HistoryEvent & { readonly ordinal: number }>`
-      SELECT at_ms AS "atMs", ordinal, event_statuses.status AS status, count, type_id AS "typeId", asset
+      SELECT at_ms AS "atMs", ordinal, event_statuses.status AS status, count, type_id AS "typeId", asset,
+        coalesce(attributes, '') AS attributes
       FROM events JOIN event_statuses ON event_statuses.status_id = events.status_id
-      WHERE slug_id = ${slugId(slug)} AND (at_ms, ordinal) > (${last.atMs}, ${last.ordinal})
+        LEFT JOIN event_attribute_sets ON event_attribute_sets.attribute_set_id = events.attribute_set_id
+      WHERE events.slug_id = ${slugId(slug)} AND (at_ms, ordinal) > (${last.atMs}, ${last.ordinal})
       ORDER BY at_ms, ordinal LIMIT ${pageRows}`.execute(db);
     if (rows.length > 0) yield rows;
     last = rows.at(-1) ?? last;
