@@ -246,7 +246,7 @@ describe("flatline init", () => {
 
   it.skipIf(script.isMissing)(`asks on a terminal, tries both, and shows no secret${script.note}`, async () => {
     const { exitCode, screen } = await onTerminal(
-      ["Where do", "\r"],
+      ["Source: ", "\r"],
       ["Address of", "security.example.com\r"],
       ["must be an address", `\u0015${platform.baseUrl}\r`],
       ["API key", "key-of-mine\r"],
@@ -275,7 +275,7 @@ describe("flatline init", () => {
     ["with y", "y\r", 0, true],
   ])(`writes what got no answer only when told to: %s${script.note}`, async (_, keys, code, isWritten) => {
     const { exitCode, screen } = await onTerminal(
-      ["Where do", "\r"],
+      ["Source: ", "\r"],
       ["Address of", `${platform.baseUrl}\r`],
       ["API key", "key-of-another\r"],
       ["Organizations", "acme\r"],
@@ -292,7 +292,7 @@ describe("flatline init", () => {
     ["Ctrl-C", "\u0003"],
     ["Ctrl-D", "\u0004"],
   ])(`writes nothing after %s${script.note}`, async (_, keys) => {
-    const { exitCode, screen } = await onTerminal(["Where do", "\r"], ["Address of", keys]);
+    const { exitCode, screen } = await onTerminal(["Source: ", "\r"], ["Address of", keys]);
 
     expect([exitCode, screen]).toEqual([69, expect.stringContaining("flatline: stopped: nothing was written\r\n")]);
     expect(await isThere("flatline.yaml")).toBe(false);
