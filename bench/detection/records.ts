@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import type { EventRecord } from "../../src/backtest/event-record.ts";
@@ -11,7 +12,7 @@ export const recordFiles = ["lightswitch.csv.gz", "riskhosts.csv.gz"];
 
 /** Reads both lists. */
 export async function readRecords(): Promise<readonly EventRecord[]> {
+  const files = recordFiles.map((name) => join(recordsFolder, name));
   const { signal } = new AbortController();
-  const source = { files: recordFiles, cwd: recordsFolder, stdin: process.stdin, signal, onProgress: () => undefined };
-  return [...(await readEventFiles(source)).values()];
+  return [...(await readEventFiles({ files, signal, onProgress: () => undefined })).values()];
 }
