@@ -127,6 +127,18 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(chart.count.length).toBeLessThanOrEqual(171);
     });
 
+    it("counts nothing of what is still to come", async () => {
+      const atMs = nowMs + 30_000;
+      running = { ...running, clock: createVirtualClock({ startMs: atMs }) };
+      await opened.store.events.add([...spike("acme", 50), death(atMs, "acme"), death(atMs + 1, "acme", { count: 7 })]);
+
+      const chart = await readDeathsChart(running, ask([member("acme")]));
+
+      expect(chart.count.at(-1)).toBe(51);
+      expect(sum(chart.deaths ?? [])).toBe(51);
+      expect(chart.deaths?.at(-1)).toBe(1);
+    });
+
     it("holds what the runs counted against what they expected where assets are counted", async () => {
       await opened.store.events.add([...routine("flaps"), ...spike("flaps", 50)]);
       await own.record(run("flaps", nowMs - 10 * minuteMs, 12));

@@ -231,11 +231,14 @@ async function readEvents({ liveness, events }: Store, members: readonly ChartMe
       deaths[index] = (deaths[index] ?? 0) + until(endMs) - until(fromMs + index * stepMs);
     }
   }
+  // The bins hold the rest of the current minute, too.
+  const lastStep = { afterMs: fromMs + (ends.length - 1) * stepMs - 1, untilMs: toMs };
   const queries = members.map(({ slug, windowHours }) => {
-    return { slug, intervals: [{ afterMs: toMs - windowHours * hourMs, untilMs: toMs }] };
+    return { slug, intervals: [{ afterMs: toMs - windowHours * hourMs, untilMs: toMs }, lastStep] };
   });
   const exact = (await events.deaths(queries)).flat();
-  count[count.length - 1] = exact.reduce((sum, one) => sum + (one.deaths[0] ?? 0), 0);
+  for (const [index, values] of [count, deaths].entries())
+    values[values.length - 1] = exact.reduce((sum, one) => sum + (one.deaths[index] ?? 0), 0);
   return { count, deaths };
 }
 
