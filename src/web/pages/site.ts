@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
@@ -77,7 +77,7 @@ export function createSite({ version, running }: DaemonParts, settings: () => Ac
     const reader = { ...identity, rights: [...(identity?.rights ?? [])] };
     const minute = Math.floor(clock.nowMs() / minuteMs);
     const said = [startedMs, minute, running.version(), acts, running.storeProblem(), url, reader];
-    return `"${createHash("sha256").update(JSON.stringify(said)).digest("base64url").slice(0, 20)}"`;
+    return `"${hash("sha256", JSON.stringify(said), "base64url").slice(0, 20)}"`;
   }
 
   /** Open pages refresh after each change: readers who see the same share one page. */
