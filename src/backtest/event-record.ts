@@ -1,3 +1,4 @@
+import { placeOf } from "../base/numbers.ts";
 import { AssetBook, noType, type AssetName } from "../contract/assets.ts";
 import type { Interval } from "../contract/liveness-counts.ts";
 import { assetTypeAttribute } from "../evidence/attribution.ts";
@@ -152,15 +153,16 @@ export function countsAt(record: EventRecord, nowMs: number, { thresholds, basel
 
 function deathsIn(record: EventRecord, afterMs: number, untilMs: number): number {
   const { deathsBefore } = record;
-  return (deathsBefore[deathsUpTo(record, untilMs)] ?? 0) - (deathsBefore[deathsUpTo(record, afterMs)] ?? 0);
+  const until = (atMs: number): number => deathsBefore[placeOf(record.deathAtMs, atMs + 1)] ?? 0;
+  return until(untilMs) - until(afterMs);
 }
 
 function assetsIn(record: EventRecord, afterMs: number, untilMs: number): number {
   const { deathAsset, deathsBefore } = record;
   const assets = new Set<number>();
   let nameless = 0;
-  const end = deathsUpTo(record, untilMs);
-  for (let death = deathsUpTo(record, afterMs); death < end; death++) {
+  const end = placeOf(record.deathAtMs, untilMs + 1);
+  for (let death = placeOf(record.deathAtMs, afterMs + 1); death < end; death++) {
     const asset = deathAsset[death] ?? -1;
     if (asset >= 0) assets.add(asset);
     else nameless += (deathsBefore[death + 1] ?? 0) - (deathsBefore[death] ?? 0);
@@ -176,8 +178,8 @@ export function deathsBySet(record: EventRecord, { afterMs, untilMs }: Interval,
   const bySet = new Map<number, number>();
   const seen = new Set<number>();
   const regret = { judgedCount: 0, revivedCount: 0 };
-  const first = deathsUpTo(record, afterMs);
-  for (let death = deathsUpTo(record, untilMs) - 1; death >= first; death--) {
+  const first = placeOf(record.deathAtMs, afterMs + 1);
+  for (let death = placeOf(record.deathAtMs, untilMs + 1) - 1; death >= first; death--) {
     const asset = record.deathAsset[death] ?? -1;
     const aliveAtMs = record.revivedAtMs[death] ?? Number.NaN;
     let deaths = (record.deathsBefore[death + 1] ?? 0) - (record.deathsBefore[death] ?? 0);
@@ -192,15 +194,4 @@ export function deathsBySet(record: EventRecord, { afterMs, untilMs }: Interval,
     bySet.set(set, (bySet.get(set) ?? 0) + deaths);
   }
   return { bySet, regret, deaths: bySet.values().reduce((sum, some) => sum + some, 0) };
-}
-
-/** Returns how many deaths lie at or before `atMs`. */
-function deathsUpTo({ deathAtMs }: EventRecord, atMs: number): number {
-  let [low, high] = [0, deathAtMs.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((deathAtMs[middle] ?? 0) <= atMs) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

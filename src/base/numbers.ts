@@ -42,3 +42,14 @@ export function medianOf(values: readonly number[]): number | null {
   const lower = sorted[Math.floor((sorted.length - 1) / 2)];
   return upper === undefined || lower === undefined ? null : (lower + upper) / 2;
 }
+
+/** Returns the place of the first of these integers, in ascending order, that is at least `least`. */
+export function placeOf(sorted: ArrayLike<number>, least: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] ?? 0) < least) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

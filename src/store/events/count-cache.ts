@@ -1,5 +1,6 @@
+import { placeOf } from "../../base/numbers.ts";
 import { dayMs, minuteMs, type Clock } from "../../base/time.ts";
-import type { AssetTypeDeaths, DeathsQuery } from "../../contract/liveness-counts.ts";
+import type { AssetTypeDeaths, DeathsQuery, Interval } from "../../contract/liveness-counts.ts";
 import { rowStatement } from "../engine/dialect.ts";
 import type { PlainDb } from "../tables.ts";
 import { deathsInSql } from "./counts.ts";
@@ -21,9 +22,13 @@ interface Organization {
   readonly types: Map<string | null, Totals>;
 }
 
-/** The rest of an instant's minute, which the database has to count; `deaths` then adds it to the sums in `end`. */
+/** The deaths of each type in each interval of a query. */
+type Counts = readonly { readonly assetType: string | null; readonly deaths: number[] }[];
+
+/** The rest of an instant's minute, which the database has to count; 1: for an interval that ends there, -1: begins. */
 interface Edge extends DeathsQuery {
-  readonly end: Map<string | null, number>;
+  readonly counts: Counts;
+  readonly ends: [place: number, sign: 1 | -1][];
 }
 
 export type CountCache = ReturnType<typeof createCountCache>;
@@ -72,14 +77,10 @@ export function createCountCache(db: PlainDb, clock: Clock, most = mostCells) {
   }
 
   /** Returns what answers a query once `edges` are counted; undefined: too little is known; null: it has changed. */
-  function plan(
-    { slug, intervals }: DeathsQuery,
-    edges: Edge[],
-  ): (() => readonly AssetTypeDeaths[] | null) | undefined {
-    const instants = intervals.flatMap(({ afterMs, untilMs }) => [afterMs, Math.max(afterMs, untilMs)]);
-    if (instants.length === 0) return undefined;
-    const firstMinute = minuteAfter(Math.min(...instants));
-    const lastMinute = minuteAfter(Math.max(...instants));
+  function plan({ slug, intervals }: DeathsQuery, edges: Edge[]): (() => Counts | null) | undefined {
+    if (intervals.length === 0) return undefined;
+    const firstMinute = minuteAfter(intervals.reduce((first, { afterMs }) => Math.min(first, afterMs), Infinity));
+    const lastMinute = minuteAfter(intervals.reduce((last, interval) => Math.max(last, endOf(interval)), 0));
     let one = organizations.get(slug);
     if (one === undefined || firstMinute < one.fromMinute) {
       forget(slug);
@@ -88,25 +89,37 @@ export function createCountCache(db: PlainDb, clock: Clock, most = mostCells) {
       organizations.set(slug, one);
     }
     one.longestAsked = Math.max(one.longestAsked, lastMinute - firstMinute);
-    if (isBehind(slug)) return void toLoad.add(slug);
+    if (one.nextMinute < Infinity) return void toLoad.add(slug);
     const neededMinute = lastMinute - one.longestAsked;
     if (neededMinute > one.fromMinute + mostSpareMinutes) {
       one.fromMinute = neededMinute - spareMinutes;
       trim(one, one.fromMinute);
     }
     const { version, types } = one;
-    const ends = new Map<number, Edge["end"]>();
-    for (const atMs of instants) if (!ends.has(atMs)) ends.set(atMs, endAt(slug, types, atMs, edges));
+    const counts = Array.from(types, ([assetType, totals]) => ({
+      assetType,
+      deaths: intervals.map((interval) => sumUntil(totals, endOf(interval)) - sumUntil(totals, interval.afterMs)),
+    }));
+    const addEdge = (place: number, atMs: number, sign: 1 | -1): void => {
+      const minute = minuteAfter(atMs);
+      const afterMs = minute * minuteMs - 1;
+      if (afterMs >= atMs || !types.values().some(({ minutes }) => minutes[placeOf(minutes, minute)] === minute))
+        return;
+      const last = edges.at(-1);
+      // A window begins where its baseline ends.
+      if (last?.counts === counts && last.intervals[0]?.untilMs === atMs) last.ends.push([place, sign]);
+      else edges.push({ slug, intervals: [{ afterMs, untilMs: atMs }], counts, ends: [[place, sign]] });
+    };
+    for (const [place, interval] of intervals.entries()) {
+      addEdge(place, endOf(interval), 1);
+      addEdge(place, interval.afterMs, -1);
+    }
     return () => {
       // A change meanwhile is in the edges, but not in the totals.
       const isSafe = types.values().every(({ sums }) => (sums.at(-1) ?? 0) <= Number.MAX_SAFE_INTEGER);
       if (one.version !== version || !isSafe) return null;
-      const names = [...types.keys()].toSorted((a, b) => ((a ?? "") < (b ?? "") ? -1 : 1));
-      return names.flatMap((assetType) => {
-        const at = (atMs: number): number => ends.get(atMs)?.get(assetType) ?? 0;
-        const deaths = intervals.map(({ afterMs, untilMs }) => at(Math.max(afterMs, untilMs)) - at(afterMs));
-        return deaths.some((count) => count > 0) ? [{ assetType, deaths }] : [];
-      });
+      const found = counts.filter(({ deaths }) => deaths.some((count) => count > 0));
+      return found.toSorted((left, right) => ((left.assetType ?? "") < (right.assetType ?? "") ? -1 : 1));
     };
   }
 
@@ -173,9 +186,11 @@ export function createCountCache(db: PlainDb, clock: Clock, most = mostCells) {
       const plans = queries.map((query) => plan(query, edges));
       wake();
       const counted = edges.length === 0 ? [] : await deathsInSql(db, edges);
-      for (const [edge, { end }] of edges.entries())
-        for (const { assetType, deaths } of counted[edge] ?? [])
-          end.set(assetType, (end.get(assetType) ?? 0) + (deaths[0] ?? 0));
+      for (const [index, { counts, ends }] of edges.entries())
+        for (const { assetType, deaths } of counted[index] ?? []) {
+          const own = counts.find((one) => one.assetType === assetType)?.deaths ?? [];
+          for (const [place, sign] of ends) own[place] = (own[place] ?? 0) + sign * (deaths[0] ?? 0);
+        }
       return plans.map((answer) => answer?.() ?? null);
     },
     /** Resolves when all that were asked for are in memory. */
@@ -212,6 +227,10 @@ export function createCountCache(db: PlainDb, clock: Clock, most = mostCells) {
   };
 }
 
+function endOf({ afterMs, untilMs }: Interval): number {
+  return Math.max(afterMs, untilMs);
+}
+
 function trim({ types }: Organization, beforeMinute: number): void {
   for (const type of types.values()) {
     const place = placeOf(type.minutes, beforeMinute);
@@ -224,28 +243,7 @@ function minuteAfter(atMs: number): number {
   return Math.max(0, Math.floor((atMs + 1) / minuteMs));
 }
 
-/** Returns the place of the first minute at or after one. */
-function placeOf(minutes: readonly number[], minute: number): number {
-  let [low, high] = [0, minutes.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((minutes[middle] ?? 0) < minute) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/** Returns all deaths at or before an instant, by type, but for the rest of its minute, which is added to `edges`. */
-function endAt(slug: string, types: Organization["types"], atMs: number, edges: Edge[]): Edge["end"] {
-  const minute = minuteAfter(atMs);
-  let hasDeaths = false;
-  const end = new Map<string | null, number>();
-  for (const [assetType, { minutes, sums }] of types) {
-    const place = placeOf(minutes, minute);
-    end.set(assetType, sums[place] ?? 0);
-    hasDeaths ||= minutes[place] === minute;
-  }
-  const interval = { afterMs: minute * minuteMs - 1, untilMs: atMs };
-  if (hasDeaths && interval.afterMs < atMs) edges.push({ slug, intervals: [interval], end });
-  return end;
+/** Returns the deaths before the minute after an instant. */
+function sumUntil({ minutes, sums }: Totals, atMs: number): number {
+  return sums[placeOf(minutes, minuteAfter(atMs))] ?? 0;
 }
