@@ -110,7 +110,7 @@ export function createAssetEvents(db: PlainDb) {
       const ofThese = ofTypes(assetTypes);
       const bySlug = Map.groupBy(spans, (span) => span.slug);
       let newest: DeathOf[] = [];
-      for (const { slug, atMs } of await lastDeaths(db, [...bySlug.keys()])) {
+      for await (const { slug, atMs } of lastDeaths(db, new Set(bySlug.keys()))) {
         // The organizations that follow have no later death.
         if (newest.length === limit && atMs <= (newest.at(-1)?.atMs ?? Infinity)) break;
         const intervals = (bySlug.get(slug) ?? []).map(({ interval }) => interval);
@@ -147,16 +147,23 @@ export async function* assetEventPages(
   }
 }
 
-/** Returns the last death of each organization, of a named asset or not, the latest first; absent: it has none. */
-async function lastDeaths(db: PlainDb, slugs: readonly string[]): Promise<readonly { slug: string; atMs: number }[]> {
-  const { rows } = await sql<{ slug: string; atMs: number }>`
-    SELECT slug, (SELECT max(at_ms) FROM events WHERE events.slug_id = latest.slug_id AND status_id = ${deadStatusId}
-      AND at_ms >= latest.minute * ${minuteMs} AND at_ms < (latest.minute + 1) * ${minuteMs}) AS "atMs"
-    FROM (SELECT slug, slug_id, (SELECT max(minute) FROM event_minutes
-        WHERE event_minutes.slug_id = event_slugs.slug_id) AS minute
-      FROM event_slugs WHERE ${isAmong(db, "slug", slugs)}) AS latest
-    WHERE latest.minute IS NOT NULL ORDER BY "atMs" DESC`.execute(db);
-  return rows;
+/** Yields the last death of each organization, of a named asset or not, the latest first; absent: it has none. */
+async function* lastDeaths(db: PlainDb, slugs: Set<string>): AsyncGenerator<{ slug: string; atMs: number }> {
+  // Most callers want the first ones of thousands.
+  for (let isMore = true; isMore;) {
+    const { rows } = await sql<{ slug: string; atMs: number }>`
+      SELECT slug, (SELECT max(at_ms) FROM events WHERE events.slug_id = latest.slug_id AND status_id = ${deadStatusId}
+        AND at_ms >= latest.minute * ${minuteMs} AND at_ms < (latest.minute + 1) * ${minuteMs}) AS "atMs"
+      FROM (SELECT slug, slug_id, (SELECT max(minute) FROM event_minutes
+          WHERE event_minutes.slug_id = event_slugs.slug_id) AS minute
+        FROM event_slugs WHERE ${isAmong(db, "slug", [...slugs])}) AS latest
+      WHERE latest.minute IS NOT NULL ORDER BY "atMs" DESC LIMIT ${newestAPage}`.execute(db);
+    for (const row of rows) {
+      slugs.delete(row.slug);
+      yield row;
+    }
+    isMore = rows.length === newestAPage;
+  }
 }
 
 interface NewestOfOne extends Pick<NewestDeathsQuery, "limit"> {

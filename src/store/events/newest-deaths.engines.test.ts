@@ -9,7 +9,7 @@ const nowMs = Date.UTC(2026, 0, 15, 12);
 describe.each(storeEngines)("on $engine, the newest deaths of many", (engine) => {
   it("are the newest of all spans, each asset of one once, where thousands of deaths have no name", async () => {
     await using world = await createWorldOn(engine);
-    const many = Array.from({ length: 110 }, (_, index) => `org-${index}`);
+    const many = Array.from({ length: 270 }, (_, index) => `org-${index}`);
     const unnamed = many
       .slice(0, 100)
       .flatMap((slug) => Array.from({ length: 60 }, (_, minute) => death(nowMs - minute * minuteMs, slug)));
@@ -24,7 +24,7 @@ describe.each(storeEngines)("on $engine, the newest deaths of many", (engine) =>
     ]);
     const spans = many.map((slug) => ({ slug, interval: { afterMs: nowMs - 12 * hourMs, untilMs: nowMs } }));
 
-    const found = await world.store.evidence.newestDeaths({ spans, assetTypes: [], limit: 300 });
+    const found = await world.store.evidence.newestDeaths({ spans, assetTypes: [], limit: 600 });
 
     expect(found.map(({ slug, asset }) => `${slug} ${asset}`)).toEqual([
       ...many.map((slug) => `${slug} a`),
