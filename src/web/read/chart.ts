@@ -1,4 +1,5 @@
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
+import { chunksOf } from "../../store/engine/chunks.ts";
 import type { Store } from "../../store/store.ts";
 import type { ReadIncident } from "./incidents.ts";
 import type { Running } from "./running.ts";
@@ -91,9 +92,11 @@ export async function readDeathsChart(
   const alone = members.length === 1 ? members[0] : undefined;
   const hasEvents = running.holdsEvents();
   const ownMs = alone === undefined || hasEvents ? null : await store.runs.firstAtMs(check, alone.slug);
-  const knownMs = hasEvents ? await firstEventMs(store, slugs) : ownMs;
+  const lastMs = incident?.endedMs ?? nowMs;
+  const enoughMs = Math.min(gridOf(ask, nowMs, null).fromMs, lastMs - windowHours * hourMs - dayMs);
+  const knownMs = hasEvents ? await firstEventMs(store, slugs, enoughMs) : ownMs;
   // A remote service always says what it expects.
-  const isThin = hasEvents && isThinPast(knownMs, windowHours, incident?.endedMs ?? nowMs);
+  const isThin = hasEvents && isThinPast(knownMs, windowHours, lastMs);
   const grid = gridOf(ask, nowMs, knownMs);
   const isOfAssets = slugs.some(countsAssets);
   const events = hasEvents ? await readEvents(store, members, grid) : null;
@@ -205,11 +208,16 @@ function gridOf({ subject, incident, acts, params }: ChartAsk, nowMs: number, kn
   return { subject, incident, acts, range, fromMs, toMs, stepMs, nowMs, ends };
 }
 
-/** Returns when the first event came; null: older ones were deleted, or there are none. */
-async function firstEventMs({ events }: Store, slugs: readonly string[]): Promise<number | null> {
-  const firsts = [...(await events.firstEvents(slugs)).values()];
-  const known = firsts.filter((one) => one !== null);
-  return known.length < firsts.length || known.length === 0 ? null : Math.min(...known);
+/** Returns when the first event came; null: before `enoughMs`, or there are none. */
+async function firstEventMs({ events }: Store, slugs: readonly string[], enoughMs: number): Promise<number | null> {
+  let firstMs = Infinity;
+  for (const some of chunksOf(slugs)) {
+    const firsts = (await events.firstEvents(some)).values();
+    // null: older ones were deleted.
+    firstMs = firsts.reduce<number>((first, atMs) => Math.min(first, atMs ?? -Infinity), firstMs);
+    if (firstMs <= enoughMs) return null;
+  }
+  return firstMs === Infinity ? null : firstMs;
 }
 
 /** Sums the stored deaths of all organizations: those of the window at each step's end, and those of each step. */
