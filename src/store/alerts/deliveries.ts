@@ -1,5 +1,5 @@
-import { chunksOf, inChunks } from "../engine/chunks.ts";
-import { inTransaction } from "../engine/dialect.ts";
+import { chunksOf } from "../engine/chunks.ts";
+import { inTransaction, isAmong } from "../engine/dialect.ts";
 import type { Db, PruneLimits, Pruned } from "../tables.ts";
 import type { AlertTables } from "./alerts.ts";
 import { addressKey, type Address } from "./outbox.ts";
@@ -38,8 +38,7 @@ export interface DeliveryTables {
 /** What receivers answered, and which alerts each was told of, over the tables `deliveries` and `alert_notified`. */
 export function createDeliveryStore(db: Db<DeliveryTables & AlertTables>) {
   const newest = () => db.selectFrom("deliveries").selectAll().orderBy("atMs", "desc").orderBy("notificationId");
-  const told = (alertIds: readonly string[]) =>
-    inChunks(alertIds, (ids) => db.selectFrom("alert_notified").selectAll().where("alertId", "in", ids).execute());
+  const told = (alertIds: readonly string[]) => db.selectFrom("alert_notified").where(isAmong(db, "alertId", alertIds));
   return {
     /** Written in the transaction that settles the deliveries. */
     add: (attempts: readonly NewDeliveryAttempt[]): Promise<void> =>
@@ -70,13 +69,15 @@ export function createDeliveryStore(db: Db<DeliveryTables & AlertTables>) {
       return (await own.orderBy("atMs").limit(1).executeTakeFirst())?.atMs ?? null;
     },
     /** Returns when each receiver first accepted a message about any of these alerts, the earliest first. */
-    firstByReceiver: async (alertIds: readonly string[]) => {
-      const all = [...earliest(await told(alertIds), "receiver")].map(([receiver, atMs]) => ({ receiver, atMs }));
-      return all.toSorted((left, right) => left.atMs - right.atMs || (left.receiver < right.receiver ? -1 : 1));
+    firstByReceiver: (alertIds: readonly string[]) => {
+      const first = told(alertIds).select(({ fn }) => ["receiver", fn.min("atMs").as("atMs")]);
+      return first.groupBy("receiver").orderBy("atMs").orderBy("receiver").execute();
     },
     /** Returns when any receiver first accepted a message about each of these alerts; absent: none did. */
-    firstAccepted: async (alertIds: readonly string[]): Promise<ReadonlyMap<string, number>> =>
-      earliest(await told(alertIds), "alertId"),
+    firstAccepted: async (alertIds: readonly string[]): Promise<ReadonlyMap<string, number>> => {
+      const first = told(alertIds).select(({ fn }) => ["alertId", fn.min("atMs").as("atMs")]);
+      return new Map((await first.groupBy("alertId").execute()).map((one) => [one.alertId, one.atMs]));
+    },
     /** Returns the alerts of an incident that a receiver accepted a message about. */
     toldOf: async (receiver: string, incident: number): Promise<ReadonlySet<string>> => {
       const members = db.selectFrom("alerts").select("id").where("incidentNumber", "=", incident);
@@ -87,7 +88,7 @@ export function createDeliveryStore(db: Db<DeliveryTables & AlertTables>) {
     toldOfEach: async (alertIds: readonly string[]): Promise<(alertId: string, address: Address) => boolean> => {
       const keyOf = (alertId: string, address: Address): string => `${alertId} ${addressKey(address)}`;
       const found = new Set(
-        (await told(alertIds)).map(({ recipient, ...one }) => {
+        (await told(alertIds).selectAll().execute()).map(({ recipient, ...one }) => {
           return keyOf(one.alertId, { ...one, recipient: recipient || null });
         }),
       );
@@ -104,14 +105,6 @@ export function createDeliveryStore(db: Db<DeliveryTables & AlertTables>) {
       return { hasMore: last !== undefined && last.atMs < beforeMs };
     },
   };
-}
-
-type Told = DeliveryTables["alert_notified"];
-
-function earliest(rows: readonly Told[], key: "alertId" | "receiver"): Map<string, number> {
-  const found = new Map<string, number>();
-  for (const row of rows) found.set(row[key], Math.min(row.atMs, found.get(row[key]) ?? row.atMs));
-  return found;
 }
 
 /** Keeps the earliest instant. */
