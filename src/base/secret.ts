@@ -6,6 +6,7 @@ const mask = "***";
 /** A value that no log, error, page or JSON shows: it prints as `***`, and only `reveal` returns it. */
 export class Secret {
   readonly #value: string;
+  #digest: Buffer | null = null;
 
   constructor(value: string) {
     this.#value = value;
@@ -18,7 +19,7 @@ export class Secret {
 
   /** Compares in constant time; hashing both sides first hides their lengths. */
   equals(candidate: string): boolean {
-    return timingSafeEqual(sha256(this.#value), sha256(candidate));
+    return timingSafeEqual((this.#digest ??= sha256(this.#value)), sha256(candidate));
   }
 
   toString(): string {
