@@ -1,7 +1,7 @@
 import { breakAddress } from "../../base/broken-address.ts";
 import { none } from "../../base/numbers.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
-import { countOf, isSameDay } from "../../words/numbers.ts";
+import { countOf, isSameDay, timeText } from "../../words/numbers.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { renderTime } from "../parts/time.ts";
 import type { AlertAssets } from "../read/dead-assets.ts";
@@ -18,7 +18,7 @@ export async function renderDeadAssets(
 ): Promise<Html> {
   const died = await alertAssets.newest(alerts, shownAssets);
   if (died === null) return nothing;
-  const { assets, isOfMany, nowMs } = died;
+  const { assets, isOfMany, count, fromMs, nowMs } = died;
   const columns: readonly Column<(typeof assets)[number]>[] = [
     ["Died", "nowrap", ({ deadAtMs }) => renderTime(deadAtMs, nowMs, isSameDay(deadAtMs, nowMs) ? "seconds" : "time")],
     ["Type", "", ({ assetType }) => assetType ?? none],
@@ -43,5 +43,6 @@ export async function renderDeadAssets(
               them</span
             ><span><a href="${csv}" download>All of them as CSV</a></span>
           </p>`;
-  return renderSection("Dead assets", table, { id: "assets" });
+  const beside = html`<p>${countOf(count, "death")} since ${timeText(fromMs, nowMs)}</p>`;
+  return renderSection("Dead assets", table, { beside, id: "assets" });
 }

@@ -228,7 +228,7 @@ export function createAlertAssets(running: Pick<Running, "store" | "clock" | "ho
       const spans = alerts.flatMap((alert) => costSpanOf(alert) ?? []);
       return listOf({ spans, subject: id, slug: null, answerOf: await answersOf(number) });
     },
-    /** The last dead assets in these alerts' windows; null: none. */
+    /** The last dead assets in these alerts' windows, and all deaths since `fromMs`; null: none. */
     newest: async (alerts: readonly Alert[], limit: number) => {
       const nowMs = clock.nowMs();
       const spans = alerts.flatMap((alert) => windowOf(alert) ?? []);
@@ -240,6 +240,8 @@ export function createAlertAssets(running: Pick<Running, "store" | "clock" | "ho
         nowMs,
         assets: deaths.map((death) => ({ slug: death.slug, ...describeDeath(death, facts) })),
         isOfMany: new Set(spans.map(({ slug }) => slug)).size > 1,
+        count: await countDeaths(spans, nowMs),
+        fromMs: Math.min(...spans.map(({ afterMs }) => afterMs)),
       };
     },
     /** The cost of these alerts that are judged `checker`; null: no such alert, or no assets. */
