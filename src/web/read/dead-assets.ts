@@ -79,13 +79,12 @@ export function createAlertAssets(running: Pick<Running, "store" | "clock" | "ho
       yield { slug, assets: await readDeadAssets(evidence, slug, deaths, signal) };
   }
 
-  /** Counts the deaths in these spans up to `toMs`, also of assets without a name. */
-  async function countDeaths(spans: readonly AssetSpan[], toMs: number): Promise<number> {
-    const counted = await events.deaths([...deathsOf(spans, toMs)].map(([slug, intervals]) => ({ slug, intervals })));
-    return counted
-      .flat()
-      .flatMap(({ deaths }) => deaths)
-      .reduce((sum, deaths) => sum + deaths, 0);
+  /** Counts the deaths of each organization in its intervals, also of assets without a name. */
+  async function countDeaths(asked: ReturnType<typeof deathsOf>): Promise<number> {
+    let sum = 0;
+    for (const counted of await events.deaths(Array.from(asked, ([slug, intervals]) => ({ slug, intervals }))))
+      for (const { deaths } of counted) for (const count of deaths) sum += count;
+    return sum;
   }
 
   /** Returns the cost, each asset once; null: the alerts have no assets, or their events were deleted. */
@@ -103,7 +102,7 @@ export function createAlertAssets(running: Pick<Running, "store" | "clock" | "ho
         if (revivedAtMs !== null) closed.push(Math.round((revivedAtMs - death.atMs) / secondMs));
     }
     return {
-      deaths: await countDeaths(spans, nowMs),
+      deaths: await countDeaths(deathsOf(spans, nowMs)),
       knownCount,
       revived: closed.length,
       stillDead: knownCount - closed.length,
@@ -194,7 +193,7 @@ export function createAlertAssets(running: Pick<Running, "store" | "clock" | "ho
           fromMs: Math.min(toMs, ...spans.map(({ afterMs }) => afterMs)),
           toMs,
           /** All deaths and all known assets, without filters. */
-          count: await countDeaths(spans, toMs),
+          count: await countDeaths(deathsOf(spans, toMs)),
           knownCount: all.length,
           /** Assets that answered the verifier, and assets that events found alive. */
           seenAliveCount: all.filter(({ isSeenAlive }) => isSeenAlive).length,
@@ -233,14 +232,15 @@ export function createAlertAssets(running: Pick<Running, "store" | "clock" | "ho
       const nowMs = clock.nowMs();
       const spans = alerts.flatMap((alert) => windowOf(alert) ?? []);
       if (spans.length === 0 || !holdsEvents()) return null;
-      const died = [...deathsOf(spans, nowMs)].flatMap(([slug, own]) => own.map((interval) => ({ slug, interval })));
+      const asked = deathsOf(spans, nowMs);
+      const died = [...asked].flatMap(([slug, own]) => own.map((interval) => ({ slug, interval })));
       const deaths = await evidence.newestDeaths({ spans: died, assetTypes: [], limit });
       const facts = await evidence.factsOf(deaths);
       return {
         nowMs,
         assets: deaths.map((death) => ({ slug: death.slug, ...describeDeath(death, facts) })),
         isOfMany: new Set(spans.map(({ slug }) => slug)).size > 1,
-        count: await countDeaths(spans, nowMs),
+        count: await countDeaths(asked),
         fromMs: Math.min(...spans.map(({ afterMs }) => afterMs)),
       };
     },
