@@ -59,6 +59,11 @@ export function clockText(atMs: number): string {
   return new Date(atMs).toISOString().slice(-13, -8);
 }
 
+/** `12:00:04`, in UTC. */
+export function secondsText(atMs: number): string {
+  return new Date(atMs).toISOString().slice(-13, -5);
+}
+
 /** `15 Jan`, in UTC. */
 export function dayText(atMs: number): string {
   // "Thu, 15 Jan 2026 12:00:00 GMT"

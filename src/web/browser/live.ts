@@ -1,4 +1,4 @@
-import { formatSeconds } from "../parts/figures.ts";
+import { secondsText } from "../../words/numbers.ts";
 import { part, refresh } from "./page.ts";
 
 const longestMs = 60_000;
@@ -96,7 +96,7 @@ export function startLive(): void {
 function show(isLive: boolean, heardMs: number): void {
   const [lamp, stale] = [part("lamp"), part("stale")];
   if (lamp === null || stale === null) return;
-  const at = formatSeconds(heardMs);
+  const at = secondsText(heardMs);
   lamp.textContent = isLive ? "live" : `last update ${at}`;
   lamp.classList.toggle("on", isLive);
   stale.hidden = isLive || Date.now() - heardMs < staleMs;

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import { minuteMs } from "../../base/time.ts";
 import type { ChartData } from "../read/chart.ts";
-import { describeChart, renderChart } from "./chart.ts";
+import { describeChart, formatTick, renderChart } from "./chart.ts";
 
 const nowMs = Date.UTC(2026, 10, 23, 22, 0);
 const stepMs = 5 * minuteMs;
@@ -90,6 +90,15 @@ describe("a chart", () => {
 
     expect(used.size).toBeGreaterThan(5);
     expect([...used].filter((colour) => !sheet.includes(`  --${colour}: `))).toEqual([]);
+  });
+
+  it.each([
+    [5_000, "5,000"],
+    [10_000, "10k"],
+    [250_000, "250k"],
+    [2_000_000, "2M"],
+  ])("shows %d at its axis as %s", (value, text) => {
+    expect(formatTick(value)).toBe(text);
   });
 
   it("falls to zero while nobody answers", () => {

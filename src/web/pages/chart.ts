@@ -1,7 +1,6 @@
 import { formatCount, formatExpected } from "../../base/numbers.ts";
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import { clockText, dayText, timeText } from "../../words/numbers.ts";
-import { formatTick } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { chartRanges, type ChartData, type ChartRange } from "../read/chart.ts";
 import { withParams } from "./table.ts";
@@ -255,6 +254,12 @@ function percent(at: number): string {
 
 function tenth(value: number): number {
   return Math.round(value * 10) / 10;
+}
+
+/** Formats a number for an axis: 5,000, 10k, 250k, 2M. */
+export function formatTick(value: number): string {
+  if (value >= 1_000_000) return `${Math.round(value / 100_000) / 10}M`;
+  return value >= 10_000 ? `${Math.round(value / 100) / 10}k` : formatCount(value);
 }
 
 /** Formats a mean next to whole numbers: 2.4, 9, 13. */

@@ -3,7 +3,6 @@ import { breakAddresses } from "../../../base/broken-address.ts";
 import { minuteMs } from "../../../base/time.ts";
 import { describeAuthor } from "../../../contract/actor.ts";
 import { clockText, countOf, durationText, timeText } from "../../../words/numbers.ts";
-import { longDay } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import type { ChartAct } from "../../read/chart.ts";
@@ -35,6 +34,13 @@ interface Act {
 }
 
 const mostTold = 60;
+/** Thursday 15 January. */
+const longDay = new Intl.DateTimeFormat("en-GB", {
+  weekday: "long",
+  day: "numeric",
+  month: "long",
+  timeZone: "UTC",
+});
 
 /** Renders an incident's steps on one line: past ones in the order of time, then the others. */
 export function renderInstants(page: IncidentDetail): Html {

@@ -7,7 +7,6 @@ import { isOwnCheck, type CheckErrorReason } from "../../../contract/report.ts";
 import { worstSeverity, type Severity } from "../../../contract/severity.ts";
 import { headline } from "../../../words/headline.ts";
 import { countOf, durationText, timeText } from "../../../words/numbers.ts";
-import { withPageTimes } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import type { OrganizationCheck, OrganizationFacts } from "../../read/organization.ts";
@@ -153,6 +152,13 @@ export function errorText(
   nowMs: number,
 ): string {
   return `${withPageTimes(breakAddresses(message), nowMs)} (${reason})`;
+}
+
+/** Returns a text with its ISO 8601 instants in the page's format. */
+function withPageTimes(text: string, nowMs: number): string {
+  return text.replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z/g, (instant) =>
+    timeText(Date.parse(instant), nowMs),
+  );
 }
 
 // One line of the table has room for this many.

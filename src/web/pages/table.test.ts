@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { renderRatio } from "../pages/table.ts";
-import { formatTick } from "./figures.ts";
+import { renderRatio } from "./table.ts";
 
 describe("numbers", () => {
   it.each([
@@ -12,14 +11,5 @@ describe("numbers", () => {
     ["none where nothing is known", { count: null, expected: null, ratio: null }, "–"],
   ])("a ratio is %s", (_rule, row, text) => {
     expect(renderRatio(row).html).toContain(`>${text}<`);
-  });
-
-  it.each([
-    [5_000, "5,000"],
-    [10_000, "10k"],
-    [250_000, "250k"],
-    [2_000_000, "2M"],
-  ])("an axis shows %d as %s", (value, text) => {
-    expect(formatTick(value)).toBe(text);
   });
 });
