@@ -1,7 +1,7 @@
 import { formatCount, formatExpected } from "../../base/numbers.ts";
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import { clockText, dayText, timeText } from "../../words/numbers.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
+import { html, nothing, type Html } from "./html.ts";
 import { chartRanges, type ChartData, type ChartRange } from "../read/chart.ts";
 import { withParams } from "./table.ts";
 

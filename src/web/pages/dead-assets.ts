@@ -2,8 +2,7 @@ import { breakAddress } from "../../base/broken-address.ts";
 import { none } from "../../base/numbers.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";
 import { countOf, isSameDay, timeText } from "../../words/numbers.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
-import { renderTime } from "../parts/time.ts";
+import { html, nothing, renderTime, type Html } from "./html.ts";
 import type { AlertAssets } from "../read/dead-assets.ts";
 import { organizationLink, renderSection, renderTable, type Column } from "./table.ts";
 

@@ -1,6 +1,6 @@
 import { hourMs, minuteMs } from "../../base/time.ts";
 import { timeText } from "../../words/numbers.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
+import { html, nothing, type Html } from "./html.ts";
 
 /** Shows the answer over the page, as a dialog. */
 export const overPage = html`hx-target="#dialog-place" hx-swap="innerHTML"`;

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { sendHtml } from "../answer.ts";
 import { readBuilt } from "../assets.ts";
-import { html } from "../parts/html.ts";
+import { html } from "./html.ts";
 import { sendProblem } from "../problem.ts";
 import { addRoute, type Asked } from "../route.ts";
 import { renderSheet } from "./frame.ts";

@@ -2,9 +2,7 @@ import { formatCount } from "../../base/numbers.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { FrameFacts } from "../read/frame.ts";
 import { siteAssets } from "../assets.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
-import { renderTime } from "../parts/time.ts";
-import { symbols, wordmark } from "./marks.ts";
+import { html, nothing, renderTime, symbols, wordmark, type Html } from "./html.ts";
 import { countOf } from "../../words/numbers.ts";
 
 /** The pages in the masthead. */

@@ -7,9 +7,8 @@ import { timeText } from "../../words/numbers.ts";
 import { sendHtml } from "../answer.ts";
 import { personNameOf, receiveForm } from "../body.ts";
 import type { WebParts } from "../parts.ts";
-import { html, type Html } from "../parts/html.ts";
+import { html, mark, type Html } from "./html.ts";
 import { addRoute, type Asked } from "../route.ts";
-import { mark } from "./marks.ts";
 import { renderSheet } from "./frame.ts";
 
 /** A valid link, with its effect. */

@@ -9,7 +9,7 @@ import { acceptsGzip } from "../assets.ts";
 import { receiveForm } from "../body.ts";
 import { hasIdentities, refusalOf, sendRefusal, type Access, type Refusal } from "../access/admission.ts";
 import { readerOf, type AccessSettings } from "../access/identity.ts";
-import { html, nothing } from "../parts/html.ts";
+import { html, nothing } from "./html.ts";
 import type { DaemonParts } from "../parts.ts";
 import { describeError, pathOf, sendProblem } from "../problem.ts";
 import { readFrame } from "../read/frame.ts";

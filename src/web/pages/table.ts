@@ -1,7 +1,6 @@
 import { formatCount, formatRatio, none } from "../../base/numbers.ts";
 import type { Severity } from "../../contract/severity.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
-import { renderTime } from "../parts/time.ts";
+import { html, nothing, renderTime, type Html } from "./html.ts";
 
 /** A column. Classes in `kind`: `name` heads the row, `n` aligns right, `named` repeats its name on narrow pages. */
 export type Column<Row> = readonly [name: string, kind: string, cell: (row: Row) => Html | string | number];

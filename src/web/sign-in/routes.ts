@@ -6,7 +6,7 @@ import { isFromOwnPage } from "../access/own-page.ts";
 import { sendHtml } from "../answer.ts";
 import { personNameOf, receiveForm } from "../body.ts";
 import { renderMessage, renderSheet } from "../pages/frame.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
+import { html, nothing, type Html } from "../pages/html.ts";
 import type { WebParts } from "../parts.ts";
 import { addRoute } from "../route.ts";
 import { localPath } from "./lead.ts";

@@ -9,7 +9,7 @@ import { authorOf, readerOf } from "../../access/identity.ts";
 import { askedActs, rightOf } from "../../acts.ts";
 import { readInput } from "../../api/read-input.ts";
 import type { WebParts } from "../../parts.ts";
-import { html, nothing, type Html } from "../../parts/html.ts";
+import { html, nothing, type Html } from "../html.ts";
 import type { IncidentDetail, ReadIncident } from "../../read/incidents.ts";
 import { endOf, renderDialog, renderField, renderLengths, renderRadio, renderThen } from "../dialog.ts";
 import { isMistake, missingIncident, sentenceOf, type PageAsked } from "../site.ts";

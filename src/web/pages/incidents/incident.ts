@@ -9,12 +9,11 @@ import {
 } from "../../../contract/second-opinion.ts";
 import { headline } from "../../../words/headline.ts";
 import { countOf, durationText } from "../../../words/numbers.ts";
-import { html, nothing, type Html } from "../../parts/html.ts";
+import { html, nothing, mark, type Html, type MarkShape } from "../html.ts";
 import type { CostAnswer } from "../../../contract/v1/alerts.ts";
 import type { IncidentDetail } from "../../read/incidents.ts";
 import { overPage, renderThen } from "../dialog.ts";
 import { renderHead } from "../frame.ts";
-import { mark, type MarkShape } from "../marks.ts";
 import { renderSection, renderTable, type Column } from "../table.ts";
 import { excessOf, memberFactsOf } from "./member-facts.ts";
 import { renderMembers } from "./members.ts";

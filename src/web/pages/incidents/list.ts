@@ -1,13 +1,11 @@
 import { slugsOf } from "../../../alerting/incident-summary.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import { countOf, durationText } from "../../../words/numbers.ts";
-import { html, nothing, type Html } from "../../parts/html.ts";
-import { renderTime } from "../../parts/time.ts";
+import { html, nothing, renderTime, severityWord, type Html } from "../html.ts";
 import type { ReadIncident } from "../../read/incidents.ts";
 import type { Unfinished } from "../../read/fleet.ts";
 import { headline as incidentHeadline } from "../../../words/headline.ts";
 import { renderHead } from "../frame.ts";
-import { severityWord } from "../marks.ts";
 import { filterByWords, renderFilter, renderGroups, renderNoMatch, withParams, type Column } from "../table.ts";
 import { excessOf, memberFactsOf } from "./member-facts.ts";
 import { leftWords } from "../overview/headline.ts";

@@ -1,10 +1,8 @@
 import { formatCount, formatExpected, formatPercent, none } from "../../../base/numbers.ts";
 import { countOf } from "../../../words/numbers.ts";
-import { html, nothing, type Html } from "../../parts/html.ts";
-import { renderTime } from "../../parts/time.ts";
+import { html, nothing, renderTime, severityWord, type Html } from "../html.ts";
 import type { IncidentDetail } from "../../read/incidents.ts";
 import { overPage } from "../dialog.ts";
-import { severityWord } from "../marks.ts";
 import {
   organizationLink,
   pageOf,

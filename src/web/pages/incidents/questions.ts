@@ -13,7 +13,7 @@ import {
   sharedWords,
 } from "../../../words/headline.ts";
 import { countOf, durationText, nbsp, timeText } from "../../../words/numbers.ts";
-import { html, nothing, type Html } from "../../parts/html.ts";
+import { html, nothing, type Html } from "../html.ts";
 import type { IncidentDetail, ReadIncident } from "../../read/incidents.ts";
 import { dialogButton } from "../dialog.ts";
 import { sentenceOf } from "../site.ts";

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 
 import { slugsOf } from "../../../alerting/incident-summary.ts";
 import { countOf } from "../../../words/numbers.ts";
-import { nothing, type Html } from "../../parts/html.ts";
+import { nothing, type Html } from "../html.ts";
 import { chartOfIncident, readAnswersChart, readDeathsChart } from "../../read/chart.ts";
 import { renderChart } from "../chart.ts";
 import { renderDeadAssets } from "../dead-assets.ts";

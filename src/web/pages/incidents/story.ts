@@ -3,11 +3,9 @@ import { breakAddresses } from "../../../base/broken-address.ts";
 import { minuteMs } from "../../../base/time.ts";
 import { describeAuthor } from "../../../contract/actor.ts";
 import { clockText, countOf, durationText, timeText } from "../../../words/numbers.ts";
-import { html, nothing, type Html } from "../../parts/html.ts";
-import { renderTime } from "../../parts/time.ts";
+import { html, nothing, renderTime, mark, type Html, type MarkShape } from "../html.ts";
 import type { ChartAct } from "../../read/chart.ts";
 import type { IncidentDetail } from "../../read/incidents.ts";
-import { mark, type MarkShape } from "../marks.ts";
 import { beganMsOf, stoppedMsOf } from "./member-facts.ts";
 
 /** Something that happened to an incident, in plain text. */

@@ -1,12 +1,10 @@
 import { formatCount, none } from "../../../base/numbers.ts";
 import type { DeliveryAttempt } from "../../../store/alerts/deliveries.ts";
 import { deliveryName, type OutboxEntry } from "../../../store/alerts/outbox.ts";
-import { html, nothing, type Html } from "../../parts/html.ts";
-import { renderTime } from "../../parts/time.ts";
+import { html, nothing, renderTime, mark, severityWord, type Html } from "../html.ts";
 import type { readDeliveries, ReceiverRow } from "../../read/receivers.ts";
 import { actForm, dialogButton } from "../dialog.ts";
 import { renderHead } from "../frame.ts";
-import { mark, severityWord } from "../marks.ts";
 import { pageOf, renderPager, renderSection, renderTable, type Column } from "../table.ts";
 import { countOf, durationText, nbsp, timeText } from "../../../words/numbers.ts";
 

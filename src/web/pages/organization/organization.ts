@@ -7,12 +7,10 @@ import { isOwnCheck, type CheckErrorReason } from "../../../contract/report.ts";
 import { worstSeverity, type Severity } from "../../../contract/severity.ts";
 import { headline } from "../../../words/headline.ts";
 import { countOf, durationText, timeText } from "../../../words/numbers.ts";
-import { html, nothing, type Html } from "../../parts/html.ts";
-import { renderTime } from "../../parts/time.ts";
+import { html, nothing, renderTime, severityWord, type Html } from "../html.ts";
 import type { OrganizationCheck, OrganizationFacts } from "../../read/organization.ts";
 import { isWithoutEvents } from "../../read/running.ts";
 import { beganMsOf } from "../incidents/member-facts.ts";
-import { severityWord } from "../marks.ts";
 import { renderSection, renderTable, type Column } from "../table.ts";
 
 /** Returns the headline of an organization: its state, then the reasons. */

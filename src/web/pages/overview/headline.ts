@@ -3,7 +3,7 @@ import type { Severity } from "../../../contract/severity.ts";
 import { countOf } from "../../../words/numbers.ts";
 import type { OrganizationRow } from "../../read/organizations.ts";
 import type { Overview } from "../../read/overview.ts";
-import { shownSeverities } from "../marks.ts";
+import { shownSeverities } from "../html.ts";
 import { headline } from "../../../words/headline.ts";
 
 /** Returns the number of organizations for each severity. */

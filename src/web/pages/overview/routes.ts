@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 
 import { formatCount } from "../../../base/numbers.ts";
-import { html, nothing, type Html } from "../../parts/html.ts";
+import { html, nothing, type Html } from "../html.ts";
 import { mostBands, readOverview, type Overview } from "../../read/overview.ts";
 import type { Unfinished } from "../../read/fleet.ts";
 import type { ReadIncident } from "../../read/incidents.ts";
