@@ -1,6 +1,6 @@
 import { formatCount } from "../../base/numbers.ts";
 import type { Severity } from "../../contract/severity.ts";
-import type { FrameFacts } from "../read/frame.ts";
+import type { FrameFacts } from "../read/overview.ts";
 import { siteAssets } from "../assets.ts";
 import { html, nothing, renderTime, symbols, wordmark, type Html } from "./html.ts";
 import { countOf } from "../../words/numbers.ts";

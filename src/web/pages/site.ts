@@ -12,7 +12,7 @@ import { readerOf, type AccessSettings } from "../access/identity.ts";
 import { html, nothing } from "./html.ts";
 import type { DaemonParts } from "../parts.ts";
 import { describeError, pathOf, sendProblem } from "../problem.ts";
-import { readFrame } from "../read/frame.ts";
+import { readFrame } from "../read/overview.ts";
 import { addRoute, type Asked } from "../route.ts";
 import { isLedToSignIn, leadToSignIn, pageOfForm, signInPath, wantsHtml } from "../sign-in/lead.ts";
 import { renderDialog } from "./dialog.ts";

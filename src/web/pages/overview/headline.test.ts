@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { OrganizationRow } from "../../read/organizations.ts";
-import type { Overview } from "../../read/overview.ts";
+import type { OrganizationRow, Overview } from "../../read/overview.ts";
 import { overviewSentences, overviewTitle } from "./headline.ts";
 
 const nowMs = Date.UTC(2026, 10, 24, 22, 12);

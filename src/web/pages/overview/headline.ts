@@ -1,8 +1,7 @@
 import { formatCount } from "../../../base/numbers.ts";
 import type { Severity } from "../../../contract/severity.ts";
 import { countOf } from "../../../words/numbers.ts";
-import type { OrganizationRow } from "../../read/organizations.ts";
-import type { Overview } from "../../read/overview.ts";
+import type { OrganizationRow, Overview } from "../../read/overview.ts";
 import { shownSeverities } from "../html.ts";
 import { headline } from "../../../words/headline.ts";
 

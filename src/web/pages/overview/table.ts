@@ -2,8 +2,7 @@ import { formatCount, formatExpected } from "../../../base/numbers.ts";
 import { compareSeverity, type Severity } from "../../../contract/severity.ts";
 import { countOf, durationText } from "../../../words/numbers.ts";
 import { html, nothing, mark, severityWord, shownSeverities, type Html } from "../html.ts";
-import type { OrganizationRow } from "../../read/organizations.ts";
-import type { Overview } from "../../read/overview.ts";
+import type { OrganizationRow, Overview } from "../../read/overview.ts";
 import {
   filterByWords,
   organizationLink,
