@@ -4,7 +4,7 @@ import { gzip } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
 import { acceptsGzip } from "./assets.ts";
-import { belowBasePath } from "./base-path.ts";
+import { belowBasePath } from "./own-address.ts";
 
 /** The Content-Security-Policy of pages: only flatline's own files, nothing inline, no framing. */
 export const pagePolicy = [

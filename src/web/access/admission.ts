@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { allRights, type Right } from "../../contract/rights.ts";
 import { sendProblem } from "../problem.ts";
 import { commandUser, type AccessSettings, type Identity, type TokenAccess } from "./identity.ts";
-import { isFromOwnPage } from "./own-page.ts";
+import { isFromOwnPage } from "../own-address.ts";
 import { identifyByProxy } from "./proxy.ts";
 
 /** The access that a route needs (CONTRACT 13). `open`: none; `public`: none while `publicRead` is on, else `read`. */

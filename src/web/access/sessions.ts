@@ -8,9 +8,8 @@ import { minuteMs } from "../../base/time.ts";
 import type { Action } from "../../contract/actor.ts";
 import type { AuditAct } from "../../store/acts/audit.ts";
 import type { StoredSession, TokenClaim } from "../../store/acts/sessions.ts";
-import { basePathOf } from "../base-path.ts";
+import { basePathOf, isHostOf } from "../own-address.ts";
 import type { Running } from "../read/running.ts";
-import { isHostOf } from "./own-page.ts";
 import type { AccessSettings, TokenAccess } from "./identity.ts";
 
 /** A session that has not ended, with its token. */

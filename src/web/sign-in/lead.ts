@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 
 import type { Refusal } from "../access/admission.ts";
 import type { AccessSettings } from "../access/identity.ts";
-import { withoutBasePath } from "../base-path.ts";
+import { withoutBasePath } from "../own-address.ts";
 
 /** Returns whether a browser sent the request. */
 export function wantsHtml(request: FastifyRequest): boolean {

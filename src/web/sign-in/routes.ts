@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { minuteMs, type Clock } from "../../base/time.ts";
 import { durationText } from "../../words/numbers.ts";
-import { isFromOwnPage } from "../access/own-page.ts";
+import { isFromOwnPage } from "../own-address.ts";
 import { sendHtml } from "../answer.ts";
 import { personNameOf, receiveForm } from "../body.ts";
 import { renderMessage, renderSheet } from "../pages/frame.ts";

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 
 import { sendRaw, startWeb, type RunningWeb } from "../../test/support/web-harness.ts";
-import { refuseForeignHost } from "./foreign-host.ts";
+import { refuseForeignHost } from "./own-address.ts";
 
 let web: RunningWeb | null = null;
 
