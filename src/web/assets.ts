@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
-import { sendProblem } from "./problem.ts";
+import { acceptsGzip, sendProblem } from "./answer.ts";
 import { addRoute } from "./route.ts";
 
 interface Asset {
@@ -71,13 +71,6 @@ function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset): 
   if (request.headers["if-none-match"] === asset.etag) return reply.code(304).send();
   if (asset.gzip === null || !acceptsGzip(request)) return reply.send(asset.plain);
   return reply.header("content-encoding", "gzip").send(asset.gzip);
-}
-
-export function acceptsGzip({ headers }: FastifyRequest): boolean {
-  return (headers["accept-encoding"] ?? "")
-    .toLowerCase()
-    .split(",")
-    .some((part) => part.split(";", 1)[0]?.trim() === "gzip" && !/;\s*q=0(?:\.0*)?\s*$/.test(part));
 }
 
 let siteFiles: { readonly style: string; readonly script: string } | null = null;

@@ -7,7 +7,7 @@ import { refusalOf, sendRefusal, type Refusal, type Requirement } from "./access
 import type { AccessSettings } from "./access/identity.ts";
 import { readInput } from "./api/read-input.ts";
 import { hasBody, mediaTypeOf } from "./body.ts";
-import { pathOf, sendProblem } from "./problem.ts";
+import { pathOf, sendProblem } from "./answer.ts";
 
 /** The context that all routes of a server share. */
 export interface RouteContext {

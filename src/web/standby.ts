@@ -2,7 +2,7 @@ import { fastify } from "fastify";
 
 import { countedInstruments } from "../metrics/catalogue.ts";
 import { contentType, formatFamily } from "../metrics/exposition.ts";
-import { sendProblem, securityHeaders } from "./problem.ts";
+import { sendProblem, securityHeaders } from "./answer.ts";
 import { bindServer, noSchemas, type WebTransport } from "./web.ts";
 
 /** Creates the HTTP server of a standby process (CONTRACT 21): healthy, and not ready. */

@@ -43,7 +43,7 @@ import { addOrganizationPages } from "./pages/organization/routes.ts";
 import { addOverviewPage } from "./pages/overview/routes.ts";
 import { addOperatorPages } from "./pages/operator/routes.ts";
 import { createSite } from "./pages/site.ts";
-import { answerClientError, pathOf, securityHeaders, sendProblem } from "./problem.ts";
+import { answerClientError, pathOf, securityHeaders, sendProblem } from "./answer.ts";
 import { addSilenceRoutes } from "./api/silence-routes.ts";
 import { addSignInRoutes } from "./sign-in/routes.ts";
 import { leaveBodies, refuseOtherMethods } from "./route.ts";

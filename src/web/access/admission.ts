@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 
 import { allRights, type Right } from "../../contract/rights.ts";
-import { sendProblem } from "../problem.ts";
+import { sendProblem } from "../answer.ts";
 import { commandUser, type AccessSettings, type Identity, type TokenAccess } from "./identity.ts";
 import { isFromOwnPage } from "../own-address.ts";
 import { identifyByProxy } from "./proxy.ts";

@@ -11,7 +11,7 @@ import type { ImportRow } from "../../store/events/imports.ts";
 import type { RefusedPosts } from "../../words/events-in.ts";
 import { authorOf } from "../access/identity.ts";
 import type { WebParts } from "../parts.ts";
-import { sendProblem } from "../problem.ts";
+import { sendProblem } from "../answer.ts";
 import { addRoute, type Asked, type Described } from "../route.ts";
 import { readInput } from "./read-input.ts";
 

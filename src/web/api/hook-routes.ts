@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { receiveBody } from "../../base/request-body.ts";
 import type { WebParts } from "../parts.ts";
-import { sendProblem } from "../problem.ts";
+import { sendProblem } from "../answer.ts";
 import { addRoute } from "../route.ts";
 
 /** Applies what other services report of flatline's alerts. */

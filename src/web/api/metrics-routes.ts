@@ -10,9 +10,8 @@ import { renderReport } from "../../metrics/check-series.ts";
 import { contentType } from "../../metrics/exposition.ts";
 import { authorOf } from "../access/identity.ts";
 import { unknownCheck } from "./check-routes.ts";
-import { sendProblem } from "../problem.ts";
+import { acceptsGzip, sendProblem } from "../answer.ts";
 import type { WebParts } from "../parts.ts";
-import { acceptsGzip } from "../assets.ts";
 import { addRoute } from "../route.ts";
 
 const defaultCheck = "dead-asset-spike";

@@ -1,10 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 
-import { sendHtml } from "../answer.ts";
+import { sendHtml, sendProblem } from "../answer.ts";
 import { readBuilt } from "../assets.ts";
 import { html } from "./html.ts";
-import { sendProblem } from "../problem.ts";
 import { addRoute, type Asked } from "../route.ts";
 import { renderSheet } from "./frame.ts";
 

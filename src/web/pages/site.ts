@@ -4,14 +4,21 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { FlatlineError, storeReason } from "../../base/errors.ts";
 import { minuteMs } from "../../base/time.ts";
-import { packText, sendHtml, sendPacked, type PackedText } from "../answer.ts";
-import { acceptsGzip } from "../assets.ts";
+import {
+  acceptsGzip,
+  packText,
+  sendHtml,
+  sendPacked,
+  describeError,
+  pathOf,
+  sendProblem,
+  type PackedText,
+} from "../answer.ts";
 import { receiveForm } from "../body.ts";
 import { hasIdentities, refusalOf, sendRefusal, type Access, type Refusal } from "../access/admission.ts";
 import { readerOf, type AccessSettings } from "../access/identity.ts";
 import { html, nothing } from "./html.ts";
 import type { DaemonParts } from "../parts.ts";
-import { describeError, pathOf, sendProblem } from "../problem.ts";
 import { readFrame } from "../read/overview.ts";
 import { addRoute, type Asked } from "../route.ts";
 import { isLedToSignIn, leadToSignIn, pageOfForm, signInPath, wantsHtml } from "../sign-in/lead.ts";
