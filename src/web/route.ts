@@ -3,8 +3,7 @@ import type { z } from "zod";
 
 import { type ByteBudget, receiveBody } from "../base/request-body.ts";
 import { encodeAnswer, type RowOf } from "../contract/v1/answer.ts";
-import { refusalOf, sendRefusal, type Refusal, type Requirement } from "./access/admission.ts";
-import type { AccessSettings } from "./access/identity.ts";
+import { refusalOf, sendRefusal, type Refusal, type Requirement, type AccessSettings } from "./access/admission.ts";
 import { readInput } from "./api/read-input.ts";
 import { hasBody, mediaTypeOf } from "./body.ts";
 import { pathOf, sendProblem } from "./answer.ts";

@@ -34,7 +34,7 @@ import { addDocsPages } from "./pages/docs.ts";
 import type { NoteFailure } from "./access/failures.ts";
 import { comesFrom } from "./access/proxy.ts";
 import { createSessions } from "./access/sessions.ts";
-import type { AccessSettings } from "./access/identity.ts";
+import type { AccessSettings } from "./access/admission.ts";
 import { addLinkRoutes } from "./pages/link.ts";
 import { createIncidentReading } from "./read/incidents.ts";
 import type { DaemonParts, WebParts } from "./parts.ts";

@@ -19,7 +19,7 @@ import { listedSilence, type ListedSilence } from "../../src/alerting/silence-bo
 import { ruleOf } from "../../src/alerting/decide/silences.ts";
 import type { StoredSession } from "../../src/store/acts/sessions.ts";
 import type { StoredSilence } from "../../src/store/alerts/silences.ts";
-import type { AccessSettings, TokenAccess } from "../../src/web/access/identity.ts";
+import type { AccessSettings, TokenAccess } from "../../src/web/access/admission.ts";
 import { createFleetSnapshots } from "../../src/web/read/fleet.ts";
 import type { AlertView } from "../../src/alerting/view.ts";
 import type { Store } from "../../src/store/store.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { AccessSettings } from "./identity.ts";
+import type { AccessSettings } from "./admission.ts";
 import { ask, useWebs, basic, bearer, nobody, oneToken, token } from "../../../test/support/web-harness.ts";
 
 const start = useWebs();

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { BlockList, isIP, isIPv6 } from "node:net";
 
 import { rightsOf } from "../../contract/rights.ts";
-import type { AccessSettings, Identity } from "./identity.ts";
+import type { AccessSettings, Identity } from "./admission.ts";
 
 // A longer name is refused.
 const longestUser = 200;

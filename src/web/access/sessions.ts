@@ -10,7 +10,7 @@ import type { AuditAct } from "../../store/acts/audit.ts";
 import type { StoredSession, TokenClaim } from "../../store/acts/sessions.ts";
 import { basePathOf, isHostOf } from "../own-address.ts";
 import type { Running } from "../read/running.ts";
-import type { AccessSettings, TokenAccess } from "./identity.ts";
+import type { AccessSettings, TokenAccess } from "./admission.ts";
 
 /** A session that has not ended, with its token. */
 export interface ActiveSession {

@@ -6,7 +6,7 @@ import { stoppedAtMsOf } from "../../contract/spike-evidence.ts";
 import { alertDetailSchema, alertListSchema, type alertSchema, commentSchema } from "../../contract/v1/alerts.ts";
 import type { RowOf } from "../../contract/v1/answer.ts";
 import type { AlertComment, JudgementEntry } from "../../store/alerts/log.ts";
-import { authorOf } from "../access/identity.ts";
+import { authorOf } from "../access/admission.ts";
 import { askedActs, rightOf } from "../acts.ts";
 import type { WebParts } from "../parts.ts";
 import { actOnOne, findAlert, showAlerts, type AlertDetail, type ShownAlert } from "../read/alerts.ts";

@@ -11,7 +11,7 @@ import type { CheckName, CheckReport } from "../../contract/report.ts";
 import { compareSeverity } from "../../contract/severity.ts";
 import { checkSchema, runReportSchema } from "../../contract/v1/alerts.ts";
 import type { RowOf } from "../../contract/v1/answer.ts";
-import { authorOf } from "../access/identity.ts";
+import { authorOf } from "../access/admission.ts";
 import type { WebParts } from "../parts.ts";
 import { isStale, type CheckState } from "../read/running.ts";
 import { addRoute } from "../route.ts";

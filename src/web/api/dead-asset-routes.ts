@@ -7,7 +7,7 @@ import { csvLine } from "../../base/csv-line.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { deadAssetPageSchema, incidentAssetPageSchema } from "../../contract/v1/incidents.ts";
 import { withInstants } from "../../contract/v1/instant.ts";
-import { authorOf } from "../access/identity.ts";
+import { authorOf } from "../access/admission.ts";
 import type { WebParts } from "../parts.ts";
 import type { DeadAssets } from "../read/dead-assets.ts";
 import { addRoute, type Asked } from "../route.ts";

@@ -16,7 +16,7 @@ import { longestSlug } from "../../contract/slug.ts";
 import { fixtureCountsSchema, listedKeySchema, madeKeySchema } from "../../contract/v1/operator.ts";
 import type { FixtureText } from "../../service/fixture/file.ts";
 import { keyRoles } from "../../store/platform/tables.ts";
-import { authorOf } from "../access/identity.ts";
+import { authorOf } from "../access/admission.ts";
 import type { WebParts } from "../parts.ts";
 import { addRoute } from "../route.ts";
 import { malformed, nameSchema } from "./read-input.ts";

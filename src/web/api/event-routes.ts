@@ -9,7 +9,7 @@ import { importAnswerSchema, importBegunSchema, importPlanSchema, ingestedSchema
 import type { ImportAnswer, ImportPlan } from "../../store/events/import.ts";
 import type { ImportRow } from "../../store/events/imports.ts";
 import type { RefusedPosts } from "../../words/events-in.ts";
-import { authorOf } from "../access/identity.ts";
+import { authorOf } from "../access/admission.ts";
 import type { WebParts } from "../parts.ts";
 import { sendProblem } from "../answer.ts";
 import { addRoute, type Asked, type Described } from "../route.ts";

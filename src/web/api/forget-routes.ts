@@ -8,7 +8,7 @@ import type { Actor } from "../../contract/actor.ts";
 import { forgottenSchema, type ForgottenKind, type ForgottenRows } from "../../contract/v1/operator.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { Store } from "../../store/store.ts";
-import { authorOf } from "../access/identity.ts";
+import { authorOf } from "../access/admission.ts";
 import type { WebParts } from "../parts.ts";
 import type { Running } from "../read/running.ts";
 import { addRoute } from "../route.ts";

@@ -17,7 +17,7 @@ import type { Actor } from "../../contract/actor.ts";
 import { gateListSchema, gateSchema } from "../../contract/v1/alerts.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
-import { authorOf } from "../access/identity.ts";
+import { authorOf } from "../access/admission.ts";
 import type { WebParts } from "../parts.ts";
 import { isStale, type Running } from "../read/running.ts";
 import { addRoute } from "../route.ts";

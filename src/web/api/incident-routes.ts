@@ -15,7 +15,7 @@ import {
   lookSchema,
 } from "../../contract/v1/incidents.ts";
 import { headline } from "../../words/headline.ts";
-import { authorOf } from "../access/identity.ts";
+import { authorOf } from "../access/admission.ts";
 import { askedActs, rightOf } from "../acts.ts";
 import type { WebParts } from "../parts.ts";
 import { showAlerts } from "../read/alerts.ts";

@@ -7,7 +7,7 @@ import { dayMs } from "../../base/time.ts";
 import { longestSlug } from "../../contract/slug.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import { markerSchema } from "../../contract/v1/operator.ts";
-import { authorOf } from "../access/identity.ts";
+import { authorOf } from "../access/admission.ts";
 import type { WebParts } from "../parts.ts";
 import { addRoute } from "../route.ts";
 import { instantSchema, malformed, nameSchema } from "./read-input.ts";

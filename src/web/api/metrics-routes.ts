@@ -8,7 +8,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import { secondMs } from "../../base/time.ts";
 import { renderReport } from "../../metrics/check-series.ts";
 import { contentType } from "../../metrics/exposition.ts";
-import { authorOf } from "../access/identity.ts";
+import { authorOf } from "../access/admission.ts";
 import { unknownCheck } from "./check-routes.ts";
 import { acceptsGzip, sendProblem } from "../answer.ts";
 import type { WebParts } from "../parts.ts";

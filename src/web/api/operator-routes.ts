@@ -10,7 +10,7 @@ import {
   receiverTestSchema,
   unwatchedSchema,
 } from "../../contract/v1/operator.ts";
-import { authorOf } from "../access/identity.ts";
+import { authorOf } from "../access/admission.ts";
 import type { WebParts } from "../parts.ts";
 import { changeOutbox, readReceivers, testReceiver } from "../read/receivers.ts";
 import { addRoute } from "../route.ts";

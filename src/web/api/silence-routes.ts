@@ -10,7 +10,7 @@ import { longestSlug } from "../../contract/slug.ts";
 import type { RowOf } from "../../contract/v1/answer.ts";
 import { silenceSchema } from "../../contract/v1/operator.ts";
 import type { NewSilence } from "../../store/alerts/silences.ts";
-import { authorOf } from "../access/identity.ts";
+import { authorOf } from "../access/admission.ts";
 import type { WebParts } from "../parts.ts";
 import { addRoute } from "../route.ts";
 import { instantSchema, malformed, nameSchema, readInput, reasonSchema } from "./read-input.ts";

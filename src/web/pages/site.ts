@@ -15,8 +15,15 @@ import {
   type PackedText,
 } from "../answer.ts";
 import { receiveForm } from "../body.ts";
-import { hasIdentities, refusalOf, sendRefusal, type Access, type Refusal } from "../access/admission.ts";
-import { readerOf, type AccessSettings } from "../access/identity.ts";
+import {
+  hasIdentities,
+  refusalOf,
+  sendRefusal,
+  readerOf,
+  type Access,
+  type Refusal,
+  type AccessSettings,
+} from "../access/admission.ts";
 import { html, nothing } from "./html.ts";
 import type { DaemonParts } from "../parts.ts";
 import { readFrame } from "../read/overview.ts";

@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-import type { Refusal } from "../access/admission.ts";
-import type { AccessSettings } from "../access/identity.ts";
+import type { Refusal, AccessSettings } from "../access/admission.ts";
 import { withoutBasePath } from "../own-address.ts";
 
 /** Returns whether a browser sent the request. */

@@ -5,7 +5,7 @@ import { FlatlineError } from "../../../base/errors.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../../../contract/judgement.ts";
 import { countOf, timeText } from "../../../words/numbers.ts";
-import { authorOf, readerOf } from "../../access/identity.ts";
+import { authorOf, readerOf } from "../../access/admission.ts";
 import { askedActs, rightOf } from "../../acts.ts";
 import { readInput } from "../../api/read-input.ts";
 import type { WebParts } from "../../parts.ts";

@@ -6,7 +6,7 @@ import { nearestName } from "../../../base/suggestions.ts";
 import { literalOf } from "../../../base/text-pattern.ts";
 import { describeAuthor } from "../../../contract/actor.ts";
 import { countOf, durationText, timeText } from "../../../words/numbers.ts";
-import { authorOf, readerOf } from "../../access/identity.ts";
+import { authorOf, readerOf } from "../../access/admission.ts";
 import { malformed } from "../../api/read-input.ts";
 import { readSilence } from "../../api/silence-routes.ts";
 import type { WebParts } from "../../parts.ts";

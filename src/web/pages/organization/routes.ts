@@ -7,7 +7,7 @@ import { literalPattern } from "../../../base/text-pattern.ts";
 import { dayMs, minuteMs } from "../../../base/time.ts";
 import { iso } from "../../../contract/v1/instant.ts";
 import { countOf, nbsp } from "../../../words/numbers.ts";
-import { authorOf } from "../../access/identity.ts";
+import { authorOf } from "../../access/admission.ts";
 import { html, nothing, mark, type Html } from "../html.ts";
 import type { WebParts } from "../../parts.ts";
 import { chartOfIncident, readDeathsChart } from "../../read/chart.ts";
