@@ -39,7 +39,7 @@ export function incidentTitle(page: IncidentDetail): string {
 }
 
 /** Returns an incident's mark: filled while it is open, then an outline. */
-export function incidentMark({ summary, incident }: Pick<IncidentDetail, "summary" | "incident">): Html {
+function incidentMark({ summary, incident }: Pick<IncidentDetail, "summary" | "incident">): Html {
   const { severity } = summary;
   if (incident.endedAtMs === null || severity === "ok") return mark(severity);
   return mark(`${severity}-ended` as MarkShape, "ended");

@@ -1,12 +1,11 @@
 import type { FastifyInstance } from "fastify";
 
 import { formatCount } from "../../../base/numbers.ts";
-import { html, nothing, type Html } from "../html.ts";
+import { html, mark, nothing, type Html } from "../html.ts";
 import { mostBands, readOverview, type Overview } from "../../read/overview.ts";
 import type { Unfinished } from "../../read/fleet.ts";
 import type { ReadIncident } from "../../read/incidents.ts";
 import { renderHead } from "../frame.ts";
-import { incidentMark } from "../incidents/incident.ts";
 import { renderIncidentTable } from "../incidents/list.ts";
 import { beganMsOf } from "../incidents/member-facts.ts";
 import { actButton, decidedQuestions, knownQuestions, renderQuestions } from "../incidents/questions.ts";
@@ -86,7 +85,7 @@ function renderBand(facts: ReadIncident, { open, notified, nowMs }: Overview): H
     act === null || act.act === "unacknowledge" ? [] : [html`${actButton(number, act)} `],
   );
   return html`<section class="incident ${summary.severity}" aria-label="Incident ${number}">
-    ${renderHead(headline(facts.headline, nowMs), { shape: incidentMark(facts), isOfPage: open.length === 1 })}
+    ${renderHead(headline(facts.headline, nowMs), { shape: mark(summary.severity), isOfPage: open.length === 1 })}
     <div class="asked">${renderQuestions(knownQuestions(facts))}</div>
     <div class="do">
       <div class="row">${acts}</div>
