@@ -4,7 +4,7 @@ import type { IncidentAct } from "../alerting/acts/plan-act.ts";
 import { parseDuration } from "../base/durations.ts";
 import { judgementVerdicts } from "../contract/judgement.ts";
 import { longestSlug } from "../contract/slug.ts";
-import { commentSchema, instantSchema, nameSchema, nonBlank, reasonSchema } from "./api/read-input.ts";
+import { commentSchema, instantSchema, nameSchema, nonBlank, reasonSchema } from "./input.ts";
 
 // Acts on more organizations leave `slugs` out, which means all.
 const mostSlugs = 20_000;

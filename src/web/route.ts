@@ -4,8 +4,7 @@ import type { z } from "zod";
 import { type ByteBudget, receiveBody } from "../base/request-body.ts";
 import { encodeAnswer, type RowOf } from "../contract/v1/answer.ts";
 import { refusalOf, sendRefusal, type Refusal, type Requirement, type AccessSettings } from "./access/admission.ts";
-import { readInput } from "./api/read-input.ts";
-import { hasBody, mediaTypeOf } from "./body.ts";
+import { readInput, hasBody, mediaTypeOf } from "./input.ts";
 import { pathOf, sendProblem } from "./answer.ts";
 
 /** The context that all routes of a server share. */

@@ -7,7 +7,7 @@ import type { Config } from "../../config/config.ts";
 import { describeAuthor, userHeader, type Actor, type ActVia } from "../../contract/actor.ts";
 import { allRights, type Right } from "../../contract/rights.ts";
 import { sendProblem } from "../answer.ts";
-import { nonBlank } from "../api/read-input.ts";
+import { nonBlank } from "../input.ts";
 import { isFromOwnPage } from "../own-address.ts";
 import { identifyByProxy } from "./proxy.ts";
 

@@ -11,7 +11,7 @@ import { authorOf } from "../access/admission.ts";
 import type { WebParts } from "../parts.ts";
 import type { DeadAssets } from "../read/dead-assets.ts";
 import { addRoute, type Asked } from "../route.ts";
-import { cursorSchema, defaultLimit, flagSchema, limitSchema, writeCursor } from "./read-input.ts";
+import { cursorSchema, defaultLimit, flagSchema, limitSchema, writeCursor } from "../input.ts";
 
 const querySchema = z.strictObject({
   stillDead: flagSchema.optional(),

@@ -19,7 +19,7 @@ import { keyRoles } from "../../store/platform/tables.ts";
 import { authorOf } from "../access/admission.ts";
 import type { WebParts } from "../parts.ts";
 import { addRoute } from "../route.ts";
-import { malformed, nameSchema } from "./read-input.ts";
+import { malformed, nameSchema } from "../input.ts";
 
 const mostOrganizations = 1_000;
 

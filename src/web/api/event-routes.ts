@@ -13,7 +13,7 @@ import { authorOf } from "../access/admission.ts";
 import type { WebParts } from "../parts.ts";
 import { sendProblem } from "../answer.ts";
 import { addRoute, type Asked, type Described } from "../route.ts";
-import { readInput } from "./read-input.ts";
+import { readInput } from "../input.ts";
 
 /** The sender of events. */
 export interface EventAuthor {

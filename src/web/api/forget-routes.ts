@@ -12,7 +12,7 @@ import { authorOf } from "../access/admission.ts";
 import type { WebParts } from "../parts.ts";
 import type { Running } from "../read/running.ts";
 import { addRoute } from "../route.ts";
-import { flagSchema, instantSchema } from "./read-input.ts";
+import { flagSchema, instantSchema } from "../input.ts";
 
 const bodySchema = z
   .strictObject({

@@ -21,7 +21,7 @@ import { authorOf } from "../access/admission.ts";
 import type { WebParts } from "../parts.ts";
 import { isStale, type Running } from "../read/running.ts";
 import { addRoute } from "../route.ts";
-import { nameSchema, reasonSchema } from "./read-input.ts";
+import { nameSchema, reasonSchema } from "../input.ts";
 
 const shownReleases = 10;
 // Pipelines ask for each takedown, and requests are remembered for a month: one note an hour is enough.

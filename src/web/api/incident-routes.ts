@@ -23,15 +23,7 @@ import { forReader, referenceOf, type IncidentDetail, type ReadIncident } from "
 import { renderIncidentReport } from "../report/incident-report.ts";
 import { addRoute } from "../route.ts";
 import { viewAlert, viewComment } from "./alert-routes.ts";
-import {
-  cursorSchema,
-  flagSchema,
-  instantSchema,
-  limitUpTo,
-  malformed,
-  nameSchema,
-  writeCursor,
-} from "./read-input.ts";
+import { cursorSchema, flagSchema, instantSchema, limitUpTo, malformed, nameSchema, writeCursor } from "../input.ts";
 
 const defaultIncidents = 50;
 const mostIncidents = 200;

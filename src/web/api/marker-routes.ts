@@ -10,7 +10,7 @@ import { markerSchema } from "../../contract/v1/operator.ts";
 import { authorOf } from "../access/admission.ts";
 import type { WebParts } from "../parts.ts";
 import { addRoute } from "../route.ts";
-import { instantSchema, malformed, nameSchema } from "./read-input.ts";
+import { instantSchema, malformed, nameSchema } from "../input.ts";
 
 // A chart's line and a sentence have room for this much.
 const longestText = 200;

@@ -14,7 +14,7 @@ import { authorOf } from "../access/admission.ts";
 import type { WebParts } from "../parts.ts";
 import { changeOutbox, readReceivers, testReceiver } from "../read/receivers.ts";
 import { addRoute } from "../route.ts";
-import { cursorSchema, defaultLimit, flagSchema, instantSchema, limitSchema, writeCursor } from "./read-input.ts";
+import { cursorSchema, defaultLimit, flagSchema, instantSchema, limitSchema, writeCursor } from "../input.ts";
 
 const auditQuerySchema = z.strictObject({
   since: instantSchema.optional(),

@@ -13,7 +13,7 @@ import type { NewSilence } from "../../store/alerts/silences.ts";
 import { authorOf } from "../access/admission.ts";
 import type { WebParts } from "../parts.ts";
 import { addRoute } from "../route.ts";
-import { instantSchema, malformed, nameSchema, readInput, reasonSchema } from "./read-input.ts";
+import { instantSchema, malformed, nameSchema, readInput, reasonSchema } from "../input.ts";
 
 // A pattern for one organization is its slug with stars and backslashes escaped.
 const longestPattern = 2 * longestSlug;

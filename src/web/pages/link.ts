@@ -5,7 +5,7 @@ import type { OutsideOutcome } from "../../alerting/outside-acts.ts";
 import type { Severity } from "../../contract/severity.ts";
 import { timeText } from "../../words/numbers.ts";
 import { sendHtml } from "../answer.ts";
-import { personNameOf, receiveForm } from "../body.ts";
+import { personNameOf, receiveForm } from "../input.ts";
 import type { WebParts } from "../parts.ts";
 import { html, mark, type Html } from "./html.ts";
 import { addRoute, type Asked } from "../route.ts";

@@ -14,7 +14,7 @@ import {
   sendProblem,
   type PackedText,
 } from "../answer.ts";
-import { receiveForm } from "../body.ts";
+import { receiveForm } from "../input.ts";
 import {
   hasIdentities,
   refusalOf,

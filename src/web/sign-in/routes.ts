@@ -4,7 +4,7 @@ import { minuteMs, type Clock } from "../../base/time.ts";
 import { durationText } from "../../words/numbers.ts";
 import { isFromOwnPage } from "../own-address.ts";
 import { sendHtml } from "../answer.ts";
-import { personNameOf, receiveForm } from "../body.ts";
+import { personNameOf, receiveForm } from "../input.ts";
 import { renderMessage, renderSheet } from "../pages/frame.ts";
 import { html, nothing, type Html } from "../pages/html.ts";
 import type { WebParts } from "../parts.ts";

@@ -7,7 +7,7 @@ import { judgementVerdicts, type JudgementVerdict } from "../../../contract/judg
 import { countOf, timeText } from "../../../words/numbers.ts";
 import { authorOf, readerOf } from "../../access/admission.ts";
 import { askedActs, rightOf } from "../../acts.ts";
-import { readInput } from "../../api/read-input.ts";
+import { readInput } from "../../input.ts";
 import type { WebParts } from "../../parts.ts";
 import { html, nothing, type Html } from "../html.ts";
 import type { IncidentDetail, ReadIncident } from "../../read/incidents.ts";

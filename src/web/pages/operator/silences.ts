@@ -7,7 +7,7 @@ import { literalOf } from "../../../base/text-pattern.ts";
 import { describeAuthor } from "../../../contract/actor.ts";
 import { countOf, durationText, timeText } from "../../../words/numbers.ts";
 import { authorOf, readerOf } from "../../access/admission.ts";
-import { malformed } from "../../api/read-input.ts";
+import { malformed } from "../../input.ts";
 import { readSilence } from "../../api/silence-routes.ts";
 import type { WebParts } from "../../parts.ts";
 import { html, nothing, renderTime, type Html } from "../html.ts";
