@@ -45,7 +45,7 @@ import { addOperatorPages } from "./pages/operator/routes.ts";
 import { createSite } from "./pages/site.ts";
 import { answerClientError, pathOf, securityHeaders, sendProblem } from "./answer.ts";
 import { addSilenceRoutes } from "./api/silence-routes.ts";
-import { addSignInRoutes } from "./sign-in/routes.ts";
+import { addSignInRoutes } from "./sign-in.ts";
 import { leaveBodies, refuseOtherMethods } from "./route.ts";
 
 export interface WebOptions extends DaemonParts {

@@ -28,7 +28,7 @@ import { html, nothing } from "./html.ts";
 import type { DaemonParts } from "../parts.ts";
 import { readFrame } from "../read/overview.ts";
 import { addRoute, type Asked } from "../route.ts";
-import { isLedToSignIn, leadToSignIn, pageOfForm, signInPath, wantsHtml } from "../sign-in/lead.ts";
+import { isLedToSignIn, leadToSignIn, pageOfForm, signInPath } from "../sign-in.ts";
 import { renderDialog } from "./dialog.ts";
 import { renderDocument, renderMessage, type PageContent } from "./frame.ts";
 
@@ -266,7 +266,7 @@ function isOfApi({ url }: FastifyRequest): boolean {
 
 /** Returns whether a browser asks for a page. */
 function wantsPage(request: FastifyRequest): boolean {
-  return wantsHtml(request) && !isOfApi(request);
+  return (request.headers.accept ?? "").includes("text/html") && !isOfApi(request);
 }
 
 /** Returns an error message as a sentence. */

@@ -11,10 +11,12 @@ import {
   token,
   useWebs,
   type RunningWeb,
-} from "../../../test/support/web-harness.ts";
-import { dayMs, minuteMs } from "../../base/time.ts";
-import type { FailedVia } from "../../contract/actor.ts";
-import type { Right } from "../../contract/rights.ts";
+} from "../../test/support/web-harness.ts";
+import { createVirtualClock } from "../../test/support/virtual-clock.ts";
+import { dayMs, minuteMs } from "../base/time.ts";
+import type { FailedVia } from "../contract/actor.ts";
+import type { Right } from "../contract/rights.ts";
+import { createRefusedSignIns } from "./sign-in.ts";
 
 const start = useWebs();
 
@@ -412,4 +414,32 @@ describe("a page", () => {
     expect(signed).toMatch(/<form [^>]*method="post" action="\/sign-out"/);
     expect(await footer({})).toContain('<a href="/sign-in?next=%2Fincidents%3Fq%3Da">Sign in</a>');
   });
+});
+
+it("lets an address try again when the oldest of ten refusals is a minute ago", async () => {
+  const clock = createVirtualClock({ startMs: 0 });
+  const refused = createRefusedSignIns(clock);
+  refused.note("a");
+  await clock.advance(minuteMs / 2);
+  for (let count = 0; count < 9; count++) refused.note("a");
+  refused.note("b");
+
+  expect(refused.isOver("a")).toBe(true);
+  expect(refused.isOver("b")).toBe(false);
+  await clock.advance(minuteMs / 2 - 1);
+  expect(refused.isOver("a")).toBe(true);
+  await clock.advance(1);
+  expect(refused.isOver("a")).toBe(false);
+  refused.note("a");
+  expect(refused.isOver("a")).toBe(true);
+});
+
+it("remembers the last ten thousand addresses", () => {
+  const refused = createRefusedSignIns(createVirtualClock({ startMs: 0 }));
+  for (let count = 0; count < 10; count++) for (const address of ["old", "kept"]) refused.note(address);
+
+  for (let index = 0; index < 9_999; index++) refused.note(`address ${index}`);
+
+  expect(refused.isOver("old")).toBe(false);
+  expect(refused.isOver("kept")).toBe(true);
 });
