@@ -12,7 +12,7 @@ import { withInstants } from "../contract/v1/instant.ts";
 import { fixtureCountsSchema, importAnswerSchema, importBegunSchema } from "../contract/v1/operator.ts";
 import { addAnswers, importEvents, noAnswer, type ImportOutcome, type ImportTarget } from "../store/events/import.ts";
 import type { LivenessEvent } from "../store/events/rules.ts";
-import { eventsText, otherStatusesText } from "../words/events-in.ts";
+import { eventsText, otherStatusesText } from "../words/incoming.ts";
 import { countOf } from "../words/numbers.ts";
 import type { ApiClient } from "./api-client.ts";
 import { askFlags, asking, byFlag, recode } from "./ask.ts";

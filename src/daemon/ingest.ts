@@ -11,7 +11,7 @@ import { plainLayout, usualTimes, type EventLayout } from "../store/events/layou
 import { inputOfBody, readAll, RefusedEvents } from "../store/events/read.ts";
 import { otherStatuses, type LivenessEvent } from "../store/events/rules.ts";
 import type { EventAuthor, EventsPort } from "../web/api/event-routes.ts";
-import type { RefusedPosts } from "../words/events-in.ts";
+import type { RefusedPosts } from "../words/incoming.ts";
 import type { Ground } from "./ground.ts";
 
 export type Ingest = Awaited<ReturnType<typeof openIngest>>;

@@ -11,7 +11,7 @@ import { withoutFraction } from "../../base/instant.ts";
 import { formatCount } from "../../base/numbers.ts";
 import { hourMs, minuteMs, secondMs } from "../../base/time.ts";
 import { iso } from "../../contract/v1/instant.ts";
-import { eventsText, otherStatusesText } from "../../words/events-in.ts";
+import { eventsText, otherStatusesText } from "../../words/incoming.ts";
 import { causeSentences } from "../../words/headline.ts";
 import { countOf } from "../../words/numbers.ts";
 import { command, flag } from "../command.ts";

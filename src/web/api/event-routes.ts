@@ -8,7 +8,7 @@ import type { Actor } from "../../contract/actor.ts";
 import { importAnswerSchema, importBegunSchema, importPlanSchema, ingestedSchema } from "../../contract/v1/operator.ts";
 import type { ImportAnswer, ImportPlan } from "../../store/events/import.ts";
 import type { ImportRow } from "../../store/events/imports.ts";
-import type { RefusedPosts } from "../../words/events-in.ts";
+import type { RefusedPosts } from "../../words/incoming.ts";
 import { authorOf } from "../access/admission.ts";
 import type { WebParts } from "../parts.ts";
 import { sendProblem } from "../answer.ts";

@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { formatCount } from "../../../base/numbers.ts";
 import { renderConfig } from "../../../config/render.ts";
 import { authorOf, readerOf } from "../../access/admission.ts";
-import { discoveryProblem } from "../../read/discovery.ts";
+import { discoveryProblem } from "../../../words/incoming.ts";
 import { countOf, durationText } from "../../../words/numbers.ts";
 import { html, nothing, renderTime, type Html } from "../html.ts";
 import type { Running } from "../../read/running.ts";

@@ -10,7 +10,7 @@ import { renderIncidentTable } from "../incidents/list.ts";
 import { beganMsOf } from "../incidents/member-facts.ts";
 import { actButton, decidedQuestions, knownQuestions, renderQuestions } from "../incidents/questions.ts";
 import { sentenceOf } from "../site.ts";
-import { importText, refusedText } from "../../../words/events-in.ts";
+import { importText, refusedText } from "../../../words/incoming.ts";
 import { headline } from "../../../words/headline.ts";
 import { countOf, timeText } from "../../../words/numbers.ts";
 import type { WebParts } from "../../parts.ts";

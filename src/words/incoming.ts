@@ -1,9 +1,10 @@
 import { excerpt } from "../base/cut-text.ts";
 import { formatCount } from "../base/numbers.ts";
+import type { DiscoverySource } from "../contract/listed-organization.ts";
 import { iso } from "../contract/v1/instant.ts";
 import { countOf, durationText } from "./numbers.ts";
 
-// How the page and the commands describe incoming events.
+// How the page and the commands describe what comes in: events, and lists of organizations.
 
 export interface ReadEvents {
   readonly events: number;
@@ -71,4 +72,12 @@ export function refusedText({ posts, sinceMs, lastAtMs, example }: RefusedPosts,
     `within ${durationText(nowMs - sinceMs)}, ` +
     `the last ${durationText(nowMs - lastAtMs)} ago: ${example}.`
   );
+}
+
+/** Returns the problem of a discovery source as a sentence; null: none. */
+export function discoveryProblem({ name, problem, held }: Omit<DiscoverySource, "refreshedAtMs">): string | null {
+  if (problem !== null) return `${name} gives no list: ${problem}. The last good one holds.`;
+  if (held === null) return null;
+  if (held.reason === "empty") return `${name} gives an empty list, which is held back.`;
+  return `${name} gives a list that is held back: it would remove ${held.removed} organizations and add ${held.added}.`;
 }
