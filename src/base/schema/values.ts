@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import { hasAtMost } from "../cut-text.ts";
 import { readInstant } from "../instant.ts";
-import { checkCronPattern } from "./cron-dialect.ts";
+import { checkCronPattern } from "../cron.ts";
 import { durationPattern, formatDuration, parseDuration } from "../durations.ts";
 import { suggest } from "../suggestions.ts";
 import { minuteMs, secondMs } from "../time.ts";
