@@ -105,3 +105,8 @@ export function storeReason(error: unknown): string | null {
   if (code === "store_taken") return "another process writes to the store by now";
   return code === "store_busy" ? message : "the store cannot be used";
 }
+
+/** Returns the code of a system error, such as `ENOENT`; "": it has none. */
+export function systemCodeOf(error: Error): string {
+  return "code" in error && typeof error.code === "string" ? error.code : "";
+}

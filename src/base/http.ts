@@ -4,9 +4,8 @@ import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import type { Dispatcher } from "undici";
 
 import { excerpt } from "./cut-text.ts";
-import { FlatlineError } from "./errors.ts";
+import { FlatlineError, systemCodeOf } from "./errors.ts";
 import { eventLoopTurn, isTimedOut } from "./time.ts";
-import { systemCodeOf } from "./file-error.ts";
 import type { HttpDispatcher } from "./http-dispatcher.ts";
 
 export type HttpFailureKind = "timeout" | "network" | "aborted";

@@ -2,8 +2,7 @@ import { randomBytes } from "node:crypto";
 import { link, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
-import { FlatlineError, messageOf } from "../base/errors.ts";
-import { systemCodeOf } from "../base/file-error.ts";
+import { FlatlineError, messageOf, systemCodeOf } from "../base/errors.ts";
 import { noStore } from "./store.ts";
 import { applicationId, openDatabase, storeError } from "./engine/sqlite-file.ts";
 

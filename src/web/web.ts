@@ -8,8 +8,7 @@ import {
 } from "fastify";
 
 import { createByteBudget, type ByteBudget } from "../base/request-body.ts";
-import { FlatlineError } from "../base/errors.ts";
-import { systemCodeOf } from "../base/file-error.ts";
+import { FlatlineError, systemCodeOf } from "../base/errors.ts";
 import { isLoopbackHost } from "../base/loopback-host.ts";
 import { secondMs } from "../base/time.ts";
 import { escapeUnseen } from "../base/unseen-text.ts";

@@ -2,8 +2,7 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 
-import { FlatlineError } from "../../base/errors.ts";
-import { systemCodeOf } from "../../base/file-error.ts";
+import { FlatlineError, systemCodeOf } from "../../base/errors.ts";
 
 /** Largest configuration file, enough for a hundred thousand organizations. */
 export const maxConfigBytes = 32 * 1_024 * 1_024;

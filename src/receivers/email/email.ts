@@ -4,8 +4,7 @@ import { PassThrough } from "node:stream";
 import type { SMTPError } from "nodemailer/lib/smtp-connection/index.js";
 import { z } from "zod";
 
-import { FlatlineError } from "../../base/errors.ts";
-import { systemCodeOf } from "../../base/file-error.ts";
+import { FlatlineError, systemCodeOf } from "../../base/errors.ts";
 import { describeNetworkError } from "../../base/http.ts";
 import { isLoopbackHost } from "../../base/loopback-host.ts";
 import { secret } from "../../base/schema/secret-rules.ts";

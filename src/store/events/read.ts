@@ -6,8 +6,7 @@ import { addAbortSignal, pipeline, Readable } from "node:stream";
 import { pipeline as copy } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 
-import { FlatlineError } from "../../base/errors.ts";
-import { describeUnreadable, systemCodeOf } from "../../base/file-error.ts";
+import { FlatlineError, systemCodeOf } from "../../base/errors.ts";
 import type { Refusal } from "../../contract/refusals.ts";
 import { readCsv } from "./csv.ts";
 import { ItemReader, type Format } from "./items.ts";
@@ -293,7 +292,13 @@ function unreadable(name: string, error: unknown): unknown {
   if (code.startsWith("Z_"))
     return new FlatlineError("invalid_data", `${name}: broken gzip file: ${error.message}`, { cause: error });
   if (/^E[A-Z]+$/.test(code)) {
-    return new FlatlineError("no_input", `${name}: ${describeUnreadable(error)}`, { cause: error });
+    return new FlatlineError("no_input", `${name}: ${reasons[code] ?? error.message}`, { cause: error });
   }
   return error;
 }
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: "no such file",
+  EISDIR: "is a folder",
+  EACCES: "permission denied",
+};
