@@ -3,7 +3,7 @@ import { brotliDecompress, gunzip, inflate } from "node:zlib";
 
 import type { Dispatcher } from "undici";
 
-import { excerpt } from "./cut-text.ts";
+import { excerpt } from "./outside-text.ts";
 import { FlatlineError, systemCodeOf } from "./errors.ts";
 import { eventLoopTurn, isTimedOut } from "./time.ts";
 import type { HttpDispatcher } from "./http-dispatcher.ts";

@@ -1,4 +1,4 @@
-import { excerpt } from "./cut-text.ts";
+import { excerpt } from "./outside-text.ts";
 import type { Timezone } from "./timezone.ts";
 
 /** 9999-12-31T23:59:59.999Z: the last instant that ISO 8601 can write with a four-digit year. */

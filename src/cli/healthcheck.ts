@@ -1,6 +1,6 @@
 import { FlatlineError, messageOf } from "../base/errors.ts";
 import { createHttpDispatcher } from "../base/http-dispatcher.ts";
-import { escapeControls } from "../base/unseen-text.ts";
+import { escapeControls } from "../base/outside-text.ts";
 import { findConfigPath, loadClientConfig } from "../config/load.ts";
 import { command, configFlag } from "./command.ts";
 import type { CliContext } from "./context.ts";

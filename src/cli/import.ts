@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { z } from "zod";
 
-import { excerpt } from "../base/cut-text.ts";
+import { excerpt } from "../base/outside-text.ts";
 import { readInstant } from "../base/instant.ts";
 import { formatCount } from "../base/numbers.ts";
 import { readFixtureText } from "../config/document/files.ts";

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { asFlatlineError } from "../base/errors.ts";
 import { createSystemClock } from "../base/time.ts";
-import { escapeUnseen } from "../base/unseen-text.ts";
+import { escapeUnseen } from "../base/outside-text.ts";
 import { outputColumns, type CliContext, type Output } from "./context.ts";
 import { reportError, runProgram } from "./program.ts";
 

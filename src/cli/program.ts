@@ -1,7 +1,7 @@
 import { Command, CommanderError } from "commander";
 
 import { asFlatlineError, FlatlineError } from "../base/errors.ts";
-import { escapeControls } from "../base/unseen-text.ts";
+import { escapeControls } from "../base/outside-text.ts";
 import type { Complete } from "./command.ts";
 import type { CliContext } from "./context.ts";
 

@@ -1,5 +1,5 @@
 import { formatCount } from "../base/numbers.ts";
-import { escapeControls } from "../base/unseen-text.ts";
+import { escapeControls } from "../base/outside-text.ts";
 import type { Severity } from "../contract/severity.ts";
 import { statusSchema, type DaemonStatus } from "../contract/v1/status.ts";
 import { discoveryProblem, importText, refusedText } from "../words/incoming.ts";

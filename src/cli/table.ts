@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { escapeUnseen } from "../base/unseen-text.ts";
+import { escapeUnseen } from "../base/outside-text.ts";
 import { severities } from "../contract/severity.ts";
 import { painterFor, type CliContext } from "./context.ts";
 

@@ -1,6 +1,5 @@
-import { cutText } from "../base/cut-text.ts";
+import { cutText, escapeControls } from "../base/outside-text.ts";
 import type { LogEntry, LoggerLook } from "../base/logger.ts";
-import { escapeControls } from "../base/unseen-text.ts";
 import type { Config } from "../config/config.ts";
 import { deathWords } from "../contract/death-counts.ts";
 import { countOf } from "../words/numbers.ts";

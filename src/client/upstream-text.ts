@@ -1,7 +1,6 @@
-import { firstCharacters, hasAtMost } from "../base/cut-text.ts";
+import { firstCharacters, hasAtMost, plainText } from "../base/outside-text.ts";
 import { mapTexts } from "../base/json.ts";
 import { holdsSecret, redact, type Secret } from "../base/secret.ts";
-import { plainText } from "../base/unseen-text.ts";
 
 // One log line.
 const longestQuote = 300;

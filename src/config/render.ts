@@ -1,7 +1,7 @@
 import { Document, visit } from "yaml";
 import { z } from "zod";
 
-import { escapeUnseen } from "../base/unseen-text.ts";
+import { escapeUnseen } from "../base/outside-text.ts";
 import { oneTokenName } from "../contract/rights.ts";
 import type { Config, OrganizationConfig } from "./config.ts";
 import type { YamlPath } from "../base/yaml-text.ts";

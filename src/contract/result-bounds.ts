@@ -1,4 +1,4 @@
-import { cutText } from "../base/cut-text.ts";
+import { cutText } from "../base/outside-text.ts";
 import { mapTexts } from "../base/json.ts";
 import type { HealthcheckMap, HealthcheckResult } from "./healthcheck.ts";
 import type { CheckReport } from "./report.ts";

@@ -1,4 +1,4 @@
-import { excerpt } from "../base/cut-text.ts";
+import { excerpt } from "../base/outside-text.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { holdHeap, releaseHeap } from "../base/heap-growth.ts";
 import { matchesText } from "../base/text-pattern.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { cutText } from "../base/cut-text.ts";
+import { cutText } from "../base/outside-text.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { parseJson } from "../base/json.ts";
 import { readWith } from "../contract/issues.ts";

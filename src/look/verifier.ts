@@ -3,14 +3,13 @@ import { gunzipSync } from "node:zlib";
 
 import { z } from "zod";
 
-import { cutText } from "../base/cut-text.ts";
+import { cutText, blankUnseen } from "../base/outside-text.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { sendRequest } from "../base/http.ts";
 import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import { parseJson } from "../base/json.ts";
 import type { Secret } from "../base/secret.ts";
 import type { Clock } from "../base/time.ts";
-import { blankUnseen } from "../base/unseen-text.ts";
 import { lookAnswers } from "../contract/second-opinion.ts";
 
 interface VerifierService {

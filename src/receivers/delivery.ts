@@ -1,12 +1,11 @@
 import { breakAddresses } from "../base/broken-address.ts";
-import { cutText } from "../base/cut-text.ts";
+import { cutText, plainText } from "../base/outside-text.ts";
 import { asFlatlineError } from "../base/errors.ts";
 import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import { parseRetryAfter, sendRequest, type HttpResponse } from "../base/http.ts";
 import { redact, Secret } from "../base/secret.ts";
 import { decoded } from "../base/uri-text.ts";
 import type { DeliveryOutcome, Receiver } from "../alerting/deliver/receiver.ts";
-import { plainText } from "../base/unseen-text.ts";
 
 export type DeliveryContext = Pick<Parameters<Receiver["deliver"]>[1], "signal" | "nowMs">;
 

@@ -1,4 +1,4 @@
-import { cutText } from "../base/cut-text.ts";
+import { cutText } from "../base/outside-text.ts";
 import { formatCount } from "../base/numbers.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { Message, MessageList } from "../words/message.ts";

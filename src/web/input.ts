@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 
-import { hasAtMost } from "../base/cut-text.ts";
+import { hasAtMost } from "../base/outside-text.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { parseJson } from "../base/json.ts";
 import { type ByteBudget, receiveBody } from "../base/request-body.ts";

@@ -11,7 +11,7 @@ import { createByteBudget, type ByteBudget } from "../base/request-body.ts";
 import { FlatlineError, systemCodeOf } from "../base/errors.ts";
 import { isLoopbackHost } from "../base/loopback-host.ts";
 import { secondMs } from "../base/time.ts";
-import { escapeUnseen } from "../base/unseen-text.ts";
+import { escapeUnseen } from "../base/outside-text.ts";
 import { decoded } from "../base/uri-text.ts";
 import { addDeadAssetRoutes } from "./api/dead-asset-routes.ts";
 import { addAlertRoutes } from "./api/alert-routes.ts";

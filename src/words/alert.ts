@@ -3,7 +3,7 @@ import { checkKind } from "../checks/checks.ts";
 import { countingOf, countText, deathWords } from "../contract/death-counts.ts";
 import { headline, judgementSentence } from "./headline.ts";
 import { countOf, durationText, instantText } from "./numbers.ts";
-import { plainText } from "../base/unseen-text.ts";
+import { plainText } from "../base/outside-text.ts";
 
 const actEvents: ReadonlySet<NoticeEvent> = new Set([
   "judged",

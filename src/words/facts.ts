@@ -4,7 +4,7 @@ import { deathWords } from "../contract/death-counts.ts";
 import { isOwnCheck } from "../contract/report.ts";
 import { opinionWords } from "../contract/second-opinion.ts";
 import { afterText, countOf, instantText } from "./numbers.ts";
-import { plainText } from "../base/unseen-text.ts";
+import { plainText } from "../base/outside-text.ts";
 
 /** A fact that the sentences of a message do not say: `Began`, `14 Jan 21:40 UTC`. */
 export interface Fact {

@@ -1,4 +1,4 @@
-import { excerpt } from "../base/cut-text.ts";
+import { excerpt } from "../base/outside-text.ts";
 import { formatCount } from "../base/numbers.ts";
 import type { DiscoverySource } from "../contract/listed-organization.ts";
 import { iso } from "../contract/v1/instant.ts";

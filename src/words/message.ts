@@ -10,7 +10,7 @@ import { actSentence, actTitle, alertLine, isActNotice, isTest, peakSentence, su
 import { alertFacts, incidentFacts, labelFacts, labelsFact, type Fact } from "./facts.ts";
 import { gateActs, gateSentences, headline } from "./headline.ts";
 import { countOf, durationText, instantText, timeText } from "./numbers.ts";
-import { plainText } from "../base/unseen-text.ts";
+import { plainText } from "../base/outside-text.ts";
 
 export interface MessageLink {
   readonly label: string;

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 
 import { z } from "zod";
 
-import { hasAtMost } from "../cut-text.ts";
+import { hasAtMost } from "../outside-text.ts";
 import { readInstant } from "../instant.ts";
 import { checkCronPattern } from "../cron.ts";
 import { durationPattern, formatDuration, parseDuration } from "../durations.ts";

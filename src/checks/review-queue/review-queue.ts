@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { cutText } from "../../base/cut-text.ts";
+import { cutText } from "../../base/outside-text.ts";
 import { formatAge } from "../../base/durations.ts";
 import { formatCount } from "../../base/numbers.ts";
 import { builtIn, type Whole } from "../../base/schema/section.ts";

@@ -4,7 +4,7 @@ import type { Severity } from "../../contract/severity.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import { isTest } from "../../words/alert.ts";
 import { alertMessage, httpLinks, latestNotices, messageOf, type Message } from "../../words/message.ts";
-import { plainText } from "../../base/unseen-text.ts";
+import { plainText } from "../../base/outside-text.ts";
 import { fitMessage, listLines } from "../fit.ts";
 
 /**

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 
 import { z } from "zod";
 
-import { firstCharacters } from "../../base/cut-text.ts";
+import { firstCharacters } from "../../base/outside-text.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { parseJson } from "../../base/json.ts";
 import type { Secret } from "../../base/secret.ts";

@@ -1,4 +1,4 @@
-import { cutText } from "../../base/cut-text.ts";
+import { cutText, plainText } from "../../base/outside-text.ts";
 import type { HttpDispatcher } from "../../base/http-dispatcher.ts";
 import { checkKey, optionalSecret, secret } from "../../base/schema/secret-rules.ts";
 import { checkHttpUrl } from "../../base/schema/values.ts";
@@ -12,7 +12,6 @@ import { iso } from "../../contract/v1/instant.ts";
 import type { Delivering, OptionsOf, ReceiverKind } from "../kind.ts";
 import { isTest } from "../../words/alert.ts";
 import { httpLinks, latestNotices, messageOf } from "../../words/message.ts";
-import { plainText } from "../../base/unseen-text.ts";
 
 // developer.pagerduty.com, Events API v2: summary 1,024 characters, dedup_key 255. An event of 512 KB is never reached:
 // a message has some kilobytes at full length.

@@ -1,4 +1,4 @@
-import { cutText } from "../../base/cut-text.ts";
+import { cutText } from "../../base/outside-text.ts";
 import type { Notification } from "../../alerting/notify/notification.ts";
 import { opinionWords } from "../../contract/second-opinion.ts";
 import { overFacts, type Fact } from "../../words/facts.ts";

@@ -1,4 +1,4 @@
-import { excerpt } from "../../base/cut-text.ts";
+import { excerpt } from "../../base/outside-text.ts";
 import { attributePrefix, BadRow, eventFields, knownNames, targetOf, type EventField } from "./layout.ts";
 import { cutLines, longestItemBytes, type Format } from "./items.ts";
 import { attributeNameProblem, eventOf, type Reading } from "./rules.ts";

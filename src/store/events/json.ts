@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 
-import { excerpt } from "../../base/cut-text.ts";
+import { excerpt } from "../../base/outside-text.ts";
 import { memoized } from "../../base/memo.ts";
 import { cutLines, type Format } from "./items.ts";
 import { attributePrefix, BadRow, knownNames, targetOf, type EventLayout } from "./layout.ts";

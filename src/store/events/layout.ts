@@ -1,5 +1,5 @@
 import { FlatlineError } from "../../base/errors.ts";
-import { cutText } from "../../base/cut-text.ts";
+import { cutText } from "../../base/outside-text.ts";
 import { latestInstantMs, readInstant } from "../../base/instant.ts";
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import type { Timezone } from "../../base/timezone.ts";

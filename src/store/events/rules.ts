@@ -1,4 +1,4 @@
-import { excerpt, hasAtMost } from "../../base/cut-text.ts";
+import { excerpt, hasAtMost } from "../../base/outside-text.ts";
 import { aliveStatus, deadStatus } from "../../contract/liveness-status.ts";
 import { longestSlug } from "../../contract/slug.ts";
 import { BadRow, instantOfNumber, instantOfText, isNullMarker, type EventField, type EventLayout } from "./layout.ts";

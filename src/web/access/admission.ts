@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-import { firstCharacters } from "../../base/cut-text.ts";
+import { firstCharacters } from "../../base/outside-text.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Secret } from "../../base/secret.ts";
 import type { Config } from "../../config/config.ts";

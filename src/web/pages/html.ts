@@ -1,4 +1,4 @@
-import { escapeUnseen, unseen } from "../../base/unseen-text.ts";
+import { escapeUnseen, unseen } from "../../base/outside-text.ts";
 import type { Severity } from "../../contract/severity.ts";
 import { clockText, dayText, secondsText, timeText } from "../../words/numbers.ts";
 

@@ -1,7 +1,7 @@
 import { breakAddress, breakAddresses } from "../../base/broken-address.ts";
 import { withoutFraction } from "../../base/instant.ts";
 import { formatCount } from "../../base/numbers.ts";
-import { escapeControls } from "../../base/unseen-text.ts";
+import { escapeControls } from "../../base/outside-text.ts";
 import { describeAuthor } from "../../contract/actor.ts";
 import { deathWords } from "../../contract/death-counts.ts";
 import { lookRoleWords } from "../../contract/second-opinion.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { unseen } from "../../../src/base/unseen-text.ts";
+import { unseen } from "../../../src/base/outside-text.ts";
 import { sampleHealthcheck } from "../../support/far-side/api-samples.ts";
 import { makeProgramFolder, type ProgramFolder } from "../../support/program/program-folder.ts";
 import {

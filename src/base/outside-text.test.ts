@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { escapeControls, escapeUnseen, plainText } from "./unseen-text.ts";
+import { escapeControls, escapeUnseen, plainText } from "./outside-text.ts";
 
 describe("escapeUnseen", () => {
   it.each([
