@@ -1,4 +1,4 @@
-import { pageUrl } from "../base/uri-text.ts";
+import { pageUrl } from "../base/url.ts";
 import { describeAuthor } from "../contract/actor.ts";
 import { speaksForChecker } from "../contract/judgement.ts";
 import { stoppedAtMsOf, type SpikeCarrier, type SpikeExcess } from "../contract/spike-evidence.ts";

@@ -1,4 +1,4 @@
-import { decoded } from "./uri-text.ts";
+import { decoded } from "./url.ts";
 
 /** Returns host, port and database for messages, never user or password. */
 export function postgresPlace(text: string): string {

@@ -1,7 +1,7 @@
 import { FlatlineError, messageOf } from "../base/errors.ts";
 import { createHttpDispatcher, type HttpDispatcher } from "../base/http-dispatcher.ts";
 import { HttpFailure, sendRequest, type HttpResponse } from "../base/http.ts";
-import { isLoopbackHost } from "../base/loopback-host.ts";
+import { isLoopbackHost } from "../base/url.ts";
 import { checkKey } from "../base/schema/secret-rules.ts";
 import { Secret } from "../base/secret.ts";
 import { secondMs } from "../base/time.ts";

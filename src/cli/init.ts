@@ -12,7 +12,7 @@ import { stringify } from "yaml";
 
 import { advice } from "../backtest/tuning.ts";
 import { FlatlineError } from "../base/errors.ts";
-import { isLoopbackHost } from "../base/loopback-host.ts";
+import { isLoopbackHost } from "../base/url.ts";
 import { checkHttpUrl } from "../base/schema/values.ts";
 import { loadConfig } from "../config/load.ts";
 import { renderReports } from "./check.ts";

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 
 import { FlatlineError } from "../base/errors.ts";
-import { isLoopbackHost } from "../base/loopback-host.ts";
+import { isLoopbackHost } from "../base/url.ts";
 import { listenProblem, parseListen } from "../base/schema/values.ts";
 import { redact, Secret } from "../base/secret.ts";
 import { formatPath, type YamlPath } from "../base/yaml-text.ts";

@@ -1,4 +1,4 @@
-import { pageUrl } from "../base/uri-text.ts";
+import { pageUrl } from "../base/url.ts";
 import { linkLifeMs, signActLink } from "../alerting/act-link.ts";
 import type { OutboxReceiver } from "../alerting/deliver/attempt.ts";
 import type { IncidentMessages, Receiver } from "../alerting/deliver/receiver.ts";

@@ -1,4 +1,4 @@
-import { pageUrl } from "../base/uri-text.ts";
+import { pageUrl } from "../base/url.ts";
 import type { AlertingSettings, AlertTarget } from "../alerting/settings.ts";
 import type { Config, OrganizationConfig } from "../config/config.ts";
 import type { CheckName } from "../contract/report.ts";

@@ -4,7 +4,7 @@ import { asFlatlineError } from "../base/errors.ts";
 import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import { parseRetryAfter, sendRequest, type HttpResponse } from "../base/http.ts";
 import { redact, Secret } from "../base/secret.ts";
-import { decoded } from "../base/uri-text.ts";
+import { decoded } from "../base/url.ts";
 import type { DeliveryOutcome, Receiver } from "../alerting/deliver/receiver.ts";
 
 export type DeliveryContext = Pick<Parameters<Receiver["deliver"]>[1], "signal" | "nowMs">;

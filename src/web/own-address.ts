@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 
 import type { FastifyInstance } from "fastify";
 
-import { isLoopbackHost } from "../base/loopback-host.ts";
+import { isLoopbackHost } from "../base/url.ts";
 import { memoized } from "../base/memo.ts";
 
 declare module "fastify" {

@@ -9,10 +9,9 @@ import {
 
 import { createByteBudget, type ByteBudget } from "../base/request-body.ts";
 import { FlatlineError, systemCodeOf } from "../base/errors.ts";
-import { isLoopbackHost } from "../base/loopback-host.ts";
+import { decoded, isLoopbackHost } from "../base/url.ts";
 import { secondMs } from "../base/time.ts";
 import { escapeUnseen } from "../base/outside-text.ts";
-import { decoded } from "../base/uri-text.ts";
 import { addDeadAssetRoutes } from "./api/dead-asset-routes.ts";
 import { addAlertRoutes } from "./api/alert-routes.ts";
 import { addCheckRoutes } from "./api/check-routes.ts";

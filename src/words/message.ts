@@ -2,7 +2,7 @@ import type { AlertNotice, IncidentNotice, Notification } from "../alerting/noti
 import { breakAddress, breakAddresses, ownOrigins } from "../base/broken-address.ts";
 import { formatCount, formatExpected } from "../base/numbers.ts";
 import { minuteMs } from "../base/time.ts";
-import { pageUrl } from "../base/uri-text.ts";
+import { pageUrl } from "../base/url.ts";
 import { checkKind } from "../checks/checks.ts";
 import { brokenFinding } from "../contract/healthcheck.ts";
 import { compareSeverity, type Severity } from "../contract/severity.ts";

@@ -1,4 +1,4 @@
-import { pageUrl } from "../../base/uri-text.ts";
+import { pageUrl } from "../../base/url.ts";
 import { describeAuthor } from "../../contract/actor.ts";
 import type { CheckReport } from "../../contract/report.ts";
 import type { Alert } from "../../store/alerts/alerts.ts";

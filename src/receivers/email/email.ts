@@ -6,7 +6,7 @@ import { z } from "zod";
 
 import { FlatlineError, systemCodeOf } from "../../base/errors.ts";
 import { describeNetworkError } from "../../base/http.ts";
-import { isLoopbackHost } from "../../base/loopback-host.ts";
+import { isLoopbackHost } from "../../base/url.ts";
 import { secret } from "../../base/schema/secret-rules.ts";
 import { checkHttpUrl } from "../../base/schema/values.ts";
 import type { Secret } from "../../base/secret.ts";
