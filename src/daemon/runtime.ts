@@ -13,7 +13,7 @@ import { checkNames, type CheckName } from "../contract/report.ts";
 import { runCheck, runRound } from "../monitor/run-check.ts";
 import type { ReceiverDeps } from "../receivers/kind.ts";
 import { createReceiver } from "../receivers/receivers.ts";
-import { createWebhookSigner } from "../receivers/webhook/signature.ts";
+import { createWebhookSigner } from "../receivers/webhook/webhook.ts";
 import type { SpikeRule } from "../spike/evaluate.ts";
 import type { Ground } from "./ground.ts";
 import { createSource, ruleOf, type Source, type SourceDeps } from "./source.ts";

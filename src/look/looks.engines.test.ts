@@ -16,7 +16,7 @@ import { Secret } from "../base/secret.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs, secondMs, type Clock } from "../base/time.ts";
 import { createLookAssets } from "../daemon/evidence/look-assets.ts";
 import { opinionWords } from "../contract/second-opinion.ts";
-import { createWebhookSigner } from "../receivers/webhook/signature.ts";
+import { createWebhookSigner } from "../receivers/webhook/webhook.ts";
 import type { Incident, SecondOpinion } from "../store/alerts/incidents.ts";
 import type { LookedAt } from "../store/alerts/looks.ts";
 import { createLooks, type Looks, type LookSettings } from "./looks.ts";

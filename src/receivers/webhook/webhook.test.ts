@@ -7,8 +7,7 @@ import { Secret } from "../../base/secret.ts";
 import { sinkBench } from "../../../test/support/far-side/sink-bench.ts";
 import { notifications, sample } from "../../../test/support/notifications.ts";
 import { notificationPayload } from "../payload.ts";
-import { createWebhookSigner } from "./signature.ts";
-import { createWebhookReceiver, type WebhookOptions } from "./webhook.ts";
+import { createWebhookSigner, createWebhookReceiver, type WebhookOptions } from "./webhook.ts";
 
 const plain = "correct horse battery stäple";
 const encoded = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;

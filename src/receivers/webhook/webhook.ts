@@ -1,3 +1,4 @@
+import { Webhook } from "standardwebhooks";
 import { z } from "zod";
 
 import type { Notification } from "../../alerting/notify/notification.ts";
@@ -5,6 +6,7 @@ import type { IncidentMessages } from "../../alerting/deliver/receiver.ts";
 import type { KeyProblem } from "../../base/schema/values.ts";
 import { asFlatlineError } from "../../base/errors.ts";
 import { checkSigningSecret, optionalSecrets, secretHeaders } from "../../base/schema/secret-rules.ts";
+import type { Secret } from "../../base/secret.ts";
 import { bareSecrets, deliverRequest, failureOutcome, maxBodyBytes } from "../delivery.ts";
 import { notificationPayload, type NotificationPayload } from "../payload.ts";
 import {
@@ -15,7 +17,6 @@ import {
   type ReceiverKind,
   type WrittenReceiver,
 } from "../kind.ts";
-import { createWebhookSigner } from "./signature.ts";
 import type { compileTemplate } from "./template.ts";
 
 const defaultContentType = "application/json";
@@ -119,4 +120,22 @@ function bodyOf(
     const firing = /\bstillFiring\b/.test(template) ? await messages?.firingOf(notification) : undefined;
     return (await compiled)(notification, firing);
   };
+}
+
+/** Returns a signer for Standard Webhooks headers, with a signature per secret; without a secret there is none. */
+export function createWebhookSigner(secrets: readonly Secret[]) {
+  const signers = secrets.map((secret) => new Webhook(keyOf(secret.reveal()), { format: "raw" }));
+  return ({ id, atMs, body }: { readonly id: string; readonly atMs: number; readonly body: string }) => {
+    const signatures = signers.map((signer) => signer.sign(id, new Date(atMs), body));
+    return {
+      "webhook-id": id,
+      "webhook-timestamp": String(Math.floor(atMs / 1_000)),
+      ...(signatures.length === 0 ? {} : { "webhook-signature": signatures.join(" ") }),
+    };
+  };
+}
+
+/** `secret` has passed checkSigningSecret. */
+function keyOf(secret: string): Uint8Array {
+  return secret.startsWith("whsec_") ? Buffer.from(secret.slice("whsec_".length), "base64") : Buffer.from(secret);
 }

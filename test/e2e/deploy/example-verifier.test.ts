@@ -12,7 +12,7 @@ import { createHttpDispatcher } from "../../../src/base/http-dispatcher.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import { createSystemClock } from "../../../src/base/time.ts";
 import { askVerifier, type Verifier } from "../../../src/look/verifier.ts";
-import { createWebhookSigner } from "../../../src/receivers/webhook/signature.ts";
+import { createWebhookSigner } from "../../../src/receivers/webhook/webhook.ts";
 import { startForwardProxy, type ForwardProxy } from "../../support/far-side/forward-proxy.ts";
 
 const program = fileURLToPath(new URL("../../../examples/verifier/verifier.mjs", import.meta.url));
