@@ -126,6 +126,7 @@ function resolveReceiver(receiver: RootInput["receivers"][number]) {
     sendComments: hasThreads && receiver.sendActs === true,
     hasThreads,
     takesAcknowledgements: kind.takesAcknowledgements === true,
+    ...(kind.recipients === undefined ? {} : { recipients: kind.recipients(receiver) }),
   };
 }
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 
 import { useConfigFolder } from "../../test/support/config-folder.ts";
+import { recipientsOf } from "../alerting/deliver/receiver.ts";
 import { asFlatlineError } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
 import { ruleOf } from "./source.ts";
@@ -70,6 +71,18 @@ it("alerts on a healthcheck as its organization says, but for what the healthche
   expect(policyOf("reviewing-backlog", "globex")).toMatchObject({ forMs: 300_000, unknownAfter: 9 });
   expect(policyOf("dead-asset-spike", "acme")).toMatchObject({ forMs: 300_000, unknownAfter: 4 });
   expect(policyOf("takedowns-registrar-stuck", "globex")).toBeUndefined();
+});
+
+it("notifies each recipient of a mail alone, and a receiver without recipients as a whole", async () => {
+  const config = await load(`
+source: { type: embedded }
+organizations: [acme]
+receivers:
+  - { name: mail, type: email, url: "smtp://127.0.0.1", from: f@example.com, to: [a@example.com, b@example.com, a@example.com] }
+  - { name: console, type: log }
+`);
+
+  expect(alertingSettings(config).receivers.map(recipientsOf)).toEqual([["a@example.com", "b@example.com"], [null]]);
 });
 
 it.each([

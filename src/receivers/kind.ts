@@ -40,6 +40,8 @@ export interface ReceiverKind {
   checkLabel?(name: string): string | null;
   /** Returns whether it shows an incident as a thread: it then gets acts, unless the configuration says otherwise. */
   hasThreads?(options: Named): boolean;
+  /** Returns its recipients, each with deliveries of its own; without it there is only one. */
+  recipients?(options: Named): readonly string[];
   /** It calls people until an incident is acknowledged: it is told when all of its alerts are acknowledged here. */
   readonly takesAcknowledgements?: true;
   /** It has alerts only, no acts. */

@@ -58,6 +58,7 @@ export const emailKind = {
   summary: "Mail over SMTP.",
   shape,
   hasLinks: true,
+  recipients: recipientsOf,
   create: createEmailReceiver,
 } as const satisfies ReceiverKind;
 
@@ -81,13 +82,16 @@ function ownName(from: string): string {
   return own.includes(".") || domain === "" ? own : domain;
 }
 
+type EmailOptions = OptionsOf<"email", typeof shape>;
+
+function recipientsOf({ to }: EmailOptions): string[] {
+  return [...new Set(to)];
+}
+
 /** Sends mail over SMTP, one recipient per delivery. */
-export function createEmailReceiver(
-  options: OptionsOf<"email", typeof shape>,
-  deps: Pick<ReceiverDeps, "signLink"> = {},
-): Delivering {
+export function createEmailReceiver(options: EmailOptions, deps: Pick<ReceiverDeps, "signLink"> = {}): Delivering {
   const { from, url, hello } = options;
-  const recipients = [...new Set(options.to)];
+  const recipients = recipientsOf(options);
   const address = url.reveal();
   return {
     recipients,
