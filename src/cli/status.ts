@@ -109,10 +109,8 @@ export function renderStatus(
   const lines = rows
     .filter(([, parts]) => parts.length > 0)
     .map(([name, parts]) => `${paint(name.padEnd(nameColumns), "dim")} ${parts.join("   ")}`);
-  const { firing } = alerts;
-  const waiting = firing === 0 ? "" : ` ${countOf(firing, "alert")} ${firing === 1 ? "waits" : "wait"} for someone.`;
   const mark = paint(`${marks[status.severity]} `, status.severity);
-  return `${mark}${paint(escapeControls(status.sentence), "bold")}${waiting}\n\n${lines.join("\n")}\n`;
+  return `${mark}${paint(escapeControls(status.sentence), "bold")}\n\n${lines.join("\n")}\n`;
 }
 
 type Since = (instant: string | null) => string;

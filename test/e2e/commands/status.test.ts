@@ -44,7 +44,7 @@ describe("of a running daemon", () => {
 
     const size = /^store +(.*)$/m.exec(stdout)?.[1] ?? "";
     expect(stdout.replaceAll(/\b\d+ (?:s|min)\b/g, "N s").replace(size, "SIZE"))
-      .toBe(`■ acme: 90 deaths in 24 h, 3.0 expected (30.0×). It is still going on: 90 deaths in the last hour, usually 0.1. 1 alert waits for someone.
+      .toBe(`■ acme: 90 deaths in 24 h, 3.0 expected (30.0×). It is still going on: 90 deaths in the last hour, usually 0.1.
 
 severity     ■ 1 fail   ○ 1 ok
 alerts       1 firing
