@@ -47,9 +47,9 @@ export interface PageContent {
 const navPages: readonly (readonly [PageKey, href: string, name: string, ((facts: FrameFacts) => number)?, string?])[] =
   [
     ["organizations", "/", "Organizations"],
-    ["incidents", "/incidents", "Incidents", (facts) => facts.openIncidents + facts.unfinished, "open or not finished"],
+    ["incidents", "/incidents", "Incidents", (facts) => facts.openIncidents + facts.unfinished, "open or to be judged"],
     ["silences", "/silences", "Silences"],
-    ["receivers", "/receivers", "Receivers", (facts) => facts.deadLetters, "undelivered"],
+    ["receivers", "/receivers", "Receivers", (facts) => facts.deadLetters, "not delivered"],
     ["config", "/config", "Configuration"],
   ];
 
