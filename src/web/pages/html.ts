@@ -1,6 +1,6 @@
 import { escapeUnseen, unseen } from "../../base/outside-text.ts";
 import type { Severity } from "../../contract/severity.ts";
-import { clockText, dayText, secondsText, timeText } from "../../words/numbers.ts";
+import { clockText, secondsText, timeText } from "../../words/numbers.ts";
 
 /** Safe markup. */
 export interface Html {
@@ -39,8 +39,8 @@ function isInTag(before: string): boolean {
   return before.lastIndexOf("<") > before.lastIndexOf(">") || /=["'][^"'<>]*$/.test(before);
 }
 
-/** clock "12:00"; time "15 Jan 12:00", today only "12:00"; seconds "12:00:04"; day "15 Jan". */
-const writers = { clock: clockText, time: timeText, seconds: secondsText, day: dayText } as const;
+/** clock "12:00"; time "15 Jan 12:00", today only "12:00"; seconds "12:00:04". */
+const writers = { clock: clockText, time: timeText, seconds: secondsText } as const;
 
 /** Renders an instant in UTC; the browser adds the local time as its title. */
 export function renderTime(atMs: number, nowMs: number, kind: keyof typeof writers = "time"): Html {
